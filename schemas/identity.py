@@ -1,0 +1,58 @@
+"""Ids and draws that derive from causes, so that the same cause makes the same id.
+
+Nothing here is random: an output's id follows from its input's place in the log, a draw
+from the seed and what it is for. That is what lets a replay repeat both.
+"""
+
+import hashlib
+from uuid import UUID, uuid5
+
+EPOCH_PREFIX = "e:"
+SENSOR_PREFIX = "s:"
+
+
+def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
+    """The id of the `index`-th output that answers the input at `cause_sequence`."""
+    return str(uuid5(epoch, f"{cause_sequence}/{index}"))
+
+
+def heuristic_id(pack: str, name: str) -> str:
+    """The id of a pack's heuristic: the same wherever the pack is loaded."""
+    return str(uuid5(_PACKS, f"{pack}/{name}"))
+
+
+def filled_event_id(time_ns: int, sequence: int) -> str:
+    """An event id for a sensor that sent none: a UUIDv7 of the broker's time and sequence."""
+    milliseconds = (time_ns // 1_000_000) & ((1 << 48) - 1)
+    tail = int.from_bytes(
+        hashlib.blake2b(f"{time_ns}/{sequence}".encode(), digest_size=10).digest(), "big"
+    )
+    value = milliseconds << 80 | 0x7 << 76 | (tail >> 68 & 0xFFF) << 64
+    value |= 0b10 << 62 | tail & ((1 << 62) - 1)
+    return str(UUID(int=value))
+
+
+def trace_id(event_id: str) -> str:
+    """The 32 hex digits of the trace that belongs to an event: its id, hashed if foreign."""
+    try:
+        return UUID(event_id).hex
+    except ValueError:
+        return hashlib.blake2b(event_id.encode(), digest_size=16).hexdigest()
+
+
+def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
+    """A number in [0, 1) that depends on nothing but its four arguments."""
+    key = f"{seed}|{agent}|{event_id}|{purpose}".encode()
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / 2**64
+
+
+def digest(*parts: bytes) -> str:
+    """A short content hash (96 bits, hex) over parts that may not run into each other."""
+    hasher = hashlib.blake2b(digest_size=12)
+    for part in parts:
+        hasher.update(len(part).to_bytes(8, "big"))
+        hasher.update(part)
+    return hasher.hexdigest()
+
+
+_PACKS = UUID("6f8f7f0c-5b0e-5c5e-9b7e-0a3c5e1d2b40")

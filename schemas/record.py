@@ -1,0 +1,45 @@
+"""A message as bytes: what the log stores, before anyone reads meaning into it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A message on its way into the log."""
+
+    subject: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A message that the log holds."""
+
+    subject: str
+    headers: Mapping[str, str]
+    body: bytes
+    sequence: int
+    """Its place in the stream, from 1, without gaps over the whole log."""
+    time_ns: int
+    """The broker's time of arrival, nanoseconds since 1970."""
+
+    @property
+    def recorded_at(self) -> datetime:
+        """The broker's time of arrival, cut to microseconds."""
+        return moment(self.time_ns)
+
+
+def moment(time_ns: int) -> datetime:
+    """A time in nanoseconds since 1970 as an aware datetime, cut to microseconds."""
+    return _EPOCH + timedelta(microseconds=time_ns // 1000)
+
+
+def nanoseconds(at: datetime) -> int:
+    """The nanoseconds since 1970 of an aware datetime."""
+    since = at - _EPOCH
+    return (since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds) * 1000
