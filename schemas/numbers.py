@@ -1,0 +1,91 @@
+"""Exact numbers: arithmetic that gives the same bits on every machine.
+
+The C library's exp, log and pow differ between processors in the last bit, and one bit
+can turn a decision. What is here uses only + - * / and the exact frexp and ldexp.
+"""
+
+from math import frexp, inf, ldexp
+
+DECIMALS = 6
+"""Whatever is compared with a threshold is first rounded to this many decimals."""
+
+_LN2_HIGH = 0.6931471803691238
+_LN2_LOW = 1.9082149292705877e-10
+_LOG2_E = 1.4426950408889634
+_SQRT_HALF = 0.7071067811865476
+_EXP_LARGEST = 709.782712893384
+_EXP_SMALLEST = -745.1332191019412
+_WHOLE_EXPONENTS = 64
+
+_EXP_TERMS = 14
+_LOG_TERMS = 12
+
+
+def round6(x: float) -> float:
+    """Return `x` to six decimals, halves to even; minus zero becomes zero."""
+    return round(x, DECIMALS) + 0.0
+
+
+def clamp(x: float, low: float, high: float) -> float:
+    """Return `x`, or the nearer end of [low, high] if it lies outside."""
+    return min(max(x, low), high)
+
+
+def exp(x: float) -> float:
+    """Return e to the `x`; infinite above 709.78, zero below -745.13."""
+    if x > _EXP_LARGEST:
+        return inf
+    if x < _EXP_SMALLEST:
+        return 0.0
+    # x = n ln 2 + r with |r| <= ln 2 / 2; ln 2 in two parts makes n ln 2 exact.
+    n = round(x * _LOG2_E)
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    total = 1.0
+    for k in range(_EXP_TERMS, 0, -1):
+        total = 1.0 + total * r / k
+    return ldexp(total, n)
+
+
+def log(x: float) -> float:
+    """Return the natural logarithm of `x`.
+
+    Raises:
+        ValueError: `x` is not a positive finite number.
+    """
+    if not 0.0 < x < inf:
+        raise ValueError(f"log of {x!r}: give a positive finite number")
+    mantissa, exponent = frexp(x)
+    if mantissa < _SQRT_HALF:
+        mantissa, exponent = 2.0 * mantissa, exponent - 1
+    # log m = 2 artanh s, and |s| <= 0.172 makes its series short.
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    square = s * s
+    total = 0.0
+    for k in range(_LOG_TERMS, 0, -1):
+        total = square * (1.0 / (2 * k + 1) + total)
+    return exponent * _LN2_HIGH + (2.0 * s * (1.0 + total) + exponent * _LN2_LOW)
+
+
+def power(x: float, y: float) -> float:
+    """Return `x` to the `y` for `x` >= 0; whole `y` up to 64 by multiplication alone.
+
+    Raises:
+        ValueError: `x` is negative, or zero under a negative `y`.
+    """
+    if x < 0.0 or (x == 0.0 and y < 0.0):
+        raise ValueError(f"{x!r} to the power of {y!r} is not a real number")
+    if float(y).is_integer() and abs(y) <= _WHOLE_EXPONENTS:
+        whole = _whole_power(x, abs(int(y)))
+        return whole if y >= 0 else 1.0 / whole
+    return exp(y * log(x)) if x > 0.0 else 0.0
+
+
+def _whole_power(x: float, n: int) -> float:
+    """Square and multiply; the bits of `n` from the lowest up."""
+    result = 1.0
+    while n:
+        if n & 1:
+            result *= x
+        x *= x
+        n >>= 1
+    return result
