@@ -1,0 +1,155 @@
+"""Vectors that decide: int8 values whose products come out exact on every machine.
+
+Dot products of int8 values are whole numbers up to 2**24, so float32 holds every
+partial sum exactly, in whatever order or number of threads they are added. The rest is
+elementwise and correctly rounded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.numbers import round6
+
+Vector = bytes
+"""One int8 value per dimension."""
+
+EXACT_DIMENSIONS = 1024
+"""128 * 128 * 1024 = 2**24: up to here float32 is exact; beyond, float64 is used."""
+
+_ROUNDING_MARGIN = 1e-6
+"""More than rounding can add, so that what rounds up to the limit is not missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """At which cosine two texts count as alike; measured for each embedder."""
+
+    match: float
+    """An event meets a heuristic's condition."""
+    duplicate: float
+    """Two texts say the same."""
+    endorse: float
+    """A model's answer is the heuristic's own advice in other words."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; lives in the shell, and its vectors are recorded."""
+
+    @property
+    def name(self) -> str:
+        """What settings call it."""
+
+    @property
+    def dimension(self) -> int:
+        """How many values its vectors have."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every machine computes the same bytes."""
+
+    @property
+    def digest(self) -> str:
+        """A content hash of its weights and tokenizer."""
+
+    @property
+    def limits(self) -> Limits:
+        """Its measured limits."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector per text, in order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """Vectors as rows, ready to be multiplied; read-only and shared between agents."""
+
+    rows: NDArray[np.floating[Any]]
+    """Rows by dimensions, whole numbers in -128..127."""
+    squares: NDArray[np.float64]
+    """The squared length of each row."""
+    lengths: NDArray[np.float64]
+    """The length of each row; infinite for a zero row, so that its cosines are zero."""
+
+    def __len__(self) -> int:
+        return len(self.squares)
+
+
+def stack(vectors: Sequence[Vector]) -> Matrix:
+    """Make a matrix of vectors of one dimension; none give an empty matrix.
+
+    Raises:
+        ValueError: the vectors differ in dimension.
+    """
+    dimension = len(vectors[0]) if vectors else 0
+    lengths = sorted({len(vector) for vector in vectors})
+    if len(lengths) > 1:
+        raise ValueError(f"vectors of {lengths!r} dimensions: use one embedder for all")
+    values = np.frombuffer(b"".join(vectors), dtype=np.int8)
+    values = values.reshape(len(vectors), dimension)
+    squares = np.einsum("ij,ij->i", values, values, dtype=np.int64).astype(np.float64)
+    rows = _as_floats(values, dimension)
+    rows.setflags(write=False)
+    return Matrix(rows, squares, np.where(squares > 0.0, np.sqrt(squares), np.inf))
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """Return the cosine of two vectors, rounded; 0 if one of them is zero.
+
+    Raises:
+        ValueError: the vectors differ in dimension.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"vectors of {len(a)} and {len(b)} dimensions have no cosine")
+    x = np.frombuffer(a, dtype=np.int8).astype(np.int64)
+    y = np.frombuffer(b, dtype=np.int8).astype(np.int64)
+    length = sqrt(x @ x) * sqrt(y @ y)
+    return round6(float(x @ y) / length) if length else 0.0
+
+
+def cosines(matrix: Matrix, vector: Vector) -> NDArray[np.float64]:
+    """Return each row's cosine with `vector`, not rounded, the same bits everywhere.
+
+    Raises:
+        ValueError: the vector is not of the matrix's dimension.
+    """
+    if not len(matrix):
+        return np.zeros(0)
+    if len(vector) != matrix.rows.shape[1]:
+        raise ValueError(
+            f"a vector of {len(vector)} dimensions meets a matrix of "
+            f"{matrix.rows.shape[1]}: compile the pack with the embedder in force"
+        )
+    values = _as_floats(np.frombuffer(vector, dtype=np.int8), len(vector))
+    length = sqrt(float(values @ values))
+    if not length:
+        return np.zeros(len(matrix))
+    products: NDArray[np.float64] = (matrix.rows @ values).astype(np.float64)
+    return products / (matrix.lengths * length)
+
+
+def top(
+    matrix: Matrix, vector: Vector, k: int, at_least: float
+) -> list[tuple[int, float]]:
+    """Return up to `k` (row, cosine) at or over `at_least`, nearest and lowest first.
+
+    Cosines are rounded before they are compared, with the limit and with each other.
+    """
+    exact = cosines(matrix, vector)
+    near = [
+        (int(row), round6(float(exact[row])))
+        for row in np.flatnonzero(exact > at_least - _ROUNDING_MARGIN)
+    ]
+    reached = [pair for pair in near if pair[1] >= at_least]
+    return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+def _as_floats(values: NDArray[np.int8], dimension: int) -> NDArray[np.floating[Any]]:
+    """Return the values in the narrowest type whose products stay exact."""
+    if dimension <= EXACT_DIMENSIONS:
+        return values.astype(np.float32)
+    return values.astype(np.float64)
