@@ -25,7 +25,8 @@ def filled_event_id(time_ns: int, sequence: int) -> str:
     """An event id for a sensor that sent none: a UUIDv7 of the broker's time and sequence."""
     milliseconds = (time_ns // 1_000_000) & ((1 << 48) - 1)
     tail = int.from_bytes(
-        hashlib.blake2b(f"{time_ns}/{sequence}".encode(), digest_size=10).digest(), "big"
+        hashlib.blake2b(f"{time_ns}/{sequence}".encode(), digest_size=10).digest(),
+        "big",
     )
     value = milliseconds << 80 | 0x7 << 76 | (tail >> 68 & 0xFFF) << 64
     value |= 0b10 << 62 | tail & ((1 << 62) - 1)

@@ -42,4 +42,6 @@ def moment(time_ns: int) -> datetime:
 def nanoseconds(at: datetime) -> int:
     """The nanoseconds since 1970 of an aware datetime."""
     since = at - _EPOCH
-    return (since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds) * 1000
+    return (
+        since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
+    ) * 1000

@@ -1,0 +1,1 @@
+"""What is known: pure folds of the log, and the read models they fill in PostgreSQL."""

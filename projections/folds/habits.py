@@ -1,0 +1,74 @@
+"""Habituation: an event like one that passed lately matters less, and recovers.
+
+s = 1 - 0.9 e^(-t/tau) since the last like event that passed the gate: 0.1 at once, 1 in
+the end. tau is 60 s in games, 180 s at work, 300 s at home, 120 s elsewhere, and 30 s in a
+burst of 5 like events within 10 s.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from schemas import vectors
+from schemas.numbers import exp, round6
+from schemas.state import Habit
+from schemas.vectors import Vector
+
+HABIT_LIMIT = 32
+"""How many sorts of event of one source and type are told apart."""
+
+_DEPTH = 0.9
+_BURST_COUNT = 5
+_BURST_WINDOW_S = 10.0
+_BURST_TAU_S = 30.0
+
+
+def find(
+    habits: Sequence[Habit], vector: Vector, named: str, duplicate: float
+) -> int | None:
+    """The index of the nearest like habit: equal named fields, and nearly the same text."""
+    same = [index for index, habit in enumerate(habits) if habit.named == named]
+    if not same:
+        return None
+    matrix = vectors.stack([habits[index].vector for index in same])
+    nearest = vectors.top(matrix, vector, 1, duplicate)
+    return same[nearest[0][0]] if nearest else None
+
+
+def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
+    """How little habituated the mind is, from 0.1 to 1."""
+    if habit is None or habit.passed_at is None:
+        return 1.0
+    elapsed = max(0.0, (now - habit.passed_at).total_seconds())
+    tau = min(tau_s, _BURST_TAU_S) if _in_burst(habit, now) else tau_s
+    return round6(1.0 - _DEPTH * exp(-elapsed / tau))
+
+
+def seen(
+    habits: tuple[Habit, ...],
+    index: int | None,
+    vector: Vector,
+    named: str,
+    now: datetime,
+    passed: bool,
+) -> tuple[Habit, ...]:
+    """The habits after one more event, the one it belongs to moved to the end."""
+    if index is None:
+        fresh = Habit(
+            vector=vector, named=named, passed_at=now if passed else None, seen_at=(now,)
+        )
+        return (*habits, fresh)[-HABIT_LIMIT:]
+    held = habits[index]
+    renewed = replace(
+        held,
+        passed_at=now if passed else held.passed_at,
+        seen_at=(*held.seen_at, now)[-_BURST_COUNT:],
+    )
+    return (*habits[:index], *habits[index + 1 :], renewed)
+
+
+def _in_burst(habit: Habit, now: datetime) -> bool:
+    # With the event at hand they are five.
+    latest = habit.seen_at[-(_BURST_COUNT - 1) :]
+    full = len(latest) == _BURST_COUNT - 1
+    return full and (now - latest[0]).total_seconds() <= _BURST_WINDOW_S

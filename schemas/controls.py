@@ -1,0 +1,135 @@
+"""What changes behaviour: every such change is an input, answered like any other."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.message import Message, Name, Part, Unit
+from schemas.reasons import ResponseType
+from schemas.sensing import Fields
+from schemas.settings import CodeDigests, MindSettings, SessionClock
+from schemas.subjects import Kind
+
+
+class Control(Message):
+    """A control: something or somebody changed how the mind behaves."""
+
+    kind: ClassVar[Kind] = "control"
+
+
+class MindStarted(Control):
+    """A worker took the partition over, with these settings in force from here."""
+
+    settings: MindSettings
+    digests: CodeDigests
+
+
+class SessionStarted(Control):
+    """A session of the agent begins; one that is open ends."""
+
+    session_id: Name
+    title: str = ""
+    clock: SessionClock = "broker"
+    """`event`: the agent's time is what the sensors say (recordings, games)."""
+
+
+class SessionEnded(Control):
+    """The agent's open session ends; its time is the broker's again."""
+
+
+class GoalsSet(Control):
+    """The active goals are these, and no others."""
+
+    goals: tuple[str, ...] = Field(max_length=32)
+
+
+class PackLoaded(Control):
+    """A pack is in force from here; an older version of the same name is not."""
+
+    name: Name
+    pack_version: Name
+    digest: Name
+    """The sha256 of the pack's blob."""
+
+
+class StrategySelected(Control):
+    """The agent decides by this strategy from here."""
+
+    strategy: Name
+    parameters: Fields = Field(default_factory=dict)
+
+
+class Action(Part):
+    """Something to do, for whoever can do it."""
+
+    type: Name
+    target: str | None = None
+    params: Fields = Field(default_factory=dict)
+
+
+class HeuristicSeeded(Control):
+    """A person taught a heuristic: in such a situation, say this."""
+
+    heuristic_id: Name
+    name: Name
+    domain: Name
+    """The pack, or the undeclared source, whose events it may answer."""
+    condition: str = Field(min_length=1, max_length=1_000)
+    when: str | None = None
+    """What must hold of the event's type and fields besides."""
+    response_type: ResponseType = "suggestion"
+    text: str = Field(min_length=1, max_length=2_000)
+    action: Action | None = None
+    confidence: Unit = 0.5
+    urgency: Unit = 0.0
+
+
+class HeuristicEdited(Control):
+    """A person changed a seeded heuristic; what is not named stays as it was."""
+
+    heuristic_id: Name
+    name: Name | None = None
+    condition: str | None = Field(default=None, min_length=1, max_length=1_000)
+    when: str | None = None
+    text: str | None = Field(default=None, min_length=1, max_length=2_000)
+    action: Action | None = None
+    keep: bool = False
+    """Whether the confidence it earned goes over to the new content."""
+
+
+class HeuristicFrozen(Control):
+    """A person froze a heuristic, which then never fires, or released it."""
+
+    heuristic_id: Name
+    frozen: bool = True
+    reason: str = ""
+
+
+class ProfileSet(Control):
+    """The person's profile: biases that adjust thresholds."""
+
+    biases: dict[str, float] = Field(max_length=32)
+
+
+UNBUILT = (
+    "trait_adjusted",
+    "personality_selected",
+    "muted",
+    "user_state_changed",
+    "break_signalled",
+    "skill_loaded",
+    "skill_unloaded",
+    "salience_modulated",
+    "context_switched",
+    "fact_stated",
+    "reminder_set",
+    "output_interrupted",
+    "proposal_submitted",
+    "proposal_applied",
+    "proposal_reverted",
+    "experiment_started",
+    "experiment_stopped",
+    "sleep_requested",
+    "person_forgotten",
+)
+"""Controls that the design names and nobody built yet: refused, never ignored."""

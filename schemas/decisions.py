@@ -1,0 +1,166 @@
+"""What the mind decided: the arm it took, and everything that led there.
+
+`Decided` is made at the occasion. If its answer is not final then, one `Completed` or
+`Dropped` follows.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.controls import Action
+from schemas.message import Message, Moment, Name, Part, Unit
+from schemas.reasons import Drop, Path, ResponseType, Silence, Timing
+from schemas.sensing import Dimension
+from schemas.subjects import Kind
+
+SILENT = "silent"
+"""The arm of saying nothing."""
+
+
+def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
+    """The arm of answering by a heuristic: another content is another arm."""
+    return f"heuristic:{heuristic_id}@{content_hash}"
+
+
+def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
+    """The arm of asking a model in one way; neither event nor candidates are part of it."""
+    return f"llm:{model}@{template_hash}@{sampling_hash}"
+
+
+class Gate(Part):
+    """One test on the way to an answer."""
+
+    name: Name
+    passed: bool
+    value: float | None = None
+    threshold: float | None = None
+    margin: float | None = None
+    """Value minus threshold: how far it was from turning out otherwise."""
+    note: str | None = None
+
+
+class Salience(Part):
+    """Why the event mattered."""
+
+    dimensions: dict[Dimension, Unit]
+    score: Unit
+    """S, the weighted mean of the dimensions."""
+    sensitivity: Unit
+    """s, how little habituated the mind is to such events."""
+    effective: Unit
+    """S times s."""
+
+
+class Candidate(Part):
+    """One arm that the strategy weighed."""
+
+    arm: Name
+    probability: Unit
+    eligible: bool = True
+    reason: str | None = None
+    """Why it is not eligible."""
+    similarity: float | None = None
+    confidence: Unit | None = None
+    score: float | None = None
+
+
+class Draw(Part):
+    """The keyed draw that chose among the arms."""
+
+    purpose: Name
+    value: Unit
+
+
+class Decision(Message):
+    """A decision or what became of it."""
+
+    kind: ClassVar[Kind] = "decision"
+
+
+class Decided(Decision):
+    """The mind took one arm at an occasion."""
+
+    event_id: Name
+    """The occasion: the event decided on."""
+    source: Name
+    type: Name
+    domain: Name
+    path: Path
+    arm: Name
+    """The arm chosen."""
+    probability: Unit
+    """The probability with which the strategy chose it."""
+    greedy_arm: Name
+    """The arm the strategy holds best."""
+    silence: Silence | None = None
+    """Why nothing is said; none when something is, or may be later."""
+    final: bool
+    """False: a `Completed` or `Dropped` follows."""
+    text: str | None = None
+    response_type: ResponseType | None = None
+    action: Action | None = None
+    urgency: Unit = 0.0
+    timing: Timing = "immediate"
+    expires_at: Moment | None = None
+    """From then on an answer is stale."""
+    matched_heuristic_id: str | None = None
+    """The heuristic that answered; on path `llm` its best candidate, which earns nothing."""
+    predicted_success: Unit = 0.0
+    prediction_confidence: Unit = 0.0
+    strategy: Name
+    strategy_version: int
+    config_hash: Name
+    exploration: Literal["none", "uniform", "challenger"] = "none"
+    draw: Draw | None = None
+    candidates: tuple[Candidate, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    salience: Salience
+    session_id: str | None = None
+    prompt_digest: str | None = None
+    embedding: str | None = None
+    """The event's vector (base64), if not every machine would compute the same."""
+    flags: tuple[str, ...] = ()
+    chain: str
+    """The agent's chain hash up to and with its previous group."""
+
+
+class Completed(Decision):
+    """The answer to a decision that was not final is there."""
+
+    decision_id: Name
+    ask_id: Name
+    path: Literal["llm", "fallback"]
+    text: str
+    response_type: ResponseType
+    action: Action | None = None
+    model: str
+    predicted_success: Unit
+    prediction_confidence: Unit
+    matched_heuristic_id: str | None = None
+    also_answers: tuple[Name, ...] = ()
+    """Further decisions that this answers, when several were batched."""
+
+
+class Dropped(Decision):
+    """A decision that was not final ends with nothing said."""
+
+    decision_id: Name
+    ask_id: Name | None = None
+    reason: Drop
+    detail: str = Field(default="", max_length=2_000)
+
+
+class HeuristicFired(Message):
+    """A heuristic took part in a decision."""
+
+    kind: ClassVar[Kind] = "fire"
+
+    decision_id: Name
+    event_id: Name
+    heuristic_id: Name
+    content_hash: Name
+    mode: Literal["shown", "suggested"]
+    """`shown`: the person saw its action; `suggested`: only the model did."""
+    similarity: float
+    confidence: Unit

@@ -1,0 +1,72 @@
+"""What was learnt: outcomes of fires, feedback that counted, and lives of heuristics."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.message import Message, Name, Signed, Unit
+from schemas.reasons import Lifecycle, Outcome, Refusal
+from schemas.subjects import Kind
+
+
+class OutcomeOfFire(Message):
+    """How one fire ended."""
+
+    kind: ClassVar[Kind] = "outcome"
+
+    fire_id: Name
+    decision_id: Name
+    heuristic_id: Name
+    content_hash: Name
+
+
+class OutcomeObserved(OutcomeOfFire):
+    """The world showed how the fire turned out."""
+
+    outcome: Outcome
+    by: Literal["report", "pattern"]
+    """`report`: an event named the decision; `pattern`: one of the pack's was seen."""
+    event_id: Name
+    """The event that showed it."""
+    pattern: str | None = None
+    reason: str | None = Field(default=None, max_length=500)
+
+
+class OutcomeExpired(OutcomeOfFire):
+    """Nothing that was waited for was seen in time; confidence stays as it is."""
+
+
+class Learning(Message):
+    """A step of learning."""
+
+    kind: ClassVar[Kind] = "learning"
+
+
+class FeedbackApplied(Learning):
+    """A vote counted: for rapport, and for the heuristic whose answer was seen."""
+
+    decision_id: str | None = None
+    fire_id: str | None = None
+    heuristic_id: str | None = None
+    """The heuristic credited; none when a model answered, or nobody did."""
+    content_hash: str | None = None
+    actor: Name
+    value: Signed
+    comment: str | None = None
+
+
+class FeedbackRefused(Learning):
+    """A vote could not count."""
+
+    reason: Refusal
+    detail: str
+
+
+class LifecycleChanged(Learning):
+    """A heuristic crossed a limit; announced for those who listen, never folded."""
+
+    heuristic_id: Name
+    content_hash: Name
+    before: Lifecycle
+    after: Lifecycle
+    confidence: Unit

@@ -1,0 +1,69 @@
+"""The base of every message: frozen, closed when written, tolerant when read.
+
+A message knows its kind (which decides its subject) and its version. Its name in subjects
+and headers is its class name in snake case. Numbers are finite; unknown fields are an
+error in our own code and are ignored when an older program reads a newer log.
+"""
+
+import re
+from datetime import datetime
+from typing import Annotated, ClassVar, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from schemas.subjects import Kind
+
+Unit = Annotated[float, Field(ge=0.0, le=1.0)]
+"""A number from 0 to 1."""
+
+Signed = Annotated[float, Field(ge=-1.0, le=1.0)]
+"""A number from -1 to 1."""
+
+Seconds = Annotated[float, Field(gt=0.0)]
+Moment = AwareDatetime
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Part(BaseModel):
+    """A frozen piece of a message."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Message(Part):
+    """A fact or an ask that the log holds."""
+
+    kind: ClassVar[Kind]
+    version: ClassVar[int] = 1
+
+    @classmethod
+    def token(cls) -> str:
+        """The message's token in subjects and headers, for example `heuristic_fired`."""
+        return _TOKENS.get(cls) or _TOKENS.setdefault(cls, _snake(cls.__name__))
+
+    def to_bytes(self) -> bytes:
+        """The body of the message: JSON without what is not set."""
+        return self.__pydantic_serializer__.to_json(self, exclude_none=True)
+
+    @classmethod
+    def from_fields(cls, fields: object) -> Self:
+        """Read a body's fields, ignoring those that this version does not know.
+
+        Raises:
+            pydantic.ValidationError: a field is missing or of the wrong type.
+        """
+        return cls.model_validate(fields, extra="ignore")
+
+
+def rfc3339(at: datetime) -> str:
+    """A UTC time as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+_TOKENS: dict[type, str] = {}

@@ -1,0 +1,46 @@
+"""Remarks that answer an input when nothing else does."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.message import Message, Name
+from schemas.reasons import Handling, Quarantine, Refusal
+from schemas.subjects import Kind
+
+
+class Note(Message):
+    """A remark on one input."""
+
+    kind: ClassVar[Kind] = "note"
+
+
+class Quarantined(Note):
+    """The input could not be read; its raw message stays in the log."""
+
+    reason: Quarantine
+    detail: str = Field(max_length=2_000)
+    subject: str
+    """Where the input stands."""
+
+
+class ControlApplied(Note):
+    """The change is in force from here."""
+
+    control: Name
+    detail: str = ""
+
+
+class ControlRefused(Note):
+    """The change is not made."""
+
+    control: Name
+    reason: Refusal
+    detail: str
+
+
+class Handled(Note):
+    """The input was taken in; the reason says what kind of taking in that was."""
+
+    reason: Handling
+    detail: str = ""

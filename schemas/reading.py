@@ -1,0 +1,201 @@
+"""From bytes to messages: the one place where a record gets its meaning.
+
+Reading an input never fails: what cannot be read becomes `Unreadable` with a reason, for
+the mind to answer. Reading an output of our own raises, for then the log is damaged.
+"""
+
+from datetime import datetime
+from typing import Any, cast
+
+import orjson
+from pydantic import ValidationError
+
+from schemas import controls, identity, subjects
+from schemas.catalogue import InputMessage, OutputMessage, message_type
+from schemas.envelope import Input, Mark, NotBuilt, Output, Unreadable
+from schemas.message import Message
+from schemas.reasons import Quarantine
+from schemas.record import Record
+from schemas.upcasts import NewerVersion, upcast
+
+BODY_LIMIT = 256 * 1024
+"""How many bytes an input may have; a larger one is kept and quarantined."""
+
+
+class UnreadableOutput(ValueError):
+    """An output of the log cannot be read: the log is damaged or newer than the program."""
+
+
+class _Refused(Exception):
+    """Carries an `Unreadable` out of a reading step."""
+
+    def __init__(self, reason: Quarantine, detail: str) -> None:
+        super().__init__(detail)
+        self.unreadable = Unreadable(reason, detail[:2_000])
+
+
+def read_input(record: Record) -> Input:
+    """Read an input; whatever it is, the result can be answered."""
+    place = subjects.parse(record.subject)
+    agent = place.agent
+    message: InputMessage | Unreadable | NotBuilt
+    try:
+        _check_agent(place)
+        message = _input_message(record, place)
+    except _Refused as refused:
+        message = refused.unreadable
+        agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
+    return Input(
+        record=record,
+        partition=place.partition,
+        agent=agent,
+        id=record.headers.get("ce-id")
+        or identity.filled_event_id(record.time_ns, record.sequence),
+        at=record.recorded_at,
+        message=message,
+    )
+
+
+def read_output(record: Record) -> Output:
+    """Read an output of ours.
+
+    Raises:
+        UnreadableOutput: its subject, group mark or body is not what we write.
+    """
+    try:
+        place = subjects.parse(record.subject)
+        fields = orjson.loads(record.body)
+        message = _decode(place.kind, place.detail, fields, _version(record))
+        return Output(
+            record=record,
+            partition=place.partition,
+            agent=place.agent,
+            id=record.headers["ce-id"],
+            at=datetime.fromisoformat(record.headers["ce-time"]),
+            mark=read_mark(record),
+            message=cast(OutputMessage, message),
+        )
+    except (ValueError, KeyError, _Refused) as error:
+        raise UnreadableOutput(
+            f"output {record.sequence} on {record.subject!r} cannot be read: {error!r}"
+        ) from error
+
+
+def read_mark(record: Record) -> Mark:
+    """The group mark of an output.
+
+    Raises:
+        KeyError, ValueError: it has none, or one that is no number.
+    """
+    headers = record.headers
+    return Mark(
+        cause_sequence=int(headers["ce-causeseq"]),
+        cause_id=headers["ce-causeid"],
+        index=int(headers["ce-index"]),
+        count=int(headers["ce-count"]),
+    )
+
+
+def _check_agent(place: subjects.LogSubject) -> None:
+    if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
+        tokens = place.detail.count(".") + 1
+        if tokens == 2:
+            raise _Refused("reserved_agent", "the agent '_' is not a sensor's to use")
+        raise _Refused(
+            "bad_subject",
+            f"a sensor publishes to in.<agent>.<source>.<type>, not {place.detail!r}",
+        )
+    if not subjects.is_token(place.agent):
+        raise _Refused(
+            "bad_subject",
+            f"agent {place.agent!r} is not 1 to 64 of A-Z a-z 0-9 _ -",
+        )
+
+
+def _input_message(
+    record: Record, place: subjects.LogSubject
+) -> InputMessage | NotBuilt:
+    """Read the body; feedback and controls published like events are read as such."""
+    if place.kind != "sensor":
+        return _message(record, place.kind, place.detail, _fields(record))
+    source, _, type_ = place.detail.partition(".")
+    _check_tokens(source, type_)
+    fields = _fields(record)
+    if type_ == subjects.PUBLISHED_FEEDBACK:
+        return _message(record, "feedback", "feedback_given", fields | {"actor": source})
+    if type_ == subjects.PUBLISHED_CONTROL:
+        return _message(record, "control", str(fields.pop("control", "")), fields)
+    return _message(
+        record, "sensor", "sensed", fields | {"source": source, "type": type_}
+    )
+
+
+def _message(
+    record: Record, kind: str, token: str, fields: dict[str, Any]
+) -> InputMessage | NotBuilt:
+    if kind == "control" and token in controls.UNBUILT:
+        return NotBuilt(token)
+    return cast(InputMessage, _decode(kind, token, fields, _version(record)))
+
+
+def _check_tokens(source: str, type_: str) -> None:
+    for what, token in (("source", source), ("type", type_)):
+        if not subjects.is_token(token):
+            raise _Refused(
+                "bad_subject", f"{what} {token!r} is not 1 to 64 of A-Z a-z 0-9 _ -"
+            )
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """The fields of an input's body; bare text counts as an event's text."""
+    body = record.body
+    if len(body) > BODY_LIMIT:
+        raise _Refused("too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}")
+    text = _utf8(body).strip()
+    if not text:
+        raise _Refused("empty", "the message has no body")
+    says_json = "json" in record.headers.get("content-type", "")
+    if not (text.startswith("{") or says_json):
+        return {"text": text}
+    try:
+        fields = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _Refused("not_json", f"the body is no JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise _Refused(
+            "not_an_object", f"the body is a JSON {type(fields).__name__}, no object"
+        )
+    return fields
+
+
+def _utf8(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise _Refused("not_utf8", f"the body is no UTF-8: {error}") from error
+
+
+def _version(record: Record) -> int:
+    text = record.headers.get("ce-schemaversion", "1")
+    if not text.isdecimal():
+        raise _Refused("invalid", f"ce-schemaversion {text!r} is no number")
+    return int(text)
+
+
+def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> Message:
+    model = message_type(kind, token)
+    if model is None:
+        raise _Refused("unknown_type", f"there is no {kind} message {token!r}")
+    try:
+        return model.from_fields(upcast(token, fields, version, model.version))
+    except NewerVersion as error:
+        raise _Refused("unknown_type", str(error)) from error
+    except ValidationError as error:
+        raise _Refused("invalid", _first_fault(error)) from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in fault["loc"]) or "the message"
+    more = error.error_count() - 1
+    return f"{place}: {fault['msg']}" + (f" (and {more} more)" if more else "")

@@ -1,0 +1,81 @@
+"""The closed lists of why: why silent, dropped, handled, quarantined or refused.
+
+A reason is part of a recorded fact. New ones may be added at the end of a list, none may
+change its meaning.
+"""
+
+from typing import Literal
+
+Path = Literal["heuristic", "llm", "fallback", "rejected", "none"]
+"""How a decision came about; `none` when a gate closed before the strategy ran."""
+
+Timing = Literal["immediate", "queued", "batched", "deferred"]
+
+ResponseType = Literal[
+    "alert", "observation", "suggestion", "question", "quip", "check_in"
+]
+
+Silence = Literal[
+    "below_relevance",
+    "habituated",
+    "suppressed",
+    "cooldown",
+    "rate",
+    "quiet",
+    "quiet_hours",
+    "muted",
+    "informational",
+    "not_immediate",
+    "no_candidate",
+    "low_confidence",
+    "llm_unavailable",
+    "budget_exhausted",
+    "safety",
+    "personality_veto",
+    "strategy_silent",
+    "error",
+]
+
+Drop = Literal[
+    "stale",
+    "superseded",
+    "batched",
+    "muted",
+    "busy",
+    "llm_no_response",
+    "llm_timeout",
+    "llm_declined",
+    "cancelled",
+]
+
+Handling = Literal["duplicate", "late", "second", "unknown", "nothing_due", "recorded"]
+
+Quarantine = Literal[
+    "bad_subject",
+    "reserved_agent",
+    "not_utf8",
+    "not_json",
+    "not_an_object",
+    "empty",
+    "too_large",
+    "invalid",
+    "unknown_type",
+    "clock",
+]
+
+Refusal = Literal[
+    "not_built",
+    "unknown_decision",
+    "unknown_heuristic",
+    "unknown_strategy",
+    "unknown_pack",
+    "no_session",
+    "invalid",
+]
+
+Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unknown"]
+"""How a fire ended; only `success` and `fail` move confidence."""
+
+ReportedOutcome = Literal["succeeded", "failed", "overridden", "cancelled"]
+
+Lifecycle = Literal["active", "deprecated", "frozen"]

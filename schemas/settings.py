@@ -1,0 +1,108 @@
+"""The settings that shape behaviour, as `MindStarted` records them in full.
+
+Whoever replays a session reads them from the log, never from a file or the environment.
+"""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from schemas.message import Name, Part, Seconds, Unit
+
+BASE_PROMPT = (
+    "You are the companion of one person. Something has just happened. "
+    "Say what helps, in one or two short sentences, or nothing if nothing helps."
+)
+
+
+class StrategySpec(Part):
+    """A strategy as data: its name and the parameters that differ from its defaults."""
+
+    name: Name = "heuristic_first"
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class ModelSettings(Part):
+    """The language model of System 2."""
+
+    name: Name
+    """As litellm knows it, for example `ollama/llama3.2`."""
+    temperature: float = Field(default=0.7, ge=0.0, le=2.0)
+    max_tokens: int = Field(default=300, ge=1, le=8_000)
+    deadline_s: Seconds = 30.0
+
+
+class LearningWeights(Part):
+    """How much each source of credit counts."""
+
+    outcome: float = Field(default=1.0, ge=0.0)
+    explicit: float = Field(default=0.8, ge=0.0)
+    endorsement: float = Field(default=0.5, ge=0.0)
+
+
+class LearningSettings(Part):
+    """How confidence follows from evidence."""
+
+    kappa: float = Field(default=2.0, gt=0.0)
+    """The weight of the declared confidence, in observations."""
+    gamma: float = Field(default=1.0, gt=0.0, le=1.0)
+    """Forgetting toward the prior with each observation; 1 forgets nothing."""
+    weights: LearningWeights = LearningWeights()
+    deprecated_below: Unit = 0.3
+    frozen_below: Unit = 0.1
+
+
+SEED_LEARNING = LearningSettings(
+    weights=LearningWeights(outcome=1.0, explicit=1.0, endorsement=1.0)
+)
+"""The preset `seed`: every signal is a whole observation, (1 + successes) / (2 + fires)."""
+
+
+class MatchLimits(Part):
+    """From which cosine on an embedder's texts count as alike."""
+
+    match: Unit
+    """An event matches a condition."""
+    duplicate: Unit
+    """Two texts say the same."""
+    endorse: Unit
+    """A model's answer is the heuristic's action in other words."""
+
+
+class MindSettings(Part):
+    """Everything that shapes behaviour and is no message of its own."""
+
+    strategy: StrategySpec = StrategySpec()
+    threshold: Unit = 0.7
+    """The confidence from which a heuristic answers by itself."""
+    relevance: Unit = 0.5
+    """The effective salience from which an event is worth an answer."""
+    goals: tuple[str, ...] = ()
+    biases: dict[str, float] = Field(default_factory=dict)
+    """Personality as adjustments, for example of `confidence_threshold`."""
+    seed: str = "echoic"
+    """The key of every draw."""
+    model: ModelSettings | None = None
+    """None: System 2 is off."""
+    base_prompt: str = BASE_PROMPT
+    personality: str = ""
+    max_candidates: int = Field(default=3, ge=0, le=5)
+    """How many candidates a model is shown."""
+    confidence_ceiling: Unit = 0.8
+    """A model's own confidence counts up to here."""
+    ttl_s: Seconds = 30.0
+    channel: Name = "say"
+    learning: LearningSettings = LearningSettings()
+    limits: MatchLimits
+    embedder: Name
+    """Which embedder made the vectors that decide."""
+
+
+class CodeDigests(Part):
+    """What ran; a difference is reported by verify and is no failure by itself."""
+
+    version: str
+    embedder: str
+
+
+SessionClock = Literal["broker", "event"]

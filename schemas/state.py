@@ -1,0 +1,255 @@
+"""What the mind knows: the state that folds make of the log, frozen and bounded.
+
+One `PartitionState` per partition: what is shared (settings, packs) and each agent's own.
+Maps are persistent, so a new state shares with the old one all that did not change.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from immutables import Map
+
+from schemas.bounded import Bounded
+from schemas.controls import Action
+from schemas.reasons import Outcome, ResponseType
+from schemas.settings import MindSettings, SessionClock, StrategySpec
+from schemas.vectors import Vector
+
+SEEN_LIMIT = 10_000
+"""How many event ids of a source are remembered, at least."""
+DECISION_LIMIT = 10_000
+"""How many decisions can still be answered by feedback or an outcome, at least."""
+RECENT_LIMIT = 10
+"""How many events of a source novelty compares with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackRef:
+    """A loaded pack, by content."""
+
+    name: str
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedState:
+    """What holds for every agent of the partition."""
+
+    settings: MindSettings | None = None
+    packs: Map[str, PackRef] = field(default_factory=Map)
+    """By name."""
+    chain: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A stretch of an agent's life that can be replayed by itself."""
+
+    id: str
+    title: str
+    clock: SessionClock
+    first_sequence: int
+    started_at: datetime
+    last_at: datetime
+    """The agent's time of the last input in it."""
+    clock_set: bool = False
+    """Whether a sensor's time has set an event clock yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceMemory:
+    """What is remembered of one source."""
+
+    seen: Bounded[str, str] = field(default_factory=lambda: Bounded(SEEN_LIMIT))
+    """Event id to the id of its decision."""
+    recent: tuple[Vector, ...] = ()
+    """The vectors of its last events, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habit:
+    """One sort of event that keeps coming."""
+
+    vector: Vector
+    named: str
+    """The values of the fields that conditions name, as JSON: like events agree on them."""
+    passed_at: datetime | None
+    """When one last passed the gate."""
+    seen_at: tuple[datetime, ...]
+    """When the last few came, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taught:
+    """A heuristic that a person taught this agent."""
+
+    id: str
+    name: str
+    domain: str
+    condition: str
+    when: str | None
+    response_type: ResponseType
+    text: str
+    action: Action | None
+    declared: float
+    urgency: float
+    content_hash: str
+    vector: Vector
+
+
+SignalKind: TypeAlias = Literal["implicit", "explicit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One entry of the evidence on a heuristic."""
+
+    place: int
+    """The sequence of the input that first gave it; a changed vote keeps it."""
+    fire_id: str
+    """The fire it is about; for a vote on the heuristic itself `direct`."""
+    kind: SignalKind
+    value: float
+    """0 failure to 1 success."""
+    votes: Map[str, float] = field(default_factory=Map)
+    """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """What is believed of one content of one heuristic."""
+
+    declared: float
+    confidence: float
+    settled_alpha: float
+    """Prior and the evidence too old to change, as pseudo-counts."""
+    settled_beta: float
+    settled_successes: int = 0
+    signals: tuple[Signal, ...] = ()
+    """The newest evidence, in order of place."""
+    fire_count: int = 0
+    success_count: int = 0
+    last_fired: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What later feedback and outcomes need to know of a decision."""
+
+    event_id: str
+    source: str
+    session_id: str | None
+    path: str
+    fire_id: str | None = None
+    heuristic_id: str | None = None
+    content_hash: str | None = None
+    """The heuristic whose action the person saw, if one answered."""
+    spoke: bool = False
+    outcome: Outcome | None = None
+    """How its fire ended, once known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A pack's outcome pattern, armed for a fire."""
+
+    pattern: str
+    is_success: bool
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFire:
+    """A shown fire whose outcome is still waited for."""
+
+    fire_id: str
+    decision_id: str
+    heuristic_id: str
+    content_hash: str
+    domain: str
+    entities: tuple[str, ...]
+    expectations: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A model's answer that is waited for."""
+
+    ask_id: str
+    decision_id: str
+    event_id: str
+    expires_at: datetime
+    urgency: float
+    priority: float
+    matched_heuristic_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rapport:
+    """How one person and the companion stand, 0 to 1, as of a time."""
+
+    value: float = 0.5
+    at: datetime | None = None
+    deltas: Bounded[str, float] = field(default_factory=lambda: Bounded(1_000))
+    """What each decision's vote added, so that a changed vote replaces it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Timer:
+    """Something to do at a time of the agent."""
+
+    due: datetime
+    id: str
+    """The fire or the ask it is about."""
+    purpose: Literal["outcome", "model"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """All that the mind knows of one agent."""
+
+    now: datetime | None = None
+    chain: str = ""
+    """Over the raw inputs and outputs so far."""
+    session: Session | None = None
+    strategy: StrategySpec | None = None
+    goals: tuple[str, ...] | None = None
+    biases: Map[str, float] = field(default_factory=Map)
+    packs: Map[str, PackRef] = field(default_factory=Map)
+    """Packs of this agent alone, by name."""
+    sources: Map[str, SourceMemory] = field(default_factory=Map)
+    habits: Map[str, tuple[Habit, ...]] = field(default_factory=Map)
+    """By `<source>.<type>`, the least recently seen first."""
+    taught: Map[str, Taught] = field(default_factory=Map)
+    frozen: Map[str, bool] = field(default_factory=Map)
+    """Heuristics frozen by hand."""
+    beliefs: Map[str, Belief] = field(default_factory=Map)
+    """By `<heuristic id>@<content hash>`."""
+    decisions: Bounded[str, Remembered] = field(
+        default_factory=lambda: Bounded(DECISION_LIMIT)
+    )
+    fires: tuple[OpenFire, ...] = ()
+    """Oldest first."""
+    pending: Map[str, Pending] = field(default_factory=Map)
+    """By ask id."""
+    rapport: Map[str, Rapport] = field(default_factory=Map)
+    """By person."""
+    timers: tuple[Timer, ...] = ()
+    """Soonest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionState:
+    """All that the mind knows of one partition."""
+
+    shared: SharedState = field(default_factory=SharedState)
+    agents: Map[str, AgentState] = field(default_factory=Map)
+    position: int = 0
+    """The sequence of the last input answered."""
+
+
+def belief_key(heuristic_id: str, content_hash: str) -> str:
+    """Under which key the belief on this content of a heuristic stands."""
+    return f"{heuristic_id}@{content_hash}"
