@@ -1,0 +1,69 @@
+# Everything a person or a machine does with this repository. `make help` lists it.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+EXTRAS := dev,crafter
+CODE := schemas streams projections handlers replay echoic packs bench docs tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up down test check format lint types layers docs cov bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Install everything into .venv
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Echoic needs Python 3.11 or newer; set PYTHON=/path/to/python")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[$(EXTRAS)]' --constraint constraints.txt
+	@touch $@
+
+demo: setup ## Play a recorded game through a throw-away instance and explain it
+	$(BIN)/echoic demo
+
+up: setup ## Start a persistent instance in the background
+	$(BIN)/echoic up --detach
+
+down: setup ## Stop it
+	$(BIN)/echoic down
+
+test: setup ## Run all tests
+	$(BIN)/python -m pytest
+
+check: setup ## Style, types, layers and generated documents
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/generate.py --check
+
+format: setup ## Rewrite the code in its style
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+
+lint: setup ## Style only
+	$(BIN)/ruff check $(CODE)
+
+types: setup ## Types only
+	$(BIN)/mypy
+
+layers: setup ## Import contracts only
+	$(BIN)/lint-imports --no-cache
+
+docs: setup ## Write the generated documents
+	$(BIN)/python docs/generate.py
+
+cov: setup ## Branch coverage of the pure part, which must be whole
+	$(BIN)/python -m pytest -m 'not services and not slow and not crash' \
+		--cov --cov-report=term-missing
+
+bench: setup ## Measure throughput and latency; writes bench/latest.json
+	$(BIN)/python -m bench
+
+clean: ## Remove the environment and all caches; instances' data folders stay
+	rm -rf $(VENV) .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

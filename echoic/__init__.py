@@ -1,0 +1,1 @@
+"""The program: settings, the composition root and the command line."""

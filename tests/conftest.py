@@ -1,0 +1,40 @@
+"""What holds for every test: no network, a clean environment, a hypothesis profile."""
+
+import os
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+_GUARD = Path(__file__).parent / "guard"
+_WIPED_PREFIXES = ("ECHOIC_", "EXECUTIVE_", "OTEL_")
+_WIPED = ("NATS_URL", "DATABASE_URL")
+
+
+def pytest_configure() -> None:
+    """Close the network and clean the environment before any test is imported."""
+    for name in list(os.environ):
+        if name in _WIPED or name.startswith(_WIPED_PREFIXES):
+            del os.environ[name]
+    _guard_this_process_and_its_children()
+
+
+def _guard_this_process_and_its_children() -> None:
+    inherited = os.environ.get("PYTHONPATH")
+    paths = [str(_GUARD), inherited] if inherited else [str(_GUARD)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    sys.path.append(str(_GUARD))
+    import network_guard
+
+    network_guard.install()
+
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
