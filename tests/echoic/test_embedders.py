@@ -1,0 +1,103 @@
+"""The default embedder: offline, exact, and deaf to what it cannot hear."""
+
+import hashlib
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from echoic import embedders
+from echoic.embedders import EmbedderError, WordLlamaEmbedder, embedder
+from schemas.vectors import cosine
+
+
+@pytest.fixture(scope="module")
+def wordllama():
+    return WordLlamaEmbedder()
+
+
+def test_vectors_are_the_same_bytes_everywhere(wordllama):
+    """The hash of these vectors is fixed; another one would break recorded sessions."""
+    vectors = wordllama.embed(["Player health is low", "", "Der Löffel ist weg 🥄"])
+
+    assert hashlib.sha256(b"".join(vectors)).hexdigest() == (
+        "0fdbc62a4f3e8c8367b3585943152a316d5553e2cd74ca2133acbf52c14eaccd"
+    )
+
+
+def test_batches_and_single_texts_agree(wordllama):
+    """A text's vector does not depend on the texts beside it, nor on the cache."""
+    texts = ["a creeper is near", "", "   ", "a creeper is near", "lights are on"]
+    alone = [WordLlamaEmbedder().embed([text])[0] for text in texts]
+
+    assert wordllama.embed(texts) == alone == wordllama.embed(texts)
+
+
+def test_alike_texts_are_near_and_others_far(wordllama):
+    """A paraphrase lies over the match limit, an unrelated text far under it."""
+    said, meant, other = wordllama.embed(
+        [
+            "The player is getting thirsty",
+            "player is thirsty",
+            "the printer has no paper",
+        ]
+    )
+
+    assert cosine(said, meant) >= wordllama.limits.match > cosine(said, other)
+
+
+def test_texts_without_words_resemble_nothing(wordllama):
+    """An empty text is a zero vector of the right size."""
+    assert WordLlamaEmbedder().embed([""]) == [bytes(256)]
+    assert wordllama.embed([]) == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(st.characters(), max_size=40))
+def test_any_text_has_a_vector(text):
+    """No text raises, not even half a surrogate pair."""
+    vector = SHARED.embed([text])[0]
+
+    assert len(vector) == 256
+
+
+def test_the_cache_is_bounded(monkeypatch):
+    """The least lately used text leaves the cache first."""
+    monkeypatch.setattr(embedders, "CACHED_TEXTS", 2)
+    small = WordLlamaEmbedder()
+    small.embed(["one"])
+    small.embed(["two"])
+    small.embed(["one"])
+    small.embed(["three"])
+
+    assert list(small._vectors) == ["one", "three"]
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    """A wrong setting is answered with the right ones."""
+    assert embedder("wordllama").name == "wordllama"
+    with pytest.raises(EmbedderError, match=r"unknown embedder 'word2vec'.*wordllama"):
+        embedder("word2vec")
+
+
+def test_the_digest_names_the_files(wordllama):
+    """The digest is a short hash, the same for each instance."""
+    assert wordllama.digest == WordLlamaEmbedder().digest
+    assert len(wordllama.digest) == 24
+
+
+def test_importing_it_loads_nothing_heavy():
+    """Tokenizer and weights are imported when a text is embedded, not before."""
+    code = (
+        "import sys, echoic.embedders as e; e.embedder('wordllama');"
+        "heavy = {'tokenizers', 'safetensors', 'wordllama'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+    assert done.stdout.strip() == b"[]"
+
+
+SHARED = WordLlamaEmbedder()
