@@ -10,6 +10,7 @@ Every error names its column and, where there is a likely intention, what to wri
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NoReturn, cast
 
 Scalar = str | int | float | bool | None
@@ -74,8 +75,9 @@ class ConditionError(ValueError):
         self.suggestion = suggestion
 
 
+@lru_cache(maxsize=16_384)
 def parse(text: str) -> When:
-    """Read a condition.
+    """Read a condition; equal texts give the same tree.
 
     Raises:
         ConditionError: it is none.

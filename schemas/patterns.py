@@ -11,6 +11,7 @@ from functools import lru_cache
 _WORD = re.compile(r"[^\W_]+")
 _BREAK = "|"
 """Stands between what must not run together; never part of a word."""
+_NONE = " "
 
 
 def matches(
@@ -30,11 +31,15 @@ def event_words(
 
 def occurs(pattern: str, words: str) -> bool:
     """Whether the pattern's words occur in what `event_words` returned."""
-    phrase = _words(pattern)
-    return phrase.strip() != "" and phrase in words
+    return has_words(pattern) and _words(pattern) in words
+
+
+def has_words(pattern: str) -> bool:
+    """Whether the pattern can occur at all."""
+    return _words(pattern) != _NONE
 
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> str:
     """Return the words in lower case, each between two single spaces."""
-    return " " + "".join(f"{word} " for word in _WORD.findall(text.casefold()))
+    return _NONE + "".join(f"{word} " for word in _WORD.findall(text.casefold()))
