@@ -160,7 +160,7 @@ class CompiledPack:
     whens: tuple[When | None, ...]
     vectors: tuple[Vector, ...]
     """Of the conditions, by row."""
-    matrix: Matrix
+    conditions: Matrix
     """The same vectors, ready to be multiplied."""
     fields_named: tuple[str, ...]
     """Every field that some `when` names, sorted."""
@@ -172,6 +172,10 @@ class CompiledPack:
     def row_of(self, heuristic_id: str) -> int | None:
         """The row of a heuristic, None if it is not of this pack."""
         return self.rows.get(heuristic_id)
+
+    def when(self, row: int) -> When | None:
+        """What must hold of an event besides its meaning, by row."""
+        return self.whens[row]
 
     def event_type(self, type_: str, source: str) -> EventType | None:
         """How the pack declares such an event: for this source, else for any."""
@@ -203,7 +207,7 @@ def compile_pack(pack: Pack, condition_vectors: Sequence[Vector]) -> CompiledPac
         content_hashes=tuple(content_hash(each) for each in pack.heuristics),
         whens=whens,
         vectors=tuple(condition_vectors),
-        matrix=vectors.stack(condition_vectors),
+        conditions=vectors.stack(condition_vectors),
         fields_named=tuple(sorted(named)),
         rows={id_: row for row, id_ in enumerate(ids)},
         event_types={(event.type, event.source): event for event in pack.events},

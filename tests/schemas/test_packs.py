@@ -5,6 +5,7 @@ import hashlib
 import pytest
 from pydantic import ValidationError
 
+from schemas.conditions import parse
 from schemas.identity import heuristic_id
 from schemas.packs import (
     Pack,
@@ -102,11 +103,9 @@ def test_rows_belong_together(pack):
     assert compiled.ids[row] == heuristic_id("survival", "sleep-soon")
     assert compiled.content_hashes[row] == content_hash(pack.heuristics[row])
     assert compiled.vectors[row] == VECTORS[row]
-    assert compiled.matrix.rows[row].tolist() == [3.0, 4.0]
-    assert [when and when.text for when in compiled.whens] == [
-        'vital = "drink" and value <= 3',
-        None,
-    ]
+    assert compiled.conditions.rows[row].tolist() == [3.0, 4.0]
+    assert compiled.when(0) == parse('vital = "drink" and value <= 3')
+    assert compiled.when(1) is None
     assert compiled.fields_named == ("value", "vital")
     assert compiled.digest == blob_digest(to_blob(pack))
     assert compiled.row_of("another") is None
