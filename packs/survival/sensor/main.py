@@ -1,0 +1,131 @@
+"""The command line of the sensor, and its two ways out: a broker, or a file.
+
+Run it by path: `python packs/survival/sensor --agent steve --steps 600`.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from packs.survival.sensor.broker import BrokerError, connected
+from packs.survival.sensor.playing import Plan, Played, play
+from schemas.record import Wire
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play one session; 0 when it was played, 1 when the broker was out of reach."""
+    args = _parser().parse_args(argv)
+    try:
+        played = _into_file(args) if args.out else asyncio.run(_to_broker(args))
+    except BrokerError as error:
+        print(f"crafter: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("crafter: stopped", file=sys.stderr)
+        return 130
+    print(_summary(played), file=sys.stderr)
+    return 0
+
+
+async def _to_broker(args: argparse.Namespace) -> Played:
+    wait_s = args.lockstep / 1000
+    async with connected(args.url, args.agent, args.credentials) as broker:
+
+        async def hear(ids: Sequence[str]) -> Sequence[bytes]:
+            return await broker.heard(wait_s if ids else 0.0)
+
+        return await play(_plan(args), broker.publish, hear)
+
+
+def _into_file(args: argparse.Namespace) -> Played:
+    """Play without a broker; nobody answers."""
+    with Path(args.out).open("w", encoding="utf-8") as file:
+
+        async def publish(message: Wire) -> None:
+            _write_line(file, message)
+
+        async def hear(ids: Sequence[str]) -> Sequence[bytes]:
+            return ()
+
+        return asyncio.run(play(_plan(args), publish, hear))
+
+
+def _write_line(file: TextIO, message: Wire) -> None:
+    """Write one event as a line of JSON: subject, headers and body."""
+    line = {
+        "subject": message.subject,
+        "headers": dict(message.headers),
+        "body": json.loads(message.body),
+    }
+    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    now = datetime.now(UTC)
+    return Plan(
+        agent=args.agent,
+        base=args.base or now,
+        run=args.run or now.isoformat(),
+        steps=args.steps,
+        seed=args.seed,
+        follow=args.follow,
+        rate=args.rate,
+        clock=_wall_clock if args.clock == "broker" else None,
+    )
+
+
+def _wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _summary(played: Played) -> str:
+    outcomes = [outcome for _, outcome in played.reports]
+    counts = ", ".join(
+        f"{outcomes.count(outcome)} {outcome}" for outcome in sorted(set(outcomes))
+    )
+    return (
+        f"crafter: {played.events} events in {played.lives} lives; "
+        f"heard {played.heard}, followed {len(outcomes)}"
+        + (f" ({counts})" if counts else "")
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="crafter", description="Play Crafter and tell Echoic what happens."
+    )
+    add = parser.add_argument
+    add("--agent", required=True, help="whose companion hears of it")
+    add("--url", default="nats://127.0.0.1:4222", help="the broker")
+    add("--credentials", type=Path, help="file with the sensor's user and password")
+    add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
+    add("--steps", type=int, default=600, help="seconds of the game to play")
+    add("--seed", type=int, default=7, help="which world, and which player")
+    add("--rate", type=float, default=1.0, help="steps a second; 0: no pause")
+    add("--follow", type=_unit, default=0.7, help="probability of following advice")
+    add("--lockstep", type=float, default=0.0, metavar="MS",
+        help="wait so long for advice after what is published")  # fmt: skip
+    add("--base", type=_moment, help="time of the first second (RFC 3339); default now")
+    add("--run", help="event ids derive from it; default: new ones each time")
+    add("--clock", choices=("event", "broker"), default="broker",
+        help="by which time advice expires: the game's, or the wall clock")  # fmt: skip
+    return parser
+
+
+def _unit(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no probability: give 0 to 1")
+    return value
+
+
+def _moment(text: str) -> datetime:
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text!r} has no time zone: add Z")
+    return at

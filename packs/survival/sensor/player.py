@@ -1,0 +1,69 @@
+"""The scripted player: a curious novice who wanders, gathers and forgets its needs.
+
+Its rule: a pure policy over an observation and a seed. It neither drinks nor eats nor
+sleeps on purpose; that is what advice is for.
+"""
+
+from packs.survival.sensor.routes import Action, explore, use
+from packs.survival.sensor.shelter import sheltered
+from packs.survival.sensor.world import HOSTILE, WALKABLE, WAYS, Observation, Way
+from schemas.identity import draw
+
+DARK = 0.3
+"""Below this daylight it is night; whoever is shut in stays in."""
+
+
+def wander(see: Observation, seed: str) -> Action:
+    """What the player does of its own accord."""
+    if see.sleeping or (see.daylight < DARK and sheltered(see)):
+        return "noop"
+    return _strike_back(see) or _gather(see) or _stroll(see, seed)
+
+
+def _strike_back(see: Observation) -> Action | None:
+    struck = any(
+        creature.cell == see.front and creature.kind in HOSTILE
+        for creature in see.creatures
+    )
+    return "do" if struck else None
+
+
+def _gather(see: Observation) -> Action | None:
+    """Take what lies close at hand and is not yet in the bag."""
+    for item, ground, tool, enough in _WANTED:
+        if see.inventory[item] >= enough or (tool and not see.inventory[tool]):
+            continue
+        close = {
+            cell
+            for cell in see.chart.find(ground)
+            if abs(cell[0] - see.cell[0]) + abs(cell[1] - see.cell[1]) <= _CLOSE
+        }
+        action = use(see, close) if close else None
+        if action is not None:
+            return action
+    return None
+
+
+def _stroll(see: Observation, seed: str) -> Action:
+    """Walk one way for a while, then another; explore where the way is blocked."""
+    turn = f"{see.life}/{see.step // _PATIENCE}"
+    ways: list[Way] = sorted(WAYS)
+    way = ways[int(draw(seed, "player", turn, "stroll") * len(ways))]
+    ahead = see.cell[0] + WAYS[way][0], see.cell[1] + WAYS[way][1]
+    blocked = any(creature.cell == ahead for creature in see.creatures)
+    if see.chart.at(ahead) in WALKABLE and not blocked:
+        return f"move_{way}"
+    if sheltered(see):
+        return "do" if see.inventory["wood_pickaxe"] else "noop"
+    return explore(see) or "noop"
+
+
+_CLOSE = 4
+_PATIENCE = 14
+_WANTED = (
+    ("wood", "tree", None, 4),
+    ("stone", "stone", "wood_pickaxe", 5),
+    ("coal", "coal", "wood_pickaxe", 2),
+    ("iron", "iron", "stone_pickaxe", 1),
+)
+"""Item, where it is found, the tool it takes, and how many are enough."""

@@ -1,0 +1,178 @@
+"""The session: the player plays, the sensor tells, advice is heard and reported on.
+
+It is the thin shell that orders the pure parts. Whoever calls `play` brings the means
+to publish and to hear; the time of the game is one second a step from a base.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from packs.survival.sensor import advice, events, player
+from packs.survival.sensor.ends import End
+from packs.survival.sensor.world import Observation, World
+from schemas.message import rfc3339
+from schemas.record import Wire
+from schemas.sensing import Sensed
+from schemas.subjects import sensor_subject
+
+SOURCE = "crafter"
+
+Publish = Callable[[Wire], Awaitable[None]]
+"""Send one sensor event."""
+
+Hear = Callable[[Sequence[str]], Awaitable[Sequence[bytes]]]
+"""What the companion said since last asked; called with the ids just published."""
+
+OnReport = Callable[[str, str], Awaitable[None]]
+"""Called with decision id and outcome when advice that was followed has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to play."""
+
+    agent: str
+    base: datetime
+    """The time of the first second."""
+    run: str
+    """Ids derive from it: the same run makes the same ids."""
+    steps: int = 600
+    seed: int = 7
+    follow: float = 0.7
+    """The probability with which the player follows advice."""
+    rate: float = 0.0
+    """Steps a second; 0 plays as fast as it can."""
+    clock: Callable[[], datetime] | None = None
+    """Which time advice expires by; None is the game's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a session came to."""
+
+    events: int
+    lives: int
+    heard: int
+    """Messages that were advice."""
+    reports: tuple[tuple[str, str], ...]
+    """Decision id and outcome of all advice followed, in the order it ended."""
+
+
+async def play(
+    plan: Plan, publish: Publish, hear: Hear, on_report: OnReport | None = None
+) -> Played:
+    """Play a session from its first second to its last."""
+    session = _Session(plan, publish, hear, on_report)
+    await session.begin_life()
+    while session.see.step < plan.steps:
+        await session.step()
+        if plan.rate:
+            await asyncio.sleep(1 / plan.rate)
+    await session.end()
+    return Played(session.told, session.see.life, session.heard, tuple(session.reports))
+
+
+def event_id(plan: Plan, at: datetime, index: int) -> str:
+    """A UUIDv7 of the game's time whose other bits derive from run, agent and index."""
+    key = f"{plan.run}|{plan.agent}|{SOURCE}|{index}".encode()
+    bits = int.from_bytes(hashlib.blake2b(key, digest_size=10).digest(), "big")
+    value = (int(at.timestamp() * 1000) & ((1 << 48) - 1)) << 80
+    value |= (
+        0x7 << 76 | (bits >> 62 & 0xFFF) << 64 | 0b10 << 62 | bits & ((1 << 62) - 1)
+    )
+    return str(UUID(int=value))
+
+
+def wire(plan: Plan, event: Sensed, at: datetime, index: int) -> Wire:
+    """The event as it is published: the `index`-th of its run."""
+    id_ = event_id(plan, at, index)
+    body = event.model_copy(update={"occurred_at": at})
+    return Wire(
+        subject=sensor_subject(plan.agent, SOURCE, event.type),
+        headers={
+            "ce-specversion": "1.0",
+            "ce-id": id_,
+            "ce-time": rfc3339(at),
+            "Nats-Msg-Id": f"s:{plan.agent}.{SOURCE}.{id_}",
+        },
+        body=body.model_dump_json(
+            exclude_defaults=True, exclude={"source", "type"}
+        ).encode(),
+    )
+
+
+class _Session:
+    """The state of one session; it exists only while `play` runs."""
+
+    def __init__(
+        self, plan: Plan, publish: Publish, hear: Hear, on_report: OnReport | None
+    ) -> None:
+        self.plan = plan
+        self.world = World(plan.seed)
+        self.see: Observation = self.world.observe()
+        self.follower = advice.Follower(str(plan.seed), plan.follow)
+        self.told = 0
+        self.heard = 0
+        self.reports: list[tuple[str, str]] = []
+        self._publish = publish
+        self._hear = hear
+        self._on_report = on_report
+
+    async def begin_life(self) -> None:
+        """Tell of a new life and hear what is said to it."""
+        await self._listen(await self._tell((events.greet(self.see),)))
+
+    async def step(self) -> None:
+        """Let one second pass."""
+        before = self.see
+        action = self.follower.action or player.wander(before, str(self.plan.seed))
+        self.world.step(action)
+        self.see = self.world.observe()
+        told = await self._tell(events.observe(before, self.see))
+        if self.see.alive:
+            told += await self._tell(self.follower.watch(self.see))
+        await self._listen(told)
+        if not self.see.alive:
+            await self._tell(self.follower.end(End("failed", "the player died")))
+            self.world.begin_life()
+            self.see = self.world.observe()
+            await self.begin_life()
+
+    async def end(self) -> None:
+        """Give up the advice that is being tried, if any."""
+        over = End("cancelled", "the session is over")
+        await self._tell(self.follower.end(over))
+
+    async def _tell(self, happened: Sequence[Sensed]) -> list[str]:
+        """Publish what happened now; the ids of the events."""
+        ids = []
+        for event in happened:
+            message = wire(self.plan, event, self._now(), self.told)
+            await self._publish(message)
+            ids.append(message.headers["ce-id"])
+            self.told += 1
+            await self._note_report(event)
+        return ids
+
+    async def _listen(self, ids: Sequence[str]) -> None:
+        """Take in what the companion says after the events `ids`."""
+        for payload in await self._hear(ids):
+            said = advice.parse(payload)
+            if said is None:
+                continue
+            self.heard += 1
+            now = self.plan.clock() if self.plan.clock else self._now()
+            await self._tell(self.follower.hear(said, self.see, now))
+
+    async def _note_report(self, event: Sensed) -> None:
+        if isinstance(event.in_reply_to, str) and event.outcome is not None:
+            self.reports.append((event.in_reply_to, event.outcome))
+            if self._on_report is not None:
+                await self._on_report(event.in_reply_to, event.outcome)
+
+    def _now(self) -> datetime:
+        return self.plan.base + timedelta(seconds=self.see.step)

@@ -1,0 +1,119 @@
+"""Finding the way: the next step over the known map toward what is wanted.
+
+Its rule: pure functions of an observation. The player never steps where it has not seen
+firm ground, so it never walks into lava.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection
+
+from packs.survival.sensor.world import SIZE, WALKABLE, WAYS, Cell, Observation, Way
+
+Action = str
+"""One of the game's actions, for example `move_left`."""
+
+
+def use(see: Observation, targets: Collection[Cell]) -> Action | None:
+    """The next action toward using one of `targets`: a step, a turn, at last `do`.
+
+    None means that no known way leads there.
+    """
+    if see.front in targets:
+        return "do"
+    return _first_step(
+        see, lambda cell: _way_beside(cell, targets) is not None, targets
+    )
+
+
+def walk(see: Observation, goal: Cell) -> Action | None:
+    """The next step toward standing on `goal`; None if no known way leads there."""
+    return _first_step(see, lambda cell: cell == goal, ())
+
+
+def explore(see: Observation) -> Action | None:
+    """The next step toward the nearest edge of the map; None if there is none."""
+
+    def borders_unknown(cell: Cell) -> bool:
+        return any(
+            see.chart.at(side) is None and _inside(side) for side in around(cell)
+        )
+
+    return _first_step(see, borders_unknown, ())
+
+
+def pocket(see: Observation, most: int) -> frozenset[Cell]:
+    """The cells that can be reached from here, cut off beyond `most`."""
+    reached = {see.cell: True}
+    waiting = deque([see.cell])
+    while waiting and len(reached) <= most:
+        for side in around(waiting.popleft()):
+            if side not in reached and see.chart.at(side) in WALKABLE:
+                reached[side] = True
+                waiting.append(side)
+    return frozenset(reached)
+
+
+def away(see: Observation, dangers: Collection[Cell]) -> Action | None:
+    """The step that leads farthest from `dangers`; None if every side is shut."""
+    occupied = {creature.cell for creature in see.creatures}
+    open_ways = [
+        (way, side)
+        for way, side in zip(WAYS, around(see.cell), strict=True)
+        if see.chart.at(side) in WALKABLE and side not in occupied
+    ]
+
+    def safety(choice: tuple[Way, Cell]) -> tuple[int, int]:
+        _, side = choice
+        exits = sum(see.chart.at(next_) in WALKABLE for next_ in around(side))
+        return min(distance(side, danger) for danger in dangers), exits
+
+    if not dangers or not open_ways:
+        return None
+    return f"move_{max(open_ways, key=safety)[0]}"
+
+
+def around(cell: Cell) -> tuple[Cell, ...]:
+    """The four cells beside a cell, in the order of `WAYS`."""
+    return tuple((cell[0] + dx, cell[1] + dy) for dx, dy in WAYS.values())
+
+
+def distance(one: Cell, other: Cell) -> int:
+    """Steps between two cells over open ground."""
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
+def _first_step(
+    see: Observation, arrived: Callable[[Cell], bool], targets: Collection[Cell]
+) -> Action | None:
+    """Search outward, straight ahead first, and return the first step of the way."""
+    occupied = {creature.cell for creature in see.creatures}
+    if arrived(see.cell):
+        way = _way_beside(see.cell, targets)
+        return f"move_{way}" if way else None
+    ways = sorted(WAYS, key=lambda way: WAYS[way] != see.facing)
+    first: dict[Cell, Way | None] = {see.cell: None}
+    waiting = deque([see.cell])
+    while waiting:
+        cell = waiting.popleft()
+        for way in ways:
+            side = cell[0] + WAYS[way][0], cell[1] + WAYS[way][1]
+            if side in first or side in occupied:
+                continue
+            if see.chart.at(side) not in WALKABLE:
+                continue
+            first[side] = first[cell] or way
+            if arrived(side):
+                return f"move_{first[side]}"
+            waiting.append(side)
+    return None
+
+
+def _way_beside(cell: Cell, targets: Collection[Cell]) -> Way | None:
+    for way, side in zip(WAYS, around(cell), strict=True):
+        if side in targets:
+            return way
+    return None
+
+
+def _inside(cell: Cell) -> bool:
+    return 0 <= cell[0] < SIZE and 0 <= cell[1] < SIZE

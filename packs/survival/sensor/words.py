@@ -1,0 +1,241 @@
+"""The English of the sensor: one or two sentences for everything it tells.
+
+Its rule: said in varied words, but always in the words that the pack's conditions and
+outcome patterns use, for these are matched against the text.
+"""
+
+from collections.abc import Sequence
+
+from packs.survival.sensor.world import Creature
+
+FULL = 9
+
+
+def low(name: str, value: int, step: int) -> str:
+    """A vital fell to a threshold."""
+    level = 0 if value == 0 else 1 if value <= 2 else 2 if value <= 3 else 3
+    how = _pick(_FALLEN[level], step).format(name=name, value=value)
+    return how if level == 3 else how + _pick(_FEELINGS[name][level], step)
+
+
+def restored(name: str, value: int) -> str:
+    """A vital is back."""
+    return f"Your {name} is restored to {value} of {FULL}."
+
+
+def damage(cause: str, lost: int, health: int, step: int) -> str:
+    """Health was lost."""
+    if cause in _CAUSES:
+        return f"Damage taken: {cause} cost you {lost} health, {health} is left."
+    how = _pick(("hit you", "struck you", "attacked you"), step)
+    who = f"{_article(cause)} {cause}" if cause != "unknown" else "something"
+    return f"Damage taken: {who} {how} for {lost}, your health is {health} of {FULL}."
+
+
+def death(cause: str, life: int) -> str:
+    """The player's health reached zero.
+
+    It names neither creature nor vital: no advice on one of those may earn credit by
+    what happens in the next life.
+    """
+    which = f"Life {life}" if life > 1 else "The first life"
+    return f"The player died {_DEATHS[cause]}. {which} is over."
+
+
+def life_started(life: int) -> str:
+    """A game begins, or begins again."""
+    if life == 1:
+        return "A new game starts: you wake up in an unknown land, healthy and rested."
+    return f"A new life starts, number {life}: you wake up in another unknown land."
+
+
+def appeared(creature: Creature, step: int) -> str:
+    """A creature came into view."""
+    return _pick(_APPEARED[creature.kind], step).format(where=_where(creature))
+
+
+def near(creature: Creature, step: int) -> str:
+    """A hostile creature is close."""
+    return _pick(_NEAR, step).format(
+        article=_article(creature.kind).capitalize(),
+        kind=creature.kind,
+        where=_where(creature),
+    )
+
+
+def left(creature: Creature, step: int) -> str:
+    """A creature went out of view."""
+    seen = direction(creature.dx, creature.dy)
+    return _pick(_LEFT, step).format(kind=creature.kind, direction=seen)
+
+
+def defeated(kind: str) -> str:
+    """A hostile creature was killed by the player."""
+    return f"The {kind} is defeated."
+
+
+def slept(energy: int) -> str:
+    """The player fell asleep."""
+    return f"You fell asleep with {energy} of {FULL} energy."
+
+
+def woke(energy: int, hurt: bool) -> str:
+    """The player woke up."""
+    if hurt:
+        return f"You were woken by an attack, with {energy} of {FULL} energy."
+    return f"You woke up rested, with {energy} of {FULL} energy."
+
+
+def achievement(name: str) -> str:
+    """Something was reached for the first time in this life."""
+    return f"Achievement unlocked: {_ACHIEVED.get(name, plain(name))}."
+
+
+def item(name: str, count: int) -> str:
+    """An item reached a count that matters."""
+    if count == 0:
+        return f"You have no {plain(name)} left."
+    if count == 1:
+        return f"You have collected 1 {plain(name)}."
+    return f"You have collected {count} {plain(name)}, enough to build with."
+
+
+def daylight(turn: str) -> str:
+    """The light changed."""
+    return _LIGHT[turn]
+
+
+def report(doing: str, outcome: str, reason: str) -> str:
+    """How advice turned out."""
+    return _REPORTS[outcome].format(doing=doing, reason=reason)
+
+
+def direction(dx: int, dy: int) -> str:
+    """Where something lies, as a compass says it."""
+    if dx == dy == 0:
+        return "here"
+    if abs(dx) >= 2 * abs(dy):
+        return "east" if dx > 0 else "west"
+    if abs(dy) >= 2 * abs(dx):
+        return "south" if dy > 0 else "north"
+    return f"{'south' if dy > 0 else 'north'}-{'east' if dx > 0 else 'west'}"
+
+
+def plain(token: str) -> str:
+    """A token of the game in plain words."""
+    return token.replace("_", " ")
+
+
+def _where(creature: Creature) -> str:
+    steps = creature.distance
+    side = direction(creature.dx, creature.dy)
+    return f"{steps} step{'s' if steps != 1 else ''} to the {side}"
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0] in "aeiou" else "a"
+
+
+def _pick(choices: Sequence[str], step: int) -> str:
+    return choices[step % len(choices)]
+
+
+_FALLEN = (
+    ("Your {name} is gone, 0 of 9", "Your {name} is down to zero"),
+    ("Your {name} is very low, {value} of 9", "Your {name} is only {value} of 9"),
+    ("Your {name} is down to {value} of 9", "Your {name} is low, {value} of 9"),
+    ("Your {name} is down to {value} of 9.", "Your {name} has fallen to {value} of 9."),
+)
+_FEELINGS = {
+    "drink": (
+        (": you are dying of thirst.",),
+        (": you are very thirsty.", ": you are parched and thirsty."),
+        (": you are getting thirsty.", " and you are thirsty."),
+    ),
+    "food": (
+        (": you are starving.",),
+        (": you are very hungry.", ": you are weak with hunger."),
+        (": you are getting hungry.", " and you are hungry."),
+    ),
+    "energy": (
+        (": you are falling over with tiredness.",),
+        (": you are exhausted and tired.", ": you are very tired."),
+        (": you are getting tired.", " and you are sleepy."),
+    ),
+    "health": (
+        (": you are dying.",),
+        (": you are badly wounded.", ": you are hurt and close to death."),
+        (": you are wounded.", " and you are hurt."),
+    ),
+}
+_DEATHS = {
+    "combat": "in combat",
+    "no_water": "for lack of water",
+    "no_meals": "for lack of meals",
+    "no_sleep": "for lack of sleep",
+    "unknown": "of unknown causes",
+}
+_CAUSES = ("thirst", "hunger", "exhaustion")
+_APPEARED = {
+    "zombie": (
+        "A zombie is {where}.",
+        "A zombie comes into view {where}.",
+        "You see a zombie {where}.",
+    ),
+    "skeleton": (
+        "A skeleton is {where}.",
+        "You see a skeleton with a bow {where}.",
+    ),
+    "arrow": ("An arrow flies at you from {where}.",),
+    "cow": (
+        "A cow is grazing {where}.",
+        "You see a cow {where}.",
+        "A cow stands {where}.",
+    ),
+    "ripe_plant": ("A ripe plant is {where}.",),
+}
+_NEAR = (
+    "{article} {kind} is close, {where}.",
+    "{article} {kind} is coming at you, {where}.",
+    "{article} {kind} is very close to you, {where}.",
+)
+_LEFT = (
+    "The {kind} is gone, last seen to the {direction}.",
+    "The {kind} is gone from view to the {direction}.",
+)
+_ACHIEVED = {
+    "collect_drink": "you drank water",
+    "collect_sapling": "you collected a sapling",
+    "collect_wood": "you collected wood",
+    "collect_stone": "you collected stone",
+    "collect_coal": "you collected coal",
+    "collect_iron": "you collected iron",
+    "collect_diamond": "you found a diamond",
+    "defeat_zombie": "you defeated a zombie",
+    "defeat_skeleton": "you defeated a skeleton",
+    "eat_cow": "you ate a cow",
+    "eat_plant": "you ate a ripe plant",
+    "make_wood_pickaxe": "you made a wood pickaxe",
+    "make_stone_pickaxe": "you made a stone pickaxe",
+    "make_iron_pickaxe": "you made an iron pickaxe",
+    "make_wood_sword": "you made a wood sword",
+    "make_stone_sword": "you made a stone sword",
+    "make_iron_sword": "you made an iron sword",
+    "place_furnace": "you placed a furnace",
+    "place_plant": "you planted a sapling",
+    "place_stone": "you placed a stone",
+    "place_table": "you placed a table",
+    "wake_up": "you slept and woke up",
+}
+_LIGHT = {
+    "dusk": "It is getting dark, the night is coming.",
+    "night": "Night has fallen and it is dark.",
+    "dawn": "The night is over, it is getting light.",
+    "day": "It is bright day again.",
+}
+_REPORTS = {
+    "succeeded": "The advice to {doing} worked: the player {reason}.",
+    "failed": "The advice to {doing} failed: {reason}.",
+    "overridden": "The advice to {doing} was overridden: {reason}.",
+    "cancelled": "The advice to {doing} was cancelled: {reason}.",
+}
