@@ -1,0 +1,47 @@
+"""What the program says when it cannot go on: what, where, why, and the next command.
+
+Its rule: an error that a person can meet is one of these; anything else is a bug.
+"""
+
+OK = 0
+FINDING = 1
+"""The command worked and found something wrong, or nothing."""
+USAGE = 2
+"""Bad usage, configuration, file or data."""
+UNREACHABLE = 3
+"""No instance, broker or database answers."""
+BUG = 101
+INTERRUPTED = 130
+
+
+class EchoicError(Exception):
+    """An error for a person to read; `next_step` is what to do about it."""
+
+    exit_code = USAGE
+
+    def __init__(self, what: str, *, next_step: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.next_step = next_step
+
+
+class SettingsError(EchoicError):
+    """A setting is unknown or has a value that is not allowed."""
+
+
+class NotFoundError(EchoicError):
+    """What was named does not exist, or the name fits several."""
+
+    exit_code = FINDING
+
+
+class RefusedError(EchoicError):
+    """The mind answered with a refusal, and says why."""
+
+    exit_code = FINDING
+
+
+class NotRunningError(EchoicError):
+    """Nothing answers: no instance, or one whose broker or database is away."""
+
+    exit_code = UNREACHABLE

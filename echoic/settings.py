@@ -1,0 +1,229 @@
+"""The settings, read once: a flag wins over a variable, a file, and the default.
+
+Precedence: flag, `ECHOIC_*` and the other variables of `echoic.options`,
+`./echoic.toml`, `$XDG_CONFIG_HOME/echoic/config.toml`, default. Each value knows where
+it came from. What shapes the mind goes into the log, and is read from there afterwards.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from echoic.errors import SettingsError
+from echoic.options import OPTIONS, Option, Value, default_data
+
+if TYPE_CHECKING:
+    from schemas.settings import MatchLimits, MindSettings
+
+PREFIX = "ECHOIC_"
+DEBUG = "ECHOIC_DEBUG"
+"""Set to 1 for tracebacks; a matter of the command line alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is in force; the fields are the options' names with `_` for a dot."""
+
+    data: Path
+    agent: str
+    nats_url: str | None
+    database_url: str | None
+    trace_endpoint: str | None
+    strategy: str
+    threshold: float
+    relevance: float
+    goals: tuple[str, ...]
+    seed: str
+    model_name: str | None
+    model_temperature: float
+    model_max_tokens: int
+    model_deadline_s: float
+    model_ceiling: float
+    model_candidates: int
+    base_prompt: str | None
+    personality: str
+    biases: Mapping[str, float]
+    ttl_s: float
+    channel: str
+    embedder: str
+    learning_preset: str
+    learning_kappa: float
+    learning_gamma: float
+    packs: tuple[str, ...]
+    origins: Mapping[str, str] = field(repr=False)
+    """Option name to where its value came from, in words."""
+
+
+def load(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """Read the settings; flags that are None were not given.
+
+    Raises:
+        SettingsError: one is unknown, or its value is not allowed.
+    """
+    environment = os.environ if environment is None else environment
+    sources = _sources(flags or {}, environment, folder or Path.cwd())
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for option in OPTIONS:
+        found = next((source for source in sources if source.has(option)), None)
+        values[option.field] = found.value(option) if found else option.default
+        origins[option.name] = found.origin(option) if found else "default"
+    values["data"] = values["data"] or default_data()
+    return Settings(**values, origins=origins)
+
+
+def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
+    """The part that shapes behaviour, as the log records it."""
+    from schemas.settings import (
+        BASE_PROMPT,
+        SEED_LEARNING,
+        LearningSettings,
+        MindSettings,
+        ModelSettings,
+        StrategySpec,
+    )
+
+    preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
+    model = settings.model_name and ModelSettings(
+        name=settings.model_name,
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+        deadline_s=settings.model_deadline_s,
+    )
+    return MindSettings(
+        strategy=StrategySpec(name=settings.strategy),
+        threshold=settings.threshold,
+        relevance=settings.relevance,
+        goals=settings.goals,
+        biases=dict(settings.biases),
+        seed=settings.seed,
+        model=model or None,
+        base_prompt=settings.base_prompt or BASE_PROMPT,
+        personality=settings.personality,
+        max_candidates=settings.model_candidates,
+        confidence_ceiling=settings.model_ceiling,
+        ttl_s=settings.ttl_s,
+        channel=settings.channel,
+        learning=LearningSettings(
+            kappa=settings.learning_kappa,
+            gamma=settings.learning_gamma,
+            weights=preset.weights,
+        ),
+        limits=limits,
+        embedder=settings.embedder,
+    )
+
+
+def shown(settings: Settings, option: Option) -> Value:
+    """An option's value as it may be shown: addresses without their password."""
+    value: Value = getattr(settings, option.field)
+    if not (option.secret and isinstance(value, str) and "@" in value):
+        return value
+    scheme, _, rest = value.partition("://")
+    return f"{scheme}://…@{rest.rpartition('@')[2]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One place where values come from, by option name."""
+
+    values: Mapping[str, object]
+    places: Mapping[str, str]
+    """Option name to the words for where its value stands."""
+
+    def has(self, option: Option) -> bool:
+        return option.name in self.values
+
+    def origin(self, option: Option) -> str:
+        return self.places[option.name]
+
+    def value(self, option: Option) -> Value:
+        raw = self.values[option.name]
+        try:
+            return option.parse(raw)
+        except ValueError as allowed:
+            place = self.origin(option)
+            raise SettingsError(
+                f"{place}: {option.name} = {raw!r} is not allowed: give {allowed}",
+                next_step="echoic config show --origin",
+            ) from None
+
+
+def _sources(
+    flags: Mapping[str, object], environment: Mapping[str, str], folder: Path
+) -> list[_Source]:
+    """Every source, the strongest first."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    home = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return [
+        _Source(given, {name: _flag(name) for name in given}),
+        _variables(environment),
+        _file(folder / "echoic.toml"),
+        _file(Path(home) / "echoic" / "config.toml"),
+    ]
+
+
+def _flag(name: str) -> str:
+    return "flag --" + name.replace(".", "-").replace("_", "-")
+
+
+def _variables(environment: Mapping[str, str]) -> _Source:
+    known = {variable for option in OPTIONS for variable in option.variables}
+    for name in environment:
+        if name.startswith(PREFIX) and name not in known and name != DEBUG:
+            raise _unknown("environment", name, known)
+    values: dict[str, object] = {}
+    places: dict[str, str] = {}
+    for option in OPTIONS:
+        # An empty variable counts as none given, as in a shell.
+        for name in option.variables:
+            if environment.get(name):
+                values[option.name] = environment[name]
+                places[option.name] = f"variable {name}"
+                break
+    return _Source(values, places)
+
+
+def _file(path: Path) -> _Source:
+    try:
+        with path.open("rb") as file:
+            tables = tomllib.load(file)
+    except FileNotFoundError:
+        return _Source({}, {})
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{path} cannot be read: {error}", next_step=f"correct or remove {path}"
+        ) from error
+    values = dict(_flat(tables))
+    known = {option.name for option in OPTIONS}
+    for name in values:
+        if name not in known:
+            raise _unknown(str(path), name, known)
+    return _Source(values, dict.fromkeys(values, f"file {path}"))
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Tables as dotted names; `biases` is itself a value."""
+    for key, value in table.items():
+        name = prefix + key
+        if isinstance(value, dict) and name != "biases":
+            yield from _flat(value, name + ".")
+        else:
+            yield name, value
+
+
+def _unknown(place: str, name: str, known: set[str]) -> SettingsError:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    hint = f": did you mean {close[0]!r}?" if close else ""
+    return SettingsError(
+        f"{place}: there is no setting {name!r}{hint}", next_step="echoic config show"
+    )
