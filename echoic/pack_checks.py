@@ -1,0 +1,151 @@
+"""What the models cannot see in a manifest: names that must differ, or ought to agree.
+
+These checks read the plain values, so they speak up beside whatever else is wrong.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from echoic.pack_faults import make
+from echoic.pack_problems import Problem, did_you_mean
+from echoic.pack_source import Source, Steps
+from schemas import conditions, patterns
+from schemas.condition_text import Comparison, Every, Not, Part, Some
+
+
+def all_problems(source: Source) -> Iterator[Problem]:
+    """Run every check."""
+    for check in _CHECKS:
+        yield from check(source)
+
+
+def _repeated_keys(source: Source) -> Iterator[Problem]:
+    for steps, place in source.repeated:
+        first = source.place_of_key(steps).line
+        message = f'key "{steps[-1]}" again: it stands on line {first} already'
+        yield make(source, place, "E-PACK-008", message)
+
+
+def _repeated_heuristics(source: Source) -> Iterator[Problem]:
+    first: dict[JsonValue, int] = {}
+    for steps, heuristic in _mappings(source, "heuristics"):
+        name = heuristic.get("name")
+        if not isinstance(name, str):
+            continue
+        place = source.place_of((*steps, "name"))
+        if name in first:
+            message = f'a second heuristic "{name}": the first is on line {first[name]}'
+            yield make(source, place, "E-PACK-008", message)
+        first.setdefault(name, place.line)
+
+
+def _repeated_events(source: Source) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for steps, event in _mappings(source, "events"):
+        place = source.place_of((*steps, "type"))
+        declared = f"{event.get('type')} of {event.get('source') or 'any source'}"
+        if declared in first:
+            message = f"{declared} again: it is declared on line {first[declared]}"
+            yield make(source, place, "E-PACK-008", message)
+        first.setdefault(declared, place.line)
+
+
+def _undeclared_events(source: Source) -> Iterator[Problem]:
+    """A `when` on a type that the pack does not declare can never hold."""
+    declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
+    heuristics = list(_mappings(source, "heuristics"))
+    if heuristics and not declared:
+        place = source.place_of_key(("heuristics",))
+        message = "no event types are declared, so no heuristic can ever match"
+        advice = "declare them under events:"
+        yield _warning(make(source, place, "E-PACK-012", message, advice))
+        return
+    for steps, heuristic in heuristics:
+        for comparison in _types_named(heuristic.get("when")):
+            for named in comparison.values:
+                if named not in declared:
+                    when = str(heuristic["when"])
+                    offset = max(when.find(f'"{named}"'), 0)
+                    place = source.place_within((*steps, "when"), offset)
+                    message = f'event type "{named}" is not declared'
+                    advice = did_you_mean(named, declared)
+                    yield _warning(make(source, place, "E-PACK-011", message, advice))
+
+
+def _types_named(when: JsonValue) -> list[Comparison]:
+    """Return what a condition, if it is one, demands of the event's type."""
+    if not isinstance(when, str):
+        return []
+    try:
+        part = conditions.parse(when).part
+    except conditions.ConditionError:
+        return []
+    return [
+        each
+        for each in _comparisons(part)
+        if each.field == "type" and each.operator in ("=", "in")
+    ]
+
+
+def _comparisons(part: Part) -> Iterator[Comparison]:
+    match part:
+        case Comparison():
+            yield part
+        case Not():
+            yield from _comparisons(part.part)
+        case Every() | Some():
+            for each in part.parts:
+                yield from _comparisons(each)
+
+
+def _untriggered_patterns(source: Source) -> Iterator[Problem]:
+    """An outcome pattern is armed only after advice on an event that it triggers on."""
+    spoken = "\n".join(_spoken(source))
+    words = patterns.event_words(spoken, "", "", {})
+    for steps, pattern in _mappings(source, "executive", "outcome_patterns"):
+        trigger = pattern.get("trigger_pattern")
+        if not isinstance(trigger, str) or not patterns.has_words(trigger):
+            continue
+        if not patterns.occurs(trigger, words):
+            message = f'no event type or condition here speaks of "{trigger}"'
+            known = sorted(set(words.split()))
+            place = source.place_of((*steps, "trigger_pattern"))
+            advice = did_you_mean(trigger.casefold(), known)
+            yield _warning(make(source, place, "E-PACK-009", message, advice))
+
+
+def _spoken(source: Source) -> Iterator[str]:
+    """Yield the texts from which an event's own words can be guessed."""
+    for _, event in _mappings(source, "events"):
+        yield from (
+            str(event.get(key, "")) for key in ("type", "source", "description")
+        )
+    for _, heuristic in _mappings(source, "heuristics"):
+        yield from (str(heuristic.get(key, "")) for key in ("condition", "when"))
+
+
+def _mappings(
+    source: Source, *steps: str
+) -> Iterator[tuple[Steps, dict[str, JsonValue]]]:
+    """Yield the mappings in the list at this place, if there is one."""
+    value = source.value
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    for index, each in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(each, dict):
+            yield (*steps, index), each
+
+
+def _warning(problem: Problem) -> Problem:
+    return replace(problem, severity="warning")
+
+
+_CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
+    _repeated_keys,
+    _repeated_heuristics,
+    _repeated_events,
+    _undeclared_events,
+    _untriggered_patterns,
+)

@@ -1,0 +1,64 @@
+"""What is wrong with a manifest: problems with their place, a stable code and advice.
+
+Codes never change their meaning; docs and editors refer to them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Code: TypeAlias = Literal[
+    "E-PACK-001",  # no manifest can be read
+    "E-PACK-002",  # no YAML
+    "E-PACK-003",  # unknown key
+    "E-PACK-004",  # unknown salience dimension
+    "E-PACK-005",  # missing key
+    "E-PACK-006",  # a value of the wrong kind or out of range
+    "E-PACK-007",  # a `when` that cannot be read
+    "E-PACK-008",  # the same name or key twice
+    "E-PACK-009",  # an outcome pattern that nothing triggers
+    "E-PACK-010",  # a format that this program does not know
+    "E-PACK-011",  # a `when` on an event type that is not declared
+    "E-PACK-012",  # heuristics but no event types
+]
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong, or likely to be."""
+
+    file: Path
+    line: int
+    column: int
+    code: Code
+    message: str
+    suggestion: str = ""
+    severity: Severity = "error"
+    excerpt: str = ""
+    """The line as it was written."""
+
+
+def render(problem: Problem) -> str:
+    """Write a problem as `file:line:col  code  message (advice)`, the line, a caret."""
+    advice = f" ({problem.suggestion})" if problem.suggestion else ""
+    warning = "warning: " if problem.severity == "warning" else ""
+    head = (
+        f"{problem.file}:{problem.line}:{problem.column}  {problem.code}  "
+        f"{warning}{problem.message}{advice}"
+    )
+    if not problem.excerpt:
+        return head
+    number = f"{problem.line:>5}"
+    caret = " " * (problem.column - 1)
+    return f"{head}\n{number} | {problem.excerpt}\n{' ' * len(number)} | {caret}^"
+
+
+def did_you_mean(word: object, known: Sequence[str]) -> str:
+    """Return `did you mean "…"?` for the nearest known word, or the few there are."""
+    near = get_close_matches(str(word), known, n=1, cutoff=0.6)
+    if near:
+        return f'did you mean "{near[0]}"?'
+    return f"use one of: {', '.join(known)}" if len(known) <= 12 else ""

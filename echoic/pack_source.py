@@ -1,0 +1,171 @@
+"""A manifest's YAML as plain values, each with the place it was written at.
+
+YAML's own typing surprises are kept out: only numbers, true, false and null are other
+than text, so a date stays what its author typed.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import JsonValue
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+Steps: TypeAlias = tuple[str | int, ...]
+"""The way from the manifest to a value: keys and indices."""
+
+DEEPEST = 50
+MOST_NODES = 2_000_000
+"""Aliases multiply; a manifest of more values than this is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is written, both from 1."""
+
+    line: int
+    column: int
+
+
+START = Place(1, 1)
+
+
+class SourceError(Exception):
+    """A file is no YAML that a manifest could be."""
+
+    def __init__(self, message: str, place: Place = START) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+
+@dataclass(slots=True)
+class Source:
+    """A manifest as it was written."""
+
+    file: Path
+    lines: tuple[str, ...]
+    value: JsonValue = None
+    values: dict[Steps, Node] = field(default_factory=dict)
+    """The node of each value."""
+    keys: dict[Steps, Place] = field(default_factory=dict)
+    """Where each key stands, by the way to its value."""
+    repeated: list[tuple[Steps, Place]] = field(default_factory=list)
+    """Keys that their mapping has already."""
+
+    def place_of(self, steps: Steps) -> Place:
+        """Where a value stands, or the nearest thing around it that was written."""
+        while steps not in self.values and steps:
+            steps = steps[:-1]
+        return _place(self.values[steps]) if steps in self.values else START
+
+    def place_of_key(self, steps: Steps) -> Place:
+        """Where the key of a value stands; the value itself where it has none."""
+        return self.keys.get(steps) or self.place_of(steps)
+
+    def place_within(self, steps: Steps, offset: int) -> Place:
+        """Where the character at `offset` of a text stands, if it is on one line."""
+        place = self.place_of(steps)
+        node = self.values.get(steps)
+        if not isinstance(node, ScalarNode):
+            return place
+        if node.start_mark.line != node.end_mark.line:
+            return place
+        escaped = {"'": "'", '"': '"\\'}.get(node.style or "", "")
+        before = str(node.value)[:offset]
+        doubled = sum(before.count(character) for character in escaped)
+        return Place(
+            place.line, place.column + bool(node.style) + len(before) + doubled
+        )
+
+
+def read(file: Path) -> Source:
+    """Read a manifest.
+
+    Raises:
+        SourceError: it is missing, not UTF-8, no YAML, empty, or far too large.
+    """
+    text = _text(file)
+    source = Source(file, tuple(text.splitlines()))
+    try:
+        node = YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        raise _syntax_error(error) from error
+    except YAMLError as error:
+        raise SourceError(f"is no YAML: {error}") from error
+    if node is None:
+        raise SourceError("is empty: start with `schema: 1`")
+    source.value = _Reader(source).read(node, ())
+    return source
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"is not UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror}") from error
+
+
+def _syntax_error(error: MarkedYAMLError) -> SourceError:
+    mark = error.problem_mark or error.context_mark
+    place = Place(mark.line + 1, mark.column + 1) if mark else START
+    return SourceError(f"is no YAML: {error.problem or error.context}", place)
+
+
+class _Reader:
+    """Turns nodes into values and notes where each stands."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._count = 0
+
+    def read(self, node: Node, steps: Steps) -> JsonValue:
+        self._count += 1
+        if len(steps) > DEEPEST or self._count > MOST_NODES:
+            raise SourceError("nests too deep, or holds too much", _place(node))
+        self._source.values[steps] = node
+        if isinstance(node, MappingNode):
+            return self._mapping(node, steps)
+        if isinstance(node, SequenceNode):
+            return [self.read(each, (*steps, i)) for i, each in enumerate(node.value)]
+        assert isinstance(node, ScalarNode), node
+        return _scalar(node)
+
+    def _mapping(self, node: MappingNode, steps: Steps) -> JsonValue:
+        mapping: dict[str, JsonValue] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                raise SourceError("a key must be a single word", _place(key_node))
+            key = str(key_node.value)
+            if key in mapping:
+                self._source.repeated.append(((*steps, key), _place(key_node)))
+                continue
+            self._source.keys[*steps, key] = _place(key_node)
+            mapping[key] = self.read(value_node, (*steps, key))
+        return mapping
+
+
+def _scalar(node: ScalarNode) -> JsonValue:
+    text = str(node.value)
+    read = _SCALARS.get(str(node.tag).rpartition(":")[2])
+    try:
+        return read(text) if read else text
+    except ValueError:
+        return text  # 007, .inf: no number here
+
+
+_SCALARS: Mapping[str, Callable[[str], JsonValue]] = {
+    "null": lambda _: None,
+    "bool": lambda text: text.lower() == "true",
+    "int": lambda text: int(text, 0),
+    "float": float,
+}
+
+
+def _place(node: Node) -> Place:
+    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
