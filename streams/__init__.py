@@ -1,1 +1,1 @@
-"""Where it is said: the log on NATS JetStream, who may write to it, and how it is read."""
+"""Where it is said: the log on NATS JetStream, who may write it, how it is read."""

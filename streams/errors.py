@@ -1,0 +1,56 @@
+"""What can go wrong between the log and us; every error says what to do next."""
+
+
+class StreamsError(Exception):
+    """Base of all errors of this package."""
+
+
+class ServerFailed(StreamsError):
+    """The embedded nats-server did not start, or did not take a new configuration."""
+
+
+class LogUnavailable(StreamsError):
+    """The broker did not answer in time; what was asked may have happened or not."""
+
+
+class LogRefused(StreamsError):
+    """The broker refused a request, and asking again would not help."""
+
+
+class LogFull(StreamsError):
+    """The log takes no more messages: its disk or its configured limit is used up."""
+
+
+class Fenced(StreamsError):
+    """Another writer owns the partition; nothing of the write counts as ours.
+
+    Drop the state of every partition of the write and fold it again from the log.
+    """
+
+    def __init__(self, partition: int, expected: int) -> None:
+        super().__init__(
+            f"partition {partition} no longer ends at sequence {expected}: another"
+            " worker wrote to it; drop its state and fold it again from the log"
+        )
+        self.partition = partition
+        self.expected = expected
+
+
+class LogDamaged(StreamsError):
+    """The log breaks one of the rules that every group keeps."""
+
+    def __init__(self, kind: str, sequence: int, detail: str) -> None:
+        super().__init__(
+            f"the log is damaged at sequence {sequence} ({kind}): {detail};"
+            " run `echoic log verify` for the whole picture"
+        )
+        self.kind = kind
+        self.sequence = sequence
+
+
+class TopologyDrift(StreamsError):
+    """A stream of the broker is not configured as Echoic needs it."""
+
+
+class SessionFileError(StreamsError):
+    """A file is no session file, is of another version, or is cut or damaged."""

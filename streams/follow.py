@@ -1,0 +1,198 @@
+"""The live tail of the log: what is there, then what arrives, in order, without gaps.
+
+One short-lived consumer on the server, asked for so many messages at a time that the
+buffer here stays bounded. It keeps no position: after a gap, a silence or a reconnect a
+new consumer starts behind the last record that was handed on.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any, Self
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from schemas.record import Record
+from streams.connection import call
+from streams.errors import LogUnavailable
+from streams.log import Records, kept_headers
+from streams.topology import LOG
+
+ASKED_AT_ONCE = 1000
+"""How many messages one request is for; the buffer never holds twice as many."""
+
+ASKED_BYTES = 8_000_000
+
+_ASKED_FOR_S = 30
+_HEARTBEAT_S = 0.5
+_SILENCE_S = 2.0
+_PAUSE_S = 0.2
+_NANOSECONDS = 1_000_000_000
+
+
+async def follow(
+    client: Client, subjects: str, after: int, limit: int
+) -> AsyncIterator[Records]:
+    """Yield records over sequence `after` for as long as the connection is open.
+
+    Raises:
+        LogRefused: the stream does not exist, or may not be read.
+        LogUnavailable: the connection was closed.
+    """
+    position = after
+    while True:
+        try:
+            async with _Consumer(client, subjects, position) as consumer:
+                while records := await consumer.take(limit):
+                    position = records[-1].sequence
+                    yield records
+        except LogUnavailable:
+            if client.is_closed:
+                raise
+        await asyncio.sleep(_PAUSE_S)
+
+
+class _Consumer:
+    """One consumer of the server, from its making to the first sign that it is lost."""
+
+    def __init__(self, client: Client, subjects: str, after: int) -> None:
+        self._client = client
+        self._subjects = subjects
+        self._after = after
+        self._name = ""
+        self._inbox = client.new_inbox()
+        self._subscription: Subscription | None = None
+        self._reconnects = client.stats["reconnects"]
+        self._arrived = asyncio.Event()
+        self._buffer: deque[Record] = deque()
+        self._owed = 0
+        """How many messages of the running request may still come."""
+        self._delivered = 0
+        self._lost = False
+        self._heard_at = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._subscription = await self._client.subscribe(self._inbox, cb=self._hear)
+        made = await call(
+            self._client, f"$JS.API.CONSUMER.CREATE.{LOG.name}", self._configuration()
+        )
+        self._name = made["name"]
+        self._heard_at = _now()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._subscription is not None and not self._client.is_closed:
+            await self._subscription.unsubscribe()
+        if self._name and self._client.is_connected:
+            # Nobody waits for the answer: a consumer left behind ends by itself.
+            subject = f"$JS.API.CONSUMER.DELETE.{LOG.name}.{self._name}"
+            await self._client.publish(subject)
+
+    async def take(self, limit: int) -> Records:
+        """At most `limit` records once there is one; none when this consumer is lost."""
+        while not self._buffer:
+            if self._lost:
+                return ()
+            await self._ask()
+            self._arrived.clear()
+            await self._wait()
+        records = tuple(
+            self._buffer.popleft() for _ in range(min(limit, len(self._buffer)))
+        )
+        if len(self._buffer) < ASKED_AT_ONCE:
+            await self._ask()
+        return records
+
+    async def _ask(self) -> None:
+        if self._owed > 0 or self._lost:
+            return
+        self._owed = ASKED_AT_ONCE
+        self._heard_at = _now()
+        wanted = {
+            "batch": ASKED_AT_ONCE,
+            "max_bytes": ASKED_BYTES,
+            "expires": _ASKED_FOR_S * _NANOSECONDS,
+            "idle_heartbeat": int(_HEARTBEAT_S * _NANOSECONDS),
+        }
+        await self._client.publish(
+            f"$JS.API.CONSUMER.MSG.NEXT.{LOG.name}.{self._name}",
+            json.dumps(wanted).encode(),
+            reply=self._inbox,
+        )
+
+    async def _wait(self) -> None:
+        try:
+            await asyncio.wait_for(self._arrived.wait(), _HEARTBEAT_S)
+        except TimeoutError:
+            silent = _now() - self._heard_at > _SILENCE_S
+            if silent or self._client.stats["reconnects"] != self._reconnects:
+                self._lost = True
+            if self._client.is_closed:
+                raise LogUnavailable(
+                    "the connection was closed while the log was being followed"
+                ) from None
+
+    async def _hear(self, message: Msg) -> None:
+        self._heard_at = _now()
+        # Only the server can send from here: a header that looks like a status cannot.
+        if message.reply.startswith("$JS.ACK."):
+            self._keep(message)
+        else:
+            self._heed((message.headers or {}).get("Status", ""), message)
+        if self._buffer or self._lost or self._owed == 0:
+            self._arrived.set()
+
+    def _keep(self, message: Msg) -> None:
+        place = message.reply.split(".")
+        if self._lost or int(place[6]) != self._delivered + 1:
+            self._lost = True
+            return
+        self._delivered += 1
+        self._owed -= 1
+        self._buffer.append(
+            Record(
+                subject=message.subject,
+                headers=kept_headers(message.headers),
+                body=message.data,
+                sequence=int(place[5]),
+                time_ns=int(place[7]),
+            )
+        )
+
+    def _heed(self, status: str, message: Msg) -> None:
+        """A heartbeat, the end of a request, or the end of the consumer."""
+        if status == "100":
+            return
+        about = (message.headers or {}).get("Description", "")
+        if status in ("404", "408") or "MaxBytes" in about or "Completed" in about:
+            self._owed = 0
+        else:
+            self._lost = True
+
+    def _configuration(self) -> dict[str, Any]:
+        return {
+            "stream_name": LOG.name,
+            "config": {
+                "deliver_policy": "by_start_sequence",
+                "opt_start_seq": self._after + 1,
+                "filter_subject": self._subjects,
+                "ack_policy": "none",
+                "max_deliver": 1,
+                "mem_storage": True,
+                "num_replicas": 1,
+                "inactive_threshold": 2 * _ASKED_FOR_S * _NANOSECONDS,
+            },
+        }
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

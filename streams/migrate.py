@@ -1,0 +1,109 @@
+"""The one place that creates streams: make what is missing, and refuse what differs.
+
+Nothing that exists is ever changed here: a stream that differs is a decision for a person.
+"""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from nats.aio.client import Client
+
+from streams.connection import ApiError, insist
+from streams.errors import TopologyDrift
+from streams.topology import (
+    EPOCH_KEY,
+    LOG,
+    STREAMS,
+    StreamSpec,
+    configuration,
+    differences,
+)
+
+_STREAM_NOT_FOUND = 10059
+_NAME_IN_USE = 10058
+
+
+async def migrate(client: Client, replicas: int = 1) -> UUID:
+    """Create the streams that are missing, check all of them, and return the log's epoch.
+
+    Raises:
+        TopologyDrift: a stream exists with another configuration; all fields are named.
+    """
+    for spec in STREAMS:
+        if await _live(client, spec) is None:
+            await _create(client, spec, replicas)
+    return await check(client)
+
+
+async def check(client: Client) -> UUID:
+    """Compare every live stream with what it must be, and return the log's epoch.
+
+    Raises:
+        TopologyDrift: a stream is missing or differs; all fields of all streams are named.
+    """
+    problems: list[str] = []
+    epoch: UUID | None = None
+    for spec in STREAMS:
+        live = await _live(client, spec)
+        if live is None:
+            problems.append(f"stream {spec.name!r} does not exist: run the migration")
+            continue
+        for field, found, expected in differences(configuration(spec), live):
+            problems.append(f"{spec.name}.{field} is {found!r}, expected {expected!r}")
+        if spec.has_epoch:
+            epoch = _epoch(live)
+    if epoch is None:
+        problems.append(f"{LOG.name}.metadata.{EPOCH_KEY} holds no UUID")
+    if problems or epoch is None:
+        raise TopologyDrift(_explain(problems))
+    return epoch
+
+
+async def epoch_of(client: Client) -> UUID:
+    """The epoch of the log, without a check of the rest."""
+    epoch = _epoch(await _live(client, LOG) or {})
+    if epoch is None:
+        raise TopologyDrift(
+            _explain(
+                [f"stream {LOG.name!r} with an epoch does not exist: migrate first"]
+            )
+        )
+    return epoch
+
+
+async def _live(client: Client, spec: StreamSpec) -> dict[str, Any] | None:
+    try:
+        info = await insist(client, f"$JS.API.STREAM.INFO.{spec.name}", {})
+    except ApiError as error:
+        if error.code == _STREAM_NOT_FOUND:
+            return None
+        raise
+    config: dict[str, Any] = info["config"]
+    return config
+
+
+async def _create(client: Client, spec: StreamSpec, replicas: int) -> None:
+    config = configuration(spec, replicas)
+    if spec.has_epoch:
+        config["metadata"] = {EPOCH_KEY: str(uuid4())}
+    try:
+        await insist(client, f"$JS.API.STREAM.CREATE.{spec.name}", config)
+    except ApiError as error:
+        # Somebody made it in the meantime; the check that follows compares it.
+        if error.code != _NAME_IN_USE:
+            raise
+
+
+def _epoch(live: dict[str, Any]) -> UUID | None:
+    try:
+        return UUID(live["metadata"][EPOCH_KEY])
+    except (KeyError, ValueError):
+        return None
+
+
+def _explain(problems: list[str]) -> str:
+    return (
+        "the broker's streams are not as Echoic needs them:\n  "
+        + "\n  ".join(problems)
+        + "\nPut the fields back (`nats stream edit`), or start with another data folder"
+    )

@@ -1,0 +1,189 @@
+"""Reading the log from JetStream: pages, single records, the live tail, blobs.
+
+It creates no durable consumer and acknowledges nothing: where a reader stands is the
+reader's own to know.
+"""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.errors import NotFoundError
+
+from schemas.record import Record, nanoseconds
+from streams.connection import ApiError, attempts, insist
+from streams.errors import LogUnavailable
+from streams.follow import follow
+from streams.log import Records, kept_headers
+from streams.migrate import epoch_of
+from streams.topology import BLOB_BUCKET, LOG
+
+PAGE_BYTES = 8_000_000
+"""A page ends here even if it holds fewer records than asked for."""
+
+_SILENCE_S = 2.0
+_NO_MESSAGE = 10037
+
+
+async def open_reader(client: Client) -> "JetStreamReader":
+    """The log of the connection's account, which must exist."""
+    return JetStreamReader(client, await epoch_of(client))
+
+
+class JetStreamReader:
+    """A `ReadableLog` over a connection."""
+
+    def __init__(self, client: Client, epoch: UUID) -> None:
+        """Take a connection that stays the caller's, and the epoch of its log."""
+        self._client = client
+        self._epoch = epoch
+
+    @property
+    def epoch(self) -> UUID:
+        """Drawn when the log was made."""
+        return self._epoch
+
+    async def page(self, subjects: str, after: int, limit: int) -> Records:
+        """Read up to `limit` records in one request, again if an answer was lost."""
+        async for last in attempts():
+            records = await _Page(self._client).read(subjects, after, limit)
+            if records is not None:
+                return records
+            if last:
+                break
+        raise LogUnavailable(
+            f"no page of {subjects!r} after {after}: is the broker away?"
+        )
+
+    def follow(self, subjects: str, after: int, limit: int) -> AsyncIterator[Records]:
+        """Yield what is there and then what arrives."""
+        return follow(self._client, subjects, after, limit)
+
+    async def last_sequence(self, subjects: str) -> int:
+        """Ask the leader for the last matching message."""
+        found = await stored(self._client, {"last_by_subj": subjects})
+        return found.sequence if found is not None else 0
+
+    async def record(self, sequence: int) -> Record | None:
+        """Ask the leader for one message."""
+        return await stored(self._client, {"seq": sequence}) if sequence > 0 else None
+
+    async def blob(self, digest: str) -> bytes | None:
+        """Read from the object store."""
+        store = await self._client.jetstream().object_store(BLOB_BUCKET)
+        try:
+            return (await store.get(digest)).data
+        except NotFoundError:
+            return None
+
+
+async def stored(client: Client, which: dict[str, Any]) -> Record | None:
+    """One message as the stream's leader has it, so never behind a write."""
+    try:
+        found = await insist(client, f"$JS.API.STREAM.MSG.GET.{LOG.name}", which)
+    except ApiError as error:
+        if error.code == _NO_MESSAGE:
+            return None
+        raise
+    message = found["message"]
+    return Record(
+        subject=message["subject"],
+        headers=kept_headers(_parse_headers(base64.b64decode(message.get("hdrs", "")))),
+        body=base64.b64decode(message.get("data", "")),
+        sequence=message["seq"],
+        time_ns=_time_ns(message["time"]),
+    )
+
+
+class _Page:
+    """One request for many messages, and the messages as they come."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._records: list[Record] = []
+        self._before = 0
+        self._done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    async def read(self, subjects: str, after: int, limit: int) -> Records | None:
+        """The records, or None if an answer was lost on the way."""
+        inbox = self._client.new_inbox()
+        subscription = await self._client.subscribe(inbox, cb=self._take)
+        wanted = {
+            "seq": after + 1,
+            "batch": limit,
+            "max_bytes": PAGE_BYTES,
+            "next_by_subj": subjects,
+        }
+        try:
+            await self._client.publish(
+                f"$JS.API.DIRECT.GET.{LOG.name}",
+                json.dumps(wanted).encode(),
+                reply=inbox,
+            )
+            whole = await self._wait()
+        finally:
+            await subscription.unsubscribe()
+        return tuple(self._records) if whole else None
+
+    async def _wait(self) -> bool:
+        """Wait for the end, as long as messages keep coming."""
+        while True:
+            seen = len(self._records)
+            done, _ = await asyncio.wait({self._done}, timeout=_SILENCE_S)
+            if done:
+                return self._done.result()
+            if len(self._records) == seen:
+                return False
+
+    async def _take(self, message: Msg) -> None:
+        headers = message.headers or {}
+        # The server adds its own headers last, so a sensor cannot forge this one.
+        if "Nats-Sequence" in headers:
+            self._keep(message, headers)
+        elif not self._done.done():
+            # 204 ends a page and 404 an empty one; all else is worth another try.
+            self._done.set_result(headers.get("Status") in ("204", "404"))
+
+    def _keep(self, message: Msg, headers: dict[str, str]) -> None:
+        sequence = int(headers["Nats-Sequence"])
+        if self._records and int(headers["Nats-Last-Sequence"]) != self._before:
+            self._lose()
+            return
+        self._before = sequence
+        self._records.append(
+            Record(
+                subject=headers["Nats-Subject"],
+                headers=kept_headers(headers),
+                body=message.data,
+                sequence=sequence,
+                time_ns=_time_ns(headers["Nats-Time-Stamp"]),
+            )
+        )
+
+    def _lose(self) -> None:
+        if not self._done.done():
+            self._done.set_result(False)
+
+
+def _time_ns(text: str) -> int:
+    """Nanoseconds since 1970 of the server's RFC 3339, whose fraction has 0 to 9 digits."""
+    seconds, _, fraction = text.rstrip("Z").partition(".")
+    whole = nanoseconds(datetime.fromisoformat(seconds + "+00:00"))
+    return whole + int(fraction.ljust(9, "0")) if fraction else whole
+
+
+def _parse_headers(raw: bytes) -> dict[str, str]:
+    """The headers of a stored message, read just as the client reads delivered ones."""
+    headers: dict[str, str] = {}
+    for line in raw.split(b"\r\n")[1:]:
+        name, colon, value = line.partition(b":")
+        key = name.strip().decode(errors="replace")
+        if colon and key.isascii() and not any(map(str.isspace, key)):
+            headers[key] = value.strip().decode(errors="replace")
+    return headers

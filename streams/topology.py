@@ -1,0 +1,174 @@
+"""The streams as data: what the log, the letter box and the blob store must look like.
+
+Nothing here talks to a broker; `streams.migrate` makes the broker look like this. Every
+field of a stream is named, so that a field somebody changed by hand shows as drift.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schemas.subjects import PARTITIONS, SHARED_AGENT
+
+LOG_SUBJECTS = "ev.>"
+SENSOR_SUBJECTS = "in.>"
+DELIVERY_SUBJECTS = "out.>"
+
+EPOCH_KEY = "epoch"
+"""Where the metadata of `LOG` holds the random UUID that was drawn at its creation."""
+
+DUPLICATE_WINDOW_S = 0.1
+"""The smallest the server accepts. Nothing relies on it: the state refuses repeats."""
+
+BLOB_BUCKET = "BLOBS"
+
+BATCH_LIMIT = 1000
+"""How many messages the server takes in one atomic batch."""
+
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """How messages of another stream are renamed on their way in."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """One stream, by what distinguishes it from the others."""
+
+    name: str
+    subjects: tuple[str, ...]
+    description: str
+    max_age_s: int = 0
+    """0 keeps messages for ever."""
+    immutable: bool = False
+    """No message can be deleted and no purge run, by anybody."""
+    atomic: bool = False
+    """Takes atomic batches; never true for a stream that sensors can reach."""
+    compressed: bool = False
+    direct: bool = False
+    """May be read without going through the leader."""
+    rollup: bool = False
+    """Lets a message replace the older ones of its subject, as object stores do."""
+    max_message_bytes: int = -1
+    """Headers and body; -1 leaves it to the server's limit of 1 MB."""
+    sourced_from: str | None = None
+    transforms: tuple[Transform, ...] = ()
+    has_epoch: bool = False
+
+
+_PARTITION = f"{{{{partition({PARTITIONS},1)}}}}"
+"""The server's own hash of an agent, equal to `schemas.subjects.partition_of`."""
+
+
+def _odd(tokens: int, *, more: bool = False) -> Transform:
+    """Outside the grammar: to the shared agent, in the partition of its first token."""
+    kept = ".".join(f"{{{{wildcard({n})}}}}" for n in range(1, tokens + 1))
+    tail = ".>" if more else ""
+    return Transform(
+        source="in" + ".*" * tokens + tail,
+        target=f"ev.{_PARTITION}.in.{SHARED_AGENT}.sensor.{kept}{tail}",
+    )
+
+
+SENSOR_TRANSFORMS = (
+    _odd(1),
+    _odd(2),
+    Transform(
+        source="in.*.*.*",
+        target=f"ev.{_PARTITION}.in.{{{{wildcard(1)}}}}.sensor"
+        ".{{wildcard(2)}}.{{wildcard(3)}}",
+    ),
+    _odd(3, more=True),
+)
+"""By count of tokens: 2, 3, 4, and 5 or more; together they take every `in.>`."""
+
+SENSOR_MESSAGE_BYTES = 60_000
+"""Headers and body of a sensor's message. Sourcing adds a header that names the subject
+it came from; a message whose headers then pass the server's 64 KiB would stop the
+sourcing of all that come after it, for ever."""
+
+LOG = StreamSpec(
+    name="LOG",
+    description="The one authority: every input and every output, in one order.",
+    subjects=(LOG_SUBJECTS,),
+    immutable=True,
+    atomic=True,
+    compressed=True,
+    direct=True,
+    sourced_from="IN",
+    transforms=SENSOR_TRANSFORMS,
+    has_epoch=True,
+)
+IN = StreamSpec(
+    name="IN",
+    description="The sensors' letter box; LOG takes everything from here.",
+    subjects=(SENSOR_SUBJECTS,),
+    max_age_s=7 * 24 * 3600,
+    max_message_bytes=SENSOR_MESSAGE_BYTES,
+)
+BLOBS = StreamSpec(
+    name="OBJ_BLOBS",
+    description="The object store BLOBS: packs, checkpoints, by sha256 of their bytes.",
+    subjects=("$O.BLOBS.C.>", "$O.BLOBS.M.>"),
+    rollup=True,
+    direct=True,
+)
+STREAMS = (IN, LOG, BLOBS)
+"""In order of creation: a source exists before the stream that takes from it."""
+
+
+def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
+    """The stream in the words of the JetStream API, without the epoch."""
+    config: dict[str, object] = {
+        "name": spec.name,
+        "description": spec.description,
+        "subjects": list(spec.subjects),
+        "retention": "limits",
+        "storage": "file",
+        "discard": "new",
+        "num_replicas": replicas,
+        "max_consumers": -1,
+        "max_msgs": -1,
+        "max_bytes": -1,
+        "max_msgs_per_subject": -1,
+        "max_msg_size": spec.max_message_bytes,
+        "max_age": spec.max_age_s * _NANOSECONDS,
+        "duplicate_window": int(DUPLICATE_WINDOW_S * _NANOSECONDS),
+        "compression": "s2" if spec.compressed else "none",
+        "deny_delete": spec.immutable,
+        "deny_purge": spec.immutable,
+        "allow_rollup_hdrs": spec.rollup,
+        "allow_direct": spec.direct,
+        "allow_atomic": spec.atomic,
+    }
+    if spec.sourced_from is not None:
+        config["sources"] = [_source(spec.sourced_from, spec.transforms)]
+    return config
+
+
+def differences(
+    expected: Mapping[str, object], live: Mapping[str, object]
+) -> tuple[tuple[str, object, object], ...]:
+    """Every field that differs, as (field, live value, expected value), by name.
+
+    A field that one side leaves out counts as off: the server omits many defaults. How
+    often a stream is replicated and where it is placed is the operator's to choose.
+    """
+    found = []
+    for field in sorted((expected.keys() | live.keys()) - _OPERATORS):
+        ours, theirs = expected.get(field), live.get(field)
+        if (ours or None) != (theirs or None):
+            found.append((field, theirs, ours))
+    return tuple(found)
+
+
+def _source(stream: str, transforms: tuple[Transform, ...]) -> dict[str, object]:
+    renamed = [{"src": each.source, "dest": each.target} for each in transforms]
+    return {"name": stream, "subject_transforms": renamed}
+
+
+_OPERATORS = {"num_replicas", "placement", "metadata"}
