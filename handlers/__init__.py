@@ -1,1 +1,1 @@
-"""What reacts: pure stages, the mind that orders them, and the drivers around it."""
+"""What reacts: the pure mind and its stages, the worker that runs it, effects, services."""

@@ -19,6 +19,9 @@ class Ask(Message):
     priority: float
     """Higher is served first: the effective salience, threats above all."""
     expires_at: Moment
+    """When the answer is stale, in the agent's time."""
+    ttl_s: Seconds
+    """The same as seconds from the broker's time of this ask: the effects' measure."""
 
 
 class ModelAsked(Ask):
@@ -31,6 +34,13 @@ class ModelAsked(Ask):
     temperature: float
     max_tokens: int
     deadline_s: Seconds
+    channel: Name
+    """Where the answer will go."""
+    response_type: ResponseType
+    """What sort of response it will be."""
+    urgency: Unit = 0.0
+    matched_heuristic_id: str | None = None
+    """The best candidate, which earns nothing by the model's answer."""
     request_hash: Name
     """Of model, system, prompt and sampling: what a replay finds the answer by."""
 

@@ -16,17 +16,17 @@ from schemas.envelope import Input, Mark, NotBuilt, Output, Unreadable
 from schemas.message import Message
 from schemas.reasons import Quarantine
 from schemas.record import Record
-from schemas.upcasts import NewerVersion, upcast
+from schemas.upcasts import NewerVersionError, upcast
 
 BODY_LIMIT = 256 * 1024
 """How many bytes an input may have; a larger one is kept and quarantined."""
 
 
-class UnreadableOutput(ValueError):
+class UnreadableOutputError(ValueError):
     """An output of the log cannot be read: the log is damaged or newer than the program."""
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Carries an `Unreadable` out of a reading step."""
 
     def __init__(self, reason: Quarantine, detail: str) -> None:
@@ -42,7 +42,7 @@ def read_input(record: Record) -> Input:
     try:
         _check_agent(place)
         message = _input_message(record, place)
-    except _Refused as refused:
+    except _RefusedError as refused:
         message = refused.unreadable
         agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
     return Input(
@@ -60,7 +60,7 @@ def read_output(record: Record) -> Output:
     """Read an output of ours.
 
     Raises:
-        UnreadableOutput: its subject, group mark or body is not what we write.
+        UnreadableOutputError: its subject, group mark or body is not what we write.
     """
     try:
         place = subjects.parse(record.subject)
@@ -75,8 +75,8 @@ def read_output(record: Record) -> Output:
             mark=read_mark(record),
             message=cast(OutputMessage, message),
         )
-    except (ValueError, KeyError, _Refused) as error:
-        raise UnreadableOutput(
+    except (ValueError, KeyError, _RefusedError) as error:
+        raise UnreadableOutputError(
             f"output {record.sequence} on {record.subject!r} cannot be read: {error!r}"
         ) from error
 
@@ -100,13 +100,13 @@ def _check_agent(place: subjects.LogSubject) -> None:
     if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
         tokens = place.detail.count(".") + 1
         if tokens == 2:
-            raise _Refused("reserved_agent", "the agent '_' is not a sensor's to use")
-        raise _Refused(
+            raise _RefusedError("reserved_agent", "the agent '_' is not a sensor's to use")
+        raise _RefusedError(
             "bad_subject",
             f"a sensor publishes to in.<agent>.<source>.<type>, not {place.detail!r}",
         )
     if not subjects.is_token(place.agent):
-        raise _Refused(
+        raise _RefusedError(
             "bad_subject",
             f"agent {place.agent!r} is not 1 to 64 of A-Z a-z 0-9 _ -",
         )
@@ -141,7 +141,7 @@ def _message(
 def _check_tokens(source: str, type_: str) -> None:
     for what, token in (("source", source), ("type", type_)):
         if not subjects.is_token(token):
-            raise _Refused(
+            raise _RefusedError(
                 "bad_subject", f"{what} {token!r} is not 1 to 64 of A-Z a-z 0-9 _ -"
             )
 
@@ -150,19 +150,19 @@ def _fields(record: Record) -> dict[str, Any]:
     """The fields of an input's body; bare text counts as an event's text."""
     body = record.body
     if len(body) > BODY_LIMIT:
-        raise _Refused("too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}")
+        raise _RefusedError("too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}")
     text = _utf8(body).strip()
     if not text:
-        raise _Refused("empty", "the message has no body")
+        raise _RefusedError("empty", "the message has no body")
     says_json = "json" in record.headers.get("content-type", "")
     if not (text.startswith("{") or says_json):
         return {"text": text}
     try:
         fields = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise _Refused("not_json", f"the body is no JSON: {error}") from error
+        raise _RefusedError("not_json", f"the body is no JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise _Refused(
+        raise _RefusedError(
             "not_an_object", f"the body is a JSON {type(fields).__name__}, no object"
         )
     return fields
@@ -172,26 +172,26 @@ def _utf8(body: bytes) -> str:
     try:
         return body.decode()
     except UnicodeDecodeError as error:
-        raise _Refused("not_utf8", f"the body is no UTF-8: {error}") from error
+        raise _RefusedError("not_utf8", f"the body is no UTF-8: {error}") from error
 
 
 def _version(record: Record) -> int:
     text = record.headers.get("ce-schemaversion", "1")
     if not text.isdecimal():
-        raise _Refused("invalid", f"ce-schemaversion {text!r} is no number")
+        raise _RefusedError("invalid", f"ce-schemaversion {text!r} is no number")
     return int(text)
 
 
 def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> Message:
     model = message_type(kind, token)
     if model is None:
-        raise _Refused("unknown_type", f"there is no {kind} message {token!r}")
+        raise _RefusedError("unknown_type", f"there is no {kind} message {token!r}")
     try:
         return model.from_fields(upcast(token, fields, version, model.version))
-    except NewerVersion as error:
-        raise _Refused("unknown_type", str(error)) from error
+    except NewerVersionError as error:
+        raise _RefusedError("unknown_type", str(error)) from error
     except ValidationError as error:
-        raise _Refused("invalid", _first_fault(error)) from error
+        raise _RefusedError("invalid", _first_fault(error)) from error
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -98,6 +98,12 @@ class MindSettings(Part):
     """Which embedder made the vectors that decide."""
 
 
+UNSTARTED = MindSettings(
+    limits=MatchLimits(match=1.0, duplicate=1.0, endorse=1.0), embedder="none"
+)
+"""What holds before the first `MindStarted`: nothing matches but the same text."""
+
+
 class CodeDigests(Part):
     """What ran; a difference is reported by verify and is no failure by itself."""
 

@@ -20,6 +20,8 @@ SEEN_LIMIT = 10_000
 """How many event ids of a source are remembered, at least."""
 DECISION_LIMIT = 10_000
 """How many decisions can still be answered by feedback or an outcome, at least."""
+ASK_LIMIT = 10_000
+"""How many asks are remembered, at least, so that the first answer to each wins."""
 RECENT_LIMIT = 10
 """How many events of a source novelty compares with."""
 
@@ -99,6 +101,14 @@ class Taught:
     vector: Vector
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Shelf:
+    """The heuristics taught in one domain; each change makes a new shelf."""
+
+    heuristics: Map[str, Taught] = field(default_factory=Map)
+    """By id."""
+
+
 SignalKind: TypeAlias = Literal["implicit", "explicit"]
 
 
@@ -173,6 +183,9 @@ class OpenFire:
     expectations: tuple[Expectation, ...]
 
 
+AskStatus: TypeAlias = Literal["open", "answered", "late"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
     """A model's answer that is waited for."""
@@ -181,6 +194,8 @@ class Pending:
     decision_id: str
     event_id: str
     expires_at: datetime
+    channel: str
+    response_type: ResponseType
     urgency: float
     priority: float
     matched_heuristic_id: str | None
@@ -222,7 +237,8 @@ class AgentState:
     sources: Map[str, SourceMemory] = field(default_factory=Map)
     habits: Map[str, tuple[Habit, ...]] = field(default_factory=Map)
     """By `<source>.<type>`, the least recently seen first."""
-    taught: Map[str, Taught] = field(default_factory=Map)
+    shelves: Map[str, Shelf] = field(default_factory=Map)
+    """What was taught, by domain."""
     frozen: Map[str, bool] = field(default_factory=Map)
     """Heuristics frozen by hand."""
     beliefs: Map[str, Belief] = field(default_factory=Map)
@@ -232,8 +248,10 @@ class AgentState:
     )
     fires: tuple[OpenFire, ...] = ()
     """Oldest first."""
+    asks: Bounded[str, AskStatus] = field(default_factory=lambda: Bounded(ASK_LIMIT))
+    """What became of each ask, by id."""
     pending: Map[str, Pending] = field(default_factory=Map)
-    """By ask id."""
+    """Models' answers that are waited for, by ask id."""
     rapport: Map[str, Rapport] = field(default_factory=Map)
     """By person."""
     timers: tuple[Timer, ...] = ()

@@ -14,7 +14,7 @@ UPCASTS: Mapping[tuple[str, int], Upcast] = {}
 """(token, version) to the function that makes version + 1 of such a message's fields."""
 
 
-class NewerVersion(ValueError):
+class NewerVersionError(ValueError):
     """The message was written by a newer program than this one."""
 
 
@@ -28,10 +28,10 @@ def upcast(
     """Bring the fields of a message of `version` to the `present` one.
 
     Raises:
-        NewerVersion: the version is beyond the present one.
+        NewerVersionError: the version is beyond the present one.
     """
     if version > present:
-        raise NewerVersion(
+        raise NewerVersionError(
             f"{token!r} has version {version}, this program reads up to {present}:"
             " upgrade it"
         )

@@ -1,1 +1,1 @@
-"""The pure stages of the mind; they do not know each other and meet only in the mind."""
+"""The parts of the mind: pure, each a question about one input; they meet in the mind."""

@@ -3,7 +3,7 @@
 Now never goes back, but for the first sensor event of a session with an event clock.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from schemas.controls import SessionEnded
@@ -15,15 +15,16 @@ BACK_LIMIT = timedelta(seconds=1)
 AHEAD_LIMIT = timedelta(hours=24)
 
 
-@dataclass(frozen=True, slots=True)
-class ClockFault:
+class ClockFaultError(Exception):
     """An event's time that the session's clock cannot take."""
 
-    detail: str
 
+def agent_time(state: AgentState, taken: Input) -> datetime:
+    """The agent's now at this input.
 
-def agent_time(state: AgentState, taken: Input) -> datetime | ClockFault:
-    """The agent's now at this input."""
+    Raises:
+        ClockFaultError: an event clock would step back, or far ahead.
+    """
     if isinstance(taken.message, SessionEnded):
         return taken.at
     if state.session is None or state.session.clock == "broker":
@@ -42,7 +43,7 @@ def advance(state: AgentState, now: datetime, taken: Input) -> AgentState:
     )
 
 
-def _event_time(state: AgentState, taken: Input) -> datetime | ClockFault:
+def _event_time(state: AgentState, taken: Input) -> datetime:
     previous = state.now or taken.at
     occurred_at = _occurred_at(taken)
     if occurred_at is None:
@@ -50,9 +51,9 @@ def _event_time(state: AgentState, taken: Input) -> datetime | ClockFault:
     if state.session is not None and not state.session.clock_set:
         return occurred_at
     if occurred_at < previous - BACK_LIMIT:
-        return ClockFault(f"{occurred_at} is before the session's time {previous}")
+        raise ClockFaultError(f"{occurred_at} is before the session's time {previous}")
     if occurred_at > previous + AHEAD_LIMIT:
-        return ClockFault(f"{occurred_at} is far ahead of the session's {previous}")
+        raise ClockFaultError(f"{occurred_at} is far ahead of the session's {previous}")
     return max(previous, occurred_at)
 
 

@@ -55,7 +55,10 @@ def seen(
     """The habits after one more event, the one it belongs to moved to the end."""
     if index is None:
         fresh = Habit(
-            vector=vector, named=named, passed_at=now if passed else None, seen_at=(now,)
+            vector=vector,
+            named=named,
+            passed_at=now if passed else None,
+            seen_at=(now,),
         )
         return (*habits, fresh)[-HABIT_LIMIT:]
     held = habits[index]

@@ -1,0 +1,119 @@
+"""The group under way: the outputs said so far, and the state as they leave it.
+
+It lives for one call of `handle`. Stages read `state`, which includes what was said.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from projections.folds import agent as agent_fold
+from projections.folds import beliefs
+from projections.folds.agent import Scene
+from schemas import identity
+from schemas.aids import Aids, in_force
+from schemas.catalogue import OutputMessage
+from schemas.envelope import Input
+from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
+from schemas.packs import CompiledPack
+from schemas.reasons import Lifecycle
+from schemas.settings import MindSettings
+from schemas.state import AgentState, Belief, SharedState
+
+Credited = FeedbackApplied | OutcomeObserved
+
+
+class Group:
+    """What answers one input."""
+
+    def __init__(
+        self,
+        state: AgentState,
+        shared: SharedState,
+        taken: Input,
+        aids: Aids,
+        now: datetime,
+        epoch: UUID,
+    ) -> None:
+        self.taken = taken
+        self.aids = aids
+        self.now = now
+        self.packs: tuple[CompiledPack, ...] = in_force(shared, state, aids)
+        self._scene = Scene(shared=shared, taken=taken, aids=aids, now=now)
+        self._epoch = epoch
+        self._state = state
+        self._outputs: list[OutputMessage] = []
+        self._folded = 0
+
+    @property
+    def outputs(self) -> tuple[OutputMessage, ...]:
+        """What was said, in order."""
+        return tuple(self._outputs)
+
+    @property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return self._scene.settings
+
+    @property
+    def state(self) -> AgentState:
+        """The agent's state after the input and what was said so far."""
+        # Folded only when somebody looks: most groups say their last words unseen.
+        while self._folded < len(self._outputs):
+            index = self._folded
+            self._folded += 1
+            self._state = agent_fold.said(
+                self._state, self._scene, self.id_of(index), self._outputs[index]
+            )
+        return self._state
+
+    @property
+    def next_id(self) -> str:
+        """The id of the output to be said next."""
+        return self.id_of(len(self._outputs))
+
+    def id_of(self, index: int) -> str:
+        """The id of the group's output of this index."""
+        return identity.output_id(self._epoch, self.taken.sequence, index)
+
+    def say(self, message: OutputMessage) -> str:
+        """Add an output, and return its id."""
+        id_ = self.next_id
+        self._outputs.append(message)
+        return id_
+
+    def draw(self, purpose: str) -> float:
+        """A draw in [0, 1) that depends on seed, agent, event and purpose alone."""
+        return identity.draw(
+            self.settings.seed, self.taken.agent, self.taken.id, purpose
+        )
+
+    def belief(self, heuristic_id: str, content_hash: str) -> Belief:
+        """What is believed of a heuristic's content at this point."""
+        return agent_fold.belief(self.state, self._scene, heuristic_id, content_hash)
+
+    def credit(self, message: Credited) -> None:
+        """Say what credits a heuristic, and announce the limit that it crosses by it."""
+        id_, content_hash = message.heuristic_id, message.content_hash
+        if id_ is None or content_hash is None:
+            self.say(message)
+            return
+        before = self._life(id_, content_hash)
+        self.say(message)
+        after = self._life(id_, content_hash)
+        if after != before:
+            self.say(
+                LifecycleChanged(
+                    heuristic_id=id_,
+                    content_hash=content_hash,
+                    before=before,
+                    after=after,
+                    confidence=self.belief(id_, content_hash).confidence,
+                )
+            )
+
+    def _life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
+        return beliefs.lifecycle(
+            self.belief(heuristic_id, content_hash),
+            heuristic_id in self.state.frozen,
+            self.settings.learning,
+        )

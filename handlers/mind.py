@@ -1,0 +1,164 @@
+"""The mind: one pure function from what is known and one input to what is answered.
+
+`handle` orders the stages; each input gets exactly one group of outputs. It does no I/O,
+reads no clock and draws nothing of its own: models, delivery and time are asked for as
+outputs and come back as later inputs.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from handlers import deciding
+from handlers.group import Group
+from handlers.stages import conclusion, controls, delivery, intake, learning, prompts
+from handlers.strategies import registry
+from projections.folds import clock, timers
+from projections.folds.agent import begin
+from schemas.aids import Aids
+from schemas.asks import DeliveryAsked
+from schemas.catalogue import ControlMessage, OutputMessage
+from schemas.decisions import Completed, Dropped
+from schemas.envelope import Input, NotBuilt, Unreadable
+from schemas.feedback import FeedbackGiven
+from schemas.learning import FeedbackApplied
+from schemas.notes import Handled
+from schemas.results import (
+    ClockTicked,
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
+from schemas.sensing import Sensed
+from schemas.settings import StrategySpec
+from schemas.state import AgentState, PartitionState, Pending
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The group that answers an input."""
+
+    at: datetime
+    """The agent's time when it was made."""
+    outputs: tuple[OutputMessage, ...]
+    """One or more; all concern the input's agent."""
+
+
+def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answer:
+    """The group of outputs that answers `taken`; `state` is before it.
+
+    Raises:
+        MissingPackError: a pack in force is not among the aids.
+    """
+    agent = state.agents.get(taken.agent, AgentState())
+    refused = intake.refusal(agent, taken)
+    if refused is not None and not isinstance(refused, Handled):
+        return Answer(agent.now or taken.at, (refused,))
+    try:
+        at_input, now = begin(agent, taken)
+    except clock.ClockFaultError as fault:
+        refused = intake.quarantined(taken, Unreadable("clock", str(fault)))
+        return Answer(agent.now or taken.at, (refused,))
+    group = Group(at_input, state.shared, taken, aids, now, epoch)
+    ran = _run_timers(group)
+    if refused is not None:
+        group.say(refused)
+    else:
+        _answer(group, ran)
+    return Answer(now, group.outputs)
+
+
+def _run_timers(group: Group) -> int:
+    """Do what is due by now, soonest first; return how much that was."""
+    due = timers.due(group.state.timers, group.now)
+    for timer in due:
+        if timer.purpose == "outcome":
+            deciding.expire(group, timer.id)
+        else:
+            group.say(conclusion.given_up(group.state.pending[timer.id]))
+    return len(due)
+
+
+def _answer(group: Group, ran: int) -> None:
+    """Answer the input by the stages that its kind is for."""
+    match group.taken.message:
+        case Sensed() as event:
+            deciding.decide(group, event)
+        case FeedbackGiven() as given:
+            _learn(group, given)
+        case ClockTicked():
+            group.say(Handled(reason="recorded" if ran else "nothing_due"))
+        case ModelAnswered() | ModelFailed() as result:
+            _conclude(group, result)
+        case Delivered() | DeliveryFailed() as result:
+            group.say(
+                delivery.refusal(group.state, result) or Handled(reason="recorded")
+            )
+        case Unreadable() | NotBuilt():
+            raise AssertionError("intake refuses what cannot be read")
+        case control:
+            _control(group, control)
+
+
+def _learn(group: Group, given: FeedbackGiven) -> None:
+    learnt = learning.feedback(group.state, group.packs, given)
+    if isinstance(learnt, FeedbackApplied):
+        group.credit(learnt)
+    else:
+        group.say(learnt)
+
+
+def _control(group: Group, control: ControlMessage) -> None:
+    def problem(spec: StrategySpec) -> str | None:
+        try:
+            registry.create_decision_strategy(spec, group.settings)
+        except registry.UnknownStrategyError as error:
+            return str(error)
+        return None
+
+    group.say(
+        controls.answer(
+            group.state, group.packs, group.taken.agent, control, group.aids, problem
+        )
+    )
+
+
+def _conclude(group: Group, result: ModelAnswered | ModelFailed) -> None:
+    refused = delivery.refusal(group.state, result)
+    pending = group.state.pending.get(result.ask_id)
+    if refused is not None or pending is None:
+        group.say(refused or Handled(reason="unknown", detail=result.ask_id))
+        return
+    end = _end(group, pending, result)
+    group.say(Handled(reason="recorded"))
+    group.say(end)
+    if isinstance(end, Completed):
+        group.say(_said(group, pending, end))
+
+
+def _end(
+    group: Group, pending: Pending, result: ModelAnswered | ModelFailed
+) -> Completed | Dropped:
+    if isinstance(result, ModelFailed):
+        return conclusion.failed(pending, result)
+    ceiling = deciding.ceiling(group)
+    read = prompts.read_answer(result.text, ceiling)
+    return conclusion.answered(pending, result.model, result.text, read, group.now)
+
+
+def _said(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
+    left = (pending.expires_at - group.now).total_seconds()
+    return DeliveryAsked(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        channel=pending.channel,
+        text=end.text,
+        response_type=end.response_type,
+        urgency=pending.urgency,
+        path=end.path,
+        action=end.action,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        ttl_s=max(left, 0.001),
+    )

@@ -1,0 +1,149 @@
+"""Controls: may this change be made? The fold makes it once it is applied."""
+
+from collections.abc import Callable, Sequence
+
+from projections.folds import heuristics
+from projections.folds.controls import content_in_force
+from schemas import conditions, controls
+from schemas.aids import Aids
+from schemas.catalogue import ControlMessage
+from schemas.notes import ControlApplied, ControlRefused
+from schemas.packs import CompiledPack
+from schemas.reasons import Refusal
+from schemas.settings import StrategySpec
+from schemas.state import AgentState
+from schemas.subjects import SHARED_AGENT
+
+StrategyProblem = Callable[[StrategySpec], str | None]
+"""Says what is wrong with a strategy's specification, if anything is."""
+
+_SHARED = (controls.MindStarted, controls.PackLoaded)
+"""What may concern a whole partition."""
+
+
+class _RefusedError(Exception):
+    """Carries the reason of a refusal."""
+
+    def __init__(self, reason: Refusal, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def answer(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    agent: str,
+    message: ControlMessage,
+    aids: Aids,
+    strategy_problem: StrategyProblem,
+) -> ControlApplied | ControlRefused:
+    """Apply a control, or refuse it with the reason."""
+    try:
+        _check_agent(agent, message)
+        detail = _check(state, packs, message, aids, strategy_problem)
+    except _RefusedError as refused:
+        return ControlRefused(
+            control=message.token(), reason=refused.reason, detail=str(refused)
+        )
+    return ControlApplied(control=message.token(), detail=detail)
+
+
+def _check_agent(agent: str, message: ControlMessage) -> None:
+    is_shared = agent == SHARED_AGENT
+    if is_shared and not isinstance(message, _SHARED):
+        raise _RefusedError(
+            "invalid", f"{message.token()!r} concerns one agent: name it"
+        )
+    if not is_shared and isinstance(message, controls.MindStarted):
+        raise _RefusedError(
+            "invalid", "a mind starts for a partition, not for an agent"
+        )
+
+
+def _check(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    message: ControlMessage,
+    aids: Aids,
+    strategy_problem: StrategyProblem,
+) -> str:
+    """What to say of the change; raises `_RefusedError` if it cannot be made."""
+    match message:
+        case controls.MindStarted():
+            return _strategy_selected(message.settings.strategy, strategy_problem)
+        case controls.PackLoaded():
+            return _pack_loaded(message, aids)
+        case controls.StrategySelected():
+            spec = StrategySpec(name=message.strategy, parameters=message.parameters)
+            return _strategy_selected(spec, strategy_problem)
+        case controls.HeuristicSeeded():
+            return _heuristic_seeded(message)
+        case controls.HeuristicEdited():
+            return _heuristic_edited(state, message)
+        case controls.HeuristicFrozen():
+            return _heuristic_frozen(state, packs, message)
+        case controls.SessionEnded():
+            return _session_ended(state)
+        case _:
+            return ""
+
+
+def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
+    pack = aids.packs.get(message.digest)
+    if pack is None:
+        raise _RefusedError(
+            "unknown_pack", f"no pack with sha256 {message.digest!r} is in the store"
+        )
+    count = len(pack.pack.heuristics)
+    return f"{message.name} {message.pack_version}, {count} heuristics"
+
+
+def _strategy_selected(spec: StrategySpec, strategy_problem: StrategyProblem) -> str:
+    problem = strategy_problem(spec)
+    if problem is not None:
+        raise _RefusedError("unknown_strategy", problem)
+    return spec.name
+
+
+def _heuristic_seeded(message: controls.HeuristicSeeded) -> str:
+    _check_when(message.when)
+    return message.name
+
+
+def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> str:
+    held = heuristics.find(state, message.heuristic_id)
+    if held is None:
+        raise _RefusedError(
+            "unknown_heuristic",
+            f"no taught heuristic {message.heuristic_id!r}; a pack's is edited in its"
+            " manifest",
+        )
+    _check_when(message.when)
+    return held.name
+
+
+def _heuristic_frozen(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    message: controls.HeuristicFrozen,
+) -> str:
+    if content_in_force(state, packs, message.heuristic_id) is None:
+        raise _RefusedError(
+            "unknown_heuristic", f"no heuristic {message.heuristic_id!r} is in force"
+        )
+    return "frozen" if message.frozen else "released"
+
+
+def _session_ended(state: AgentState) -> str:
+    if state.session is None:
+        raise _RefusedError("no_session", "no session is open")
+    return state.session.id
+
+
+def _check_when(when: str | None) -> None:
+    if not when:
+        return
+    try:
+        conditions.parse(when)
+    except conditions.ConditionError as error:
+        raise _RefusedError("invalid", f"when: {error}") from error

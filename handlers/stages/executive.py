@@ -1,0 +1,144 @@
+"""The executive: takes an arm by the strategy's odds, and says what led there.
+
+A strategy gives odds, a keyed draw takes one arm. A heuristic's answer is final at once;
+a model's comes later, as a result, and is concluded then.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from schemas import identity
+from schemas.context import (
+    DecisionContext,
+    DecisionResult,
+    HeuristicCandidate,
+    Odds,
+    Strategy,
+)
+from schemas.decisions import SILENT, Candidate, Draw
+from schemas.numbers import round6
+from schemas.reasons import Path
+
+ARM_PURPOSE = "arm"
+"""What the draw of the arm is for; part of its key."""
+
+Drawn = Callable[[str], float]
+"""A keyed draw in [0, 1) for a purpose at this occasion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The arm taken at an occasion."""
+
+    arm: str
+    probability: float
+    odds: Odds
+    draw: Draw | None
+    heuristic: HeuristicCandidate | None
+    """The candidate that answers, if one does."""
+    path: Path
+    candidates: tuple[Candidate, ...]
+    """Every arm that was weighed."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the answer is still to come from the model."""
+        return self.path == "llm"
+
+
+def choose(strategy: Strategy, context: DecisionContext, drawn: Drawn) -> Choice:
+    """Take one arm; without a choice to make nothing is drawn."""
+    odds = strategy.decide(context)
+    by_arm = dict(odds.arms)
+    arm, draw = _taken(odds, drawn)
+    heuristic = next((c for c in context.candidates if c.arm == arm), None)
+    return Choice(
+        arm=arm,
+        probability=by_arm[arm],
+        odds=odds,
+        draw=draw,
+        heuristic=heuristic,
+        path=_path(arm, context, heuristic),
+        candidates=_weighed(context, by_arm),
+    )
+
+
+def config_hash(strategy: Strategy) -> str:
+    """What a strategy's settings are known by."""
+    return identity.digest(orjson.dumps(strategy.config, option=orjson.OPT_SORT_KEYS))
+
+
+def result(
+    context: DecisionContext, choice: Choice, response_id: str
+) -> DecisionResult:
+    """The decision in the terms of the receiver, before any model has answered."""
+    if choice.heuristic is not None:
+        confidence = choice.heuristic.confidence
+        return DecisionResult(
+            path="heuristic",
+            response_text=choice.heuristic.suggested_action,
+            response_id=response_id,
+            matched_heuristic_id=choice.heuristic.heuristic_id,
+            predicted_success=confidence,
+            prediction_confidence=confidence,
+        )
+    if choice.asks_model:
+        best = next((c for c in context.candidates if c.eligible), None)
+        return DecisionResult(
+            path="llm",
+            response_id=response_id,
+            matched_heuristic_id=best.heuristic_id if best else None,
+        )
+    return DecisionResult(path="rejected", metadata={"reason": choice.odds.silence})
+
+
+def _taken(odds: Odds, drawn: Drawn) -> tuple[str, Draw | None]:
+    if len(odds.arms) == 1:
+        return odds.arms[0][0], None
+    value = drawn(ARM_PURPOSE)
+    draw = Draw(purpose=ARM_PURPOSE, value=value)
+    reached = 0.0
+    for arm, probability in odds.arms:
+        reached = round6(reached + probability)
+        if value < reached:
+            return arm, draw
+    return odds.arms[-1][0], draw
+
+
+def _path(
+    arm: str, context: DecisionContext, heuristic: HeuristicCandidate | None
+) -> Path:
+    if heuristic is not None:
+        return "heuristic"
+    return "llm" if arm == context.llm_arm else "rejected"
+
+
+def _weighed(
+    context: DecisionContext, by_arm: Mapping[str, float]
+) -> tuple[Candidate, ...]:
+    """Every arm as it was weighed: the heuristics, then the model, then silence."""
+    weighed = [
+        Candidate(
+            arm=each.arm,
+            probability=by_arm.get(each.arm, 0.0),
+            eligible=each.eligible,
+            reason=each.reason,
+            similarity=each.similarity,
+            confidence=each.confidence,
+            score=each.similarity,
+        )
+        for each in context.candidates
+    ]
+    if context.llm_arm is not None:
+        weighed.append(
+            Candidate(
+                arm=context.llm_arm,
+                probability=by_arm.get(context.llm_arm, 0.0),
+                eligible=context.immediate,
+                reason=None if context.immediate else "not_immediate",
+            )
+        )
+    weighed.append(Candidate(arm=SILENT, probability=by_arm.get(SILENT, 0.0)))
+    return tuple(weighed)

@@ -1,0 +1,46 @@
+"""Intake: may this input be taken in at all? What may not is answered with the reason."""
+
+from schemas.catalogue import NoteMessage
+from schemas.controls import Control
+from schemas.envelope import Input, NotBuilt, Unreadable
+from schemas.notes import ControlRefused, Handled, Quarantined
+from schemas.sensing import Sensed
+from schemas.state import AgentState
+from schemas.subjects import SHARED_AGENT
+
+
+def refusal(state: AgentState, taken: Input) -> NoteMessage | None:
+    """The note that refuses the input, or None if it may be taken in."""
+    message = taken.message
+    match message:
+        case Unreadable():
+            return quarantined(taken, message)
+        case NotBuilt():
+            return ControlRefused(
+                control=message.control,
+                reason="not_built",
+                detail=f"{message.control!r} is named in the design and not built yet",
+            )
+        case Sensed():
+            return _repeated(state, taken, message)
+        case _ if taken.agent == SHARED_AGENT and not isinstance(message, Control):
+            return Handled(reason="unknown", detail="no agent is named")
+        case _:
+            return None
+
+
+def quarantined(taken: Input, unreadable: Unreadable) -> Quarantined:
+    """The note that keeps an input apart, with the reason."""
+    return Quarantined(
+        reason=unreadable.reason,
+        detail=unreadable.detail,
+        subject=taken.record.subject,
+    )
+
+
+def _repeated(state: AgentState, taken: Input, event: Sensed) -> Handled | None:
+    memory = state.sources.get(event.source)
+    first = memory.seen.get(taken.id) if memory else None
+    if first is None:
+        return None
+    return Handled(reason="duplicate", detail=f"decided as {first}")

@@ -1,0 +1,63 @@
+"""Learning: what a person's vote counts for.
+
+A vote on a decision moves rapport, and the heuristic whose action the person saw; the
+words of a model credit no heuristic. A vote may also name a heuristic itself.
+"""
+
+from collections.abc import Sequence
+
+from projections.folds.controls import content_in_force
+from schemas.feedback import FeedbackGiven
+from schemas.learning import FeedbackApplied, FeedbackRefused
+from schemas.packs import CompiledPack
+from schemas.state import AgentState
+
+
+def feedback(
+    state: AgentState, packs: Sequence[CompiledPack], given: FeedbackGiven
+) -> FeedbackApplied | FeedbackRefused:
+    """What a vote counts for, or why it cannot count."""
+    if given.decision_id is not None:
+        return _on_decision(state, given, given.decision_id)
+    return _on_heuristic(state, packs, given, given.heuristic_id or "")
+
+
+def _on_decision(
+    state: AgentState, given: FeedbackGiven, decision_id: str
+) -> FeedbackApplied | FeedbackRefused:
+    known = state.decisions.get(decision_id)
+    if known is None:
+        return FeedbackRefused(
+            reason="unknown_decision",
+            detail=f"this agent made no decision {decision_id!r} that it remembers",
+        )
+    return FeedbackApplied(
+        decision_id=decision_id,
+        fire_id=known.fire_id,
+        heuristic_id=known.heuristic_id,
+        content_hash=known.content_hash,
+        actor=given.actor,
+        value=given.signed,
+        comment=given.comment,
+    )
+
+
+def _on_heuristic(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    given: FeedbackGiven,
+    heuristic_id: str,
+) -> FeedbackApplied | FeedbackRefused:
+    content_hash = content_in_force(state, packs, heuristic_id)
+    if content_hash is None:
+        return FeedbackRefused(
+            reason="unknown_heuristic",
+            detail=f"this agent has no heuristic {heuristic_id!r}",
+        )
+    return FeedbackApplied(
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        actor=given.actor,
+        value=given.signed,
+        comment=given.comment,
+    )

@@ -1,0 +1,113 @@
+"""Outcomes: does this event show how earlier advice turned out?
+
+An event that names the decision settles it. Otherwise the oldest open fire of the same
+domain whose entities and expected words the event has is settled: the first pattern seen
+decides, and one event closes one fire. What is waited for in vain expires.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from projections.folds.expectations import matches
+from schemas.learning import OutcomeExpired, OutcomeObserved
+from schemas.reasons import Outcome, ReportedOutcome
+from schemas.sensing import EventRef, Sensed
+from schemas.state import AgentState, Expectation, OpenFire
+
+_REPORTED: Mapping[ReportedOutcome, Outcome] = {
+    "succeeded": "success",
+    "failed": "fail",
+    "overridden": "overridden",
+    "cancelled": "cancelled",
+}
+
+
+def observed(
+    state: AgentState, event: Sensed, event_id: str, domain: str, now: datetime
+) -> OutcomeObserved | None:
+    """The outcome that the event shows, if it shows one."""
+    if event.in_reply_to is not None:
+        return _reported(state, event, event_id)
+    for fire in state.fires:
+        if fire.domain != domain or not _shares_entities(fire, event):
+            continue
+        seen = _first_seen(fire.expectations, event, now)
+        if seen is not None:
+            return _outcome(
+                fire,
+                event_id,
+                "success" if seen.is_success else "fail",
+                pattern=seen.pattern,
+            )
+    return None
+
+
+def expired(fire: OpenFire) -> OutcomeExpired:
+    """The end of a fire for which nothing came in time."""
+    return OutcomeExpired(
+        fire_id=fire.fire_id,
+        decision_id=fire.decision_id,
+        heuristic_id=fire.heuristic_id,
+        content_hash=fire.content_hash,
+    )
+
+
+def replied_decision(state: AgentState, event: Sensed) -> str | None:
+    """The id of the decision that a report is about, if it can be known."""
+    target = event.in_reply_to
+    if isinstance(target, EventRef):
+        memory = state.sources.get(target.source)
+        return memory.seen.get(target.event_id) if memory else None
+    return target
+
+
+def _reported(
+    state: AgentState, event: Sensed, event_id: str
+) -> OutcomeObserved | None:
+    decision_id = replied_decision(state, event)
+    if decision_id is None or event.outcome is None:
+        return None
+    known = state.decisions.get(decision_id)
+    if known is None or known.fire_id is None or known.outcome not in (None, "timeout"):
+        return None
+    return OutcomeObserved(
+        fire_id=known.fire_id,
+        decision_id=decision_id,
+        heuristic_id=known.heuristic_id or "",
+        content_hash=known.content_hash or "",
+        outcome=_REPORTED[event.outcome],
+        by="report",
+        event_id=event_id,
+        reason=event.reason,
+    )
+
+
+def _outcome(
+    fire: OpenFire, event_id: str, outcome: Outcome, pattern: str
+) -> OutcomeObserved:
+    return OutcomeObserved(
+        fire_id=fire.fire_id,
+        decision_id=fire.decision_id,
+        heuristic_id=fire.heuristic_id,
+        content_hash=fire.content_hash,
+        outcome=outcome,
+        by="pattern",
+        event_id=event_id,
+        pattern=pattern,
+    )
+
+
+def _shares_entities(fire: OpenFire, event: Sensed) -> bool:
+    # Only where both sides say who takes part can they be about different ones.
+    if not fire.entities or not event.entities:
+        return True
+    return any(entity in fire.entities for entity in event.entities)
+
+
+def _first_seen(
+    expectations: tuple[Expectation, ...], event: Sensed, now: datetime
+) -> Expectation | None:
+    for expectation in expectations:
+        if now <= expectation.due and matches(expectation.pattern, event):
+            return expectation
+    return None

@@ -1,0 +1,151 @@
+"""Salience: does this event matter enough to answer, now?
+
+S is the weighted mean of the dimensions that have a value: the sensor's hint, else the
+pack's default for the event type, and computed novelty. S_eff = S * s, where s falls with
+habituation. An event passes at S_eff >= the relevance threshold; a threat of 0.8 or more
+always passes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from projections.folds import domains, events, habits
+from projections.folds.domains import Domain
+from schemas import vectors
+from schemas.decisions import Gate, Salience
+from schemas.numbers import clamp, round6
+from schemas.reasons import Silence
+from schemas.sensing import Dimension, Sensed
+from schemas.settings import MindSettings
+from schemas.state import AgentState, SourceMemory
+from schemas.vectors import Vector
+
+THREAT_ALWAYS_PASSES = 0.8
+
+_NO_WEIGHTS: Mapping[Dimension, float] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """How much an event matters, and which gate it failed, if one."""
+
+    salience: Salience
+    gates: tuple[Gate, ...]
+    silence: Silence | None
+
+    @property
+    def is_threat(self) -> bool:
+        """Whether the event passes whatever else holds."""
+        return self.salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+
+
+def assess(
+    state: AgentState,
+    settings: MindSettings,
+    domain: Domain,
+    event: Sensed,
+    vector: Vector | None,
+) -> Assessment:
+    """Weigh an event and hold it against the gates of intent, relevance and habituation."""
+    salience = _salience(state, settings, domain, event, vector)
+    intent = _intent_gate(event)
+    if not intent.passed:
+        return Assessment(salience, (intent,), "informational")
+    threshold = _relevance_threshold(settings, domain)
+    always = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+    relevance = _gate("relevance", salience.score, threshold, always)
+    habituation = _gate("habituation", salience.effective, threshold, always)
+    silence: Silence | None = None
+    if not relevance.passed:
+        silence = "below_relevance"
+    elif not habituation.passed:
+        silence = "habituated"
+    return Assessment(salience, (intent, relevance, habituation), silence)
+
+
+def novelty(memory: SourceMemory | None, vector: Vector | None) -> float:
+    """1 minus the highest cosine to the source's last events; 1 for the first of them."""
+    if vector is None or memory is None or not memory.recent:
+        return 1.0
+    near = vectors.cosines(vectors.stack(memory.recent), vector)
+    return round6(clamp(1.0 - float(near.max()), 0.0, 1.0))
+
+
+def _salience(
+    state: AgentState,
+    settings: MindSettings,
+    domain: Domain,
+    event: Sensed,
+    vector: Vector | None,
+) -> Salience:
+    dimensions = _dimensions(state, domain, event, vector)
+    score = _weighted_mean(dimensions, _weights(domain))
+    habit = _habit(state, settings, domain, event, vector)
+    now = state.now
+    sensitivity = habits.sensitivity(habit, now, domain.tau_s) if now else 1.0
+    return Salience(
+        dimensions=dimensions,
+        score=score,
+        sensitivity=sensitivity,
+        effective=round6(score * sensitivity),
+    )
+
+
+def _dimensions(
+    state: AgentState, domain: Domain, event: Sensed, vector: Vector | None
+) -> dict[Dimension, float]:
+    defaults = domain.event_type.salience if domain.event_type else {}
+    values: dict[Dimension, float] = {**defaults, **event.salience}
+    values.setdefault("novelty", novelty(state.sources.get(event.source), vector))
+    return {name: round6(values[name]) for name in sorted(values)}
+
+
+def _weights(domain: Domain) -> Mapping[Dimension, float]:
+    return domain.pack.pack.salience.weights if domain.pack else _NO_WEIGHTS
+
+
+def _weighted_mean(
+    values: Mapping[Dimension, float], weights: Mapping[Dimension, float]
+) -> float:
+    total = sum(weights.get(name, 1.0) for name in values)
+    if not total:
+        return 0.0
+    weighted = sum(weights.get(name, 1.0) * value for name, value in values.items())
+    return round6(weighted / total)
+
+
+def _habit(
+    state: AgentState,
+    settings: MindSettings,
+    domain: Domain,
+    event: Sensed,
+    vector: Vector | None,
+) -> habits.Habit | None:
+    known = state.habits.get(events.sort_of(event), ())
+    if vector is None or not known:
+        return None
+    named = domains.named_values(domain, state.shelves.get(domain.name), event)
+    index = habits.find(known, vector, named, settings.limits.duplicate)
+    return None if index is None else known[index]
+
+
+def _intent_gate(event: Sensed) -> Gate:
+    # A report on advice is information unless its sensor says otherwise.
+    intent = event.intent or ("informational" if event.in_reply_to else "actionable")
+    return Gate(name="intent", passed=intent == "actionable", note=intent)
+
+
+def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
+    own = domain.pack.pack.salience.threshold if domain.pack else None
+    return settings.relevance if own is None else own
+
+
+def _gate(name: str, value: float, threshold: float, always: bool) -> Gate:
+    return Gate(
+        name=name,
+        passed=always or value >= threshold,
+        value=value,
+        threshold=round6(threshold),
+        margin=round6(value - threshold),
+        note="a threat always passes" if always else None,
+    )

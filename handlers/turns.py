@@ -1,0 +1,110 @@
+"""A turn: one input answered and folded, as bytes. The worker and every replay take them.
+
+This is all that the two drivers share, and they share all of it: what a turn puts out is
+byte for byte what the other driver would.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from handlers import mind
+from projections.folds.partition import evolve
+from schemas import writing
+from schemas.aids import Aids
+from schemas.catalogue import OutputMessage
+from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
+from schemas.envelope import Input, Mark, Output
+from schemas.reading import read_output
+from schemas.record import Record
+from schemas.sensing import Sensed
+from schemas.state import PartitionState
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the shell must bring for an input."""
+
+    text: str | None = None
+    """To be embedded."""
+    pack_digest: str | None = None
+    """The pack that the input loads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An input, the group that answers it, and the state after both."""
+
+    taken: Input
+    outputs: tuple[Output, ...]
+    state: PartitionState
+
+
+def needs(taken: Input) -> Needs:
+    """What the aids of an input must hold besides the packs in force."""
+    match taken.message:
+        case Sensed(text=text):
+            return Needs(text=text)
+        case (
+            HeuristicSeeded(condition=condition)
+            | HeuristicEdited(condition=str(condition))
+        ):
+            return Needs(text=condition)
+        case PackLoaded(digest=digest):
+            return Needs(pack_digest=digest)
+        case _:
+            return Needs()
+
+
+def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn:
+    """Answer an input; `state` is before it.
+
+    Raises:
+        MissingPackError: a pack in force is not among the aids.
+    """
+    outputs = _marked(taken, mind.handle(state, taken, aids, epoch), epoch)
+    return Turn(taken, outputs, evolve(state, taken, outputs, aids))
+
+
+def fold(
+    state: PartitionState, taken: Input, records: Sequence[Record], aids: Aids
+) -> PartitionState:
+    """The state after a recorded group, as it was answered then.
+
+    Raises:
+        UnreadableOutputError: an output of the group is not what we write.
+    """
+    return evolve(state, taken, [read_output(record) for record in records], aids)
+
+
+def _marked(taken: Input, made: mind.Answer, epoch: UUID) -> tuple[Output, ...]:
+    """The outputs with their ids and group marks, as the bytes to be stored."""
+    count = len(made.outputs)
+    return tuple(
+        _output(
+            taken, message, Mark(taken.sequence, taken.id, index, count), made, epoch
+        )
+        for index, message in enumerate(made.outputs)
+    )
+
+
+def _output(
+    taken: Input, message: OutputMessage, mark: Mark, made: mind.Answer, epoch: UUID
+) -> Output:
+    wire = writing.write_output(
+        message,
+        agent=taken.agent,
+        partition=taken.partition,
+        epoch=epoch,
+        mark=mark,
+        at=made.at,
+    )
+    return Output(
+        record=Record(wire.subject, wire.headers, wire.body, 0, 0),
+        partition=taken.partition,
+        agent=taken.agent,
+        id=wire.headers["ce-id"],
+        at=made.at,
+        mark=mark,
+        message=message,
+    )

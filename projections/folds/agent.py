@@ -1,0 +1,224 @@
+"""One agent's state after one more input and the group that answers it.
+
+What an input changes, it changes through its answer: whatever was quarantined, refused or
+had been seen before leaves nothing but its trace in the chain.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from immutables import Map
+
+from projections.folds import (
+    beliefs,
+    clock,
+    controls,
+    domains,
+    events,
+    expectations,
+    fires,
+    rapport,
+    sessions,
+)
+from schemas import aids as aiding
+from schemas.aids import Aids
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.catalogue import OutputMessage
+from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.envelope import Input
+from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
+from schemas.notes import ControlApplied, Handled
+from schemas.results import Delivered, DeliveryFailed
+from schemas.sensing import Sensed
+from schemas.settings import UNSTARTED, MindSettings
+from schemas.state import (
+    AgentState,
+    Belief,
+    Pending,
+    Rapport,
+    SharedState,
+    Timer,
+    belief_key,
+)
+
+MODEL_GRACE = timedelta(seconds=60)
+"""So long after an answer would be stale, one that never came is given up."""
+
+DIRECT_VOTE = "direct"
+"""The fire of a vote that is about the heuristic itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the folds of one group share."""
+
+    shared: SharedState
+    taken: Input
+    aids: Aids
+    now: datetime
+
+    @property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return self.shared.settings or UNSTARTED
+
+
+def begin(state: AgentState, taken: Input) -> tuple[AgentState, datetime]:
+    """The state in the session and at the time of an input.
+
+    Raises:
+        clock.ClockFaultError: the session's clock cannot take the input's time.
+    """
+    state = sessions.before(state, taken)
+    now = clock.agent_time(state, taken)
+    state = clock.advance(state, now, taken)
+    return sessions.after(state, taken, now), now
+
+
+def said(
+    state: AgentState, scene: Scene, id_: str, message: OutputMessage
+) -> AgentState:
+    """The state after one output of the group; `state` is at the input's time."""
+    match message:
+        case Decided():
+            return _decided(state, scene, id_, message)
+        case HeuristicFired():
+            return _fired(state, scene, id_, message)
+        case ModelAsked():
+            return _asked(state, scene, id_, message)
+        case DeliveryAsked():
+            return fires.ask_is(state, id_, "open")
+        case Handled(reason="recorded"):
+            return _recorded(state, scene.taken.message)
+        case Completed():
+            return fires.completed(state, message)
+        case Dropped():
+            return fires.dropped(state, message)
+        case OutcomeObserved():
+            return _observed(state, scene, message)
+        case OutcomeExpired():
+            return fires.ended(state, message, "timeout")
+        case FeedbackApplied():
+            return _voted(state, scene, message)
+        case ControlApplied():
+            return controls.applied(state, scene.taken.message, scene.aids)
+        case _:
+            return state
+
+
+def belief(
+    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
+) -> Belief:
+    """What is believed of a heuristic's content, its declared confidence if nothing yet."""
+    held = state.beliefs.get(belief_key(heuristic_id, content_hash))
+    if held is not None:
+        return held
+    packs = aiding.in_force(scene.shared, state, scene.aids)
+    declared = controls.declared_confidence(state, packs, heuristic_id)
+    return beliefs.initial(declared, scene.settings.learning)
+
+
+def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
+    state = fires.decided(state, id_, message)
+    event = scene.taken.message
+    if not isinstance(event, Sensed) or message.event_id != scene.taken.id:
+        return state
+    packs = aiding.in_force(scene.shared, state, scene.aids)
+    domain = domains.of_event(packs, event)
+    return events.decided(
+        state,
+        event,
+        event_id=scene.taken.id,
+        decision_id=id_,
+        vector=scene.aids.vector,
+        named=domains.named_values(domain, state.shelves.get(domain.name), event),
+        now=scene.now,
+        passed=message.path != "none",
+        duplicate=scene.settings.limits.duplicate,
+    )
+
+
+def _fired(
+    state: AgentState, scene: Scene, id_: str, message: HeuristicFired
+) -> AgentState:
+    event = scene.taken.message
+    if message.mode != "shown" or not isinstance(event, Sensed):
+        return state
+    packs = aiding.in_force(scene.shared, state, scene.aids)
+    domain = domains.of_event(packs, event)
+    armed = expectations.armed(domain.pack, event, scene.now) if domain.pack else ()
+    state = fires.fired(state, id_, message, domain.name, event.entities, armed)
+    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    return _believing(
+        state,
+        message.heuristic_id,
+        message.content_hash,
+        beliefs.fired(held, scene.now),
+    )
+
+
+def _asked(
+    state: AgentState, scene: Scene, id_: str, message: ModelAsked
+) -> AgentState:
+    pending = Pending(
+        ask_id=id_,
+        decision_id=message.decision_id,
+        event_id=scene.taken.id,
+        expires_at=message.expires_at,
+        channel=message.channel,
+        response_type=message.response_type,
+        urgency=message.urgency,
+        priority=message.priority,
+        matched_heuristic_id=message.matched_heuristic_id,
+    )
+    timer = Timer(due=message.expires_at + MODEL_GRACE, id=id_, purpose="model")
+    return fires.asked(state, pending, timer)
+
+
+def _recorded(state: AgentState, message: object) -> AgentState:
+    if isinstance(message, Delivered | DeliveryFailed):
+        return fires.ask_is(state, message.ask_id, "answered")
+    return state
+
+
+def _observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> AgentState:
+    state = fires.ended(state, message, message.outcome)
+    if message.outcome not in ("success", "fail"):
+        return state
+    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    after = beliefs.observed(
+        held,
+        message.fire_id,
+        message.outcome == "success",
+        scene.taken.sequence,
+        scene.settings.learning,
+    )
+    return _believing(state, message.heuristic_id, message.content_hash, after)
+
+
+def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentState:
+    if message.heuristic_id is not None and message.content_hash is not None:
+        held = belief(state, scene, message.heuristic_id, message.content_hash)
+        after = beliefs.voted(
+            held,
+            message.fire_id or DIRECT_VOTE,
+            message.actor,
+            message.value,
+            scene.taken.sequence,
+            scene.settings.learning,
+        )
+        state = _believing(state, message.heuristic_id, message.content_hash, after)
+    if message.decision_id is None:
+        return state
+    stood = state.rapport.get(message.actor, Rapport())
+    stands = rapport.voted(stood, message.decision_id, message.value, scene.now)
+    return replace(state, rapport=state.rapport.set(message.actor, stands))
+
+
+def _believing(
+    state: AgentState, heuristic_id: str, content_hash: str, held: Belief
+) -> AgentState:
+    beliefs_: Map[str, Belief] = state.beliefs.set(
+        belief_key(heuristic_id, content_hash), held
+    )
+    return replace(state, beliefs=beliefs_)

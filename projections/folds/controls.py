@@ -1,0 +1,71 @@
+"""What an applied control changes in one agent."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from immutables import Map
+
+from projections.folds import heuristics
+from schemas import controls
+from schemas.aids import Aids
+from schemas.packs import CompiledPack
+from schemas.settings import StrategySpec
+from schemas.state import AgentState, PackRef
+
+
+def applied(state: AgentState, message: object, aids: Aids) -> AgentState:
+    """The agent's state after a control that the mind applied."""
+    match message:
+        case controls.GoalsSet():
+            return replace(state, goals=message.goals)
+        case controls.StrategySelected():
+            spec = StrategySpec(name=message.strategy, parameters=message.parameters)
+            return replace(state, strategy=spec)
+        case controls.ProfileSet():
+            return replace(state, biases=Map(message.biases))
+        case controls.PackLoaded():
+            ref = pack_ref(message)
+            return replace(state, packs=state.packs.set(ref.name, ref))
+        case controls.HeuristicSeeded():
+            return heuristics.seeded(state, message, aids.vector or b"")
+        case controls.HeuristicEdited():
+            return heuristics.edited(state, message, aids.vector)
+        case controls.HeuristicFrozen():
+            return heuristics.frozen(state, message)
+        case _:
+            return state
+
+
+def pack_ref(message: controls.PackLoaded) -> PackRef:
+    """The reference that a load puts in force."""
+    return PackRef(
+        name=message.name, version=message.pack_version, digest=message.digest
+    )
+
+
+def declared_confidence(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> float:
+    """What a heuristic's author declared; 0.5 if it is not known any more."""
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return taught.declared
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return pack.pack.heuristics[row].confidence
+    return 0.5
+
+
+def content_in_force(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> str | None:
+    """The content hash of a heuristic as it stands now; None if there is none."""
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return taught.content_hash
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return pack.content_hashes[row]
+    return None

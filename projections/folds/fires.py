@@ -1,0 +1,141 @@
+"""Fires and decisions: what later feedback and outcomes will be about."""
+
+from dataclasses import replace
+
+from immutables import Map
+
+from projections.folds import timers
+from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.learning import OutcomeExpired, OutcomeObserved
+from schemas.reasons import Outcome
+from schemas.state import (
+    AgentState,
+    AskStatus,
+    Expectation,
+    OpenFire,
+    Pending,
+    Remembered,
+    Timer,
+)
+
+FIRE_LIMIT = 256
+"""How many fires may wait for an outcome; the oldest is given up first."""
+
+
+def decided(state: AgentState, decision_id: str, message: Decided) -> AgentState:
+    """The state that remembers a decision."""
+    remembered = Remembered(
+        event_id=message.event_id,
+        source=message.source,
+        session_id=message.session_id,
+        path=message.path,
+        spoke=message.final and message.silence is None,
+    )
+    return replace(state, decisions=state.decisions.set(decision_id, remembered))
+
+
+def completed(state: AgentState, message: Completed) -> AgentState:
+    """The state in which a pending decision has spoken."""
+    state = _no_longer_pending(state, message.ask_id, "answered")
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None:
+        return state
+    spoke = replace(remembered, path=message.path, spoke=True)
+    return replace(state, decisions=state.decisions.set(message.decision_id, spoke))
+
+
+def dropped(state: AgentState, message: Dropped) -> AgentState:
+    """The state in which a pending decision has come to nothing."""
+    if message.ask_id is not None:
+        status: AskStatus = "late" if message.reason == "llm_timeout" else "answered"
+        state = _no_longer_pending(state, message.ask_id, status)
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None:
+        return state
+    fell = replace(remembered, path="fallback")
+    return replace(state, decisions=state.decisions.set(message.decision_id, fell))
+
+
+def asked(state: AgentState, pending: Pending, timer: Timer) -> AgentState:
+    """The state that waits for a model's answer."""
+    return replace(
+        ask_is(state, pending.ask_id, "open"),
+        pending=state.pending.set(pending.ask_id, pending),
+        timers=timers.added(state.timers, timer),
+    )
+
+
+def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
+    """The state that knows what became of an ask."""
+    return replace(state, asks=state.asks.set(ask_id, status))
+
+
+def fired(
+    state: AgentState,
+    fire_id: str,
+    message: HeuristicFired,
+    domain: str,
+    entities: tuple[str, ...],
+    expectations: tuple[Expectation, ...],
+) -> AgentState:
+    """The state that remembers a shown fire and waits for what its pack expects."""
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None:
+        return state
+    known = replace(
+        remembered,
+        fire_id=fire_id,
+        heuristic_id=message.heuristic_id,
+        content_hash=message.content_hash,
+    )
+    state = replace(state, decisions=state.decisions.set(message.decision_id, known))
+    if not expectations:
+        return state
+    fire = OpenFire(
+        fire_id=fire_id,
+        decision_id=message.decision_id,
+        heuristic_id=message.heuristic_id,
+        content_hash=message.content_hash,
+        domain=domain,
+        entities=entities,
+        expectations=expectations,
+    )
+    return _waiting(state, fire)
+
+
+def ended(
+    state: AgentState, message: OutcomeObserved | OutcomeExpired, outcome: Outcome
+) -> AgentState:
+    """The state in which a fire's outcome is known, and nothing is waited for."""
+    state = replace(
+        state,
+        fires=tuple(f for f in state.fires if f.fire_id != message.fire_id),
+        timers=timers.without(state.timers, message.fire_id),
+    )
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None:
+        return state
+    known = replace(remembered, outcome=outcome)
+    return replace(state, decisions=state.decisions.set(message.decision_id, known))
+
+
+def _waiting(state: AgentState, fire: OpenFire) -> AgentState:
+    given_up = state.fires[: max(0, len(state.fires) + 1 - FIRE_LIMIT)]
+    pending = state.timers
+    for old in given_up:
+        pending = timers.without(pending, old.fire_id)
+    due = max(expectation.due for expectation in fire.expectations)
+    timer = Timer(due=due, id=fire.fire_id, purpose="outcome")
+    return replace(
+        state,
+        fires=(*state.fires[len(given_up) :], fire),
+        timers=timers.added(pending, timer),
+    )
+
+
+def _no_longer_pending(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
+    state = ask_is(state, ask_id, status)
+    if ask_id not in state.pending:
+        return state
+    pending: Map[str, Pending] = state.pending.delete(ask_id)
+    return replace(state, pending=pending, timers=timers.without(state.timers, ask_id))

@@ -1,0 +1,96 @@
+"""Heuristics taught to an agent, and which are frozen by hand."""
+
+from dataclasses import replace
+
+import orjson
+
+from schemas import identity
+from schemas.controls import Action, HeuristicEdited, HeuristicFrozen, HeuristicSeeded
+from schemas.state import AgentState, Shelf, Taught, belief_key
+from schemas.vectors import Vector
+
+
+def find(state: AgentState, heuristic_id: str) -> Taught | None:
+    """The taught heuristic of this id."""
+    for domain in sorted(state.shelves):
+        found = state.shelves[domain].heuristics.get(heuristic_id)
+        if found is not None:
+            return found
+    return None
+
+
+def seeded(state: AgentState, message: HeuristicSeeded, vector: Vector) -> AgentState:
+    """The state with one more heuristic."""
+    return _put(
+        state,
+        Taught(
+            id=message.heuristic_id,
+            name=message.name,
+            domain=message.domain,
+            condition=message.condition,
+            when=message.when,
+            response_type=message.response_type,
+            text=message.text,
+            action=message.action,
+            declared=message.confidence,
+            urgency=message.urgency,
+            content_hash=content_hash(
+                message.condition, message.when, message.text, message.action
+            ),
+            vector=vector,
+        ),
+    )
+
+
+def edited(
+    state: AgentState, message: HeuristicEdited, vector: Vector | None
+) -> AgentState:
+    """The state with a heuristic changed; `keep` carries its belief over."""
+    held = find(state, message.heuristic_id)
+    if held is None:
+        return state
+    changed = replace(
+        held,
+        name=message.name or held.name,
+        condition=message.condition or held.condition,
+        when=held.when if message.when is None else message.when or None,
+        text=message.text or held.text,
+        action=message.action or held.action,
+        vector=vector if message.condition and vector is not None else held.vector,
+    )
+    changed = replace(
+        changed,
+        content_hash=content_hash(
+            changed.condition, changed.when, changed.text, changed.action
+        ),
+    )
+    state = _put(state, changed)
+    belief = state.beliefs.get(belief_key(held.id, held.content_hash))
+    if not message.keep or belief is None:
+        return state
+    key = belief_key(changed.id, changed.content_hash)
+    return replace(state, beliefs=state.beliefs.set(key, belief))
+
+
+def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
+    """The state with a heuristic frozen by hand, or released."""
+    if message.frozen:
+        return replace(state, frozen=state.frozen.set(message.heuristic_id, True))
+    if message.heuristic_id not in state.frozen:
+        return state
+    return replace(state, frozen=state.frozen.delete(message.heuristic_id))
+
+
+def content_hash(
+    condition: str, when: str | None, text: str, action: Action | None
+) -> str:
+    """What evidence belongs to: another condition, `when` or action is another content."""
+    fields = action.model_dump(exclude_none=True) if action is not None else None
+    content = [condition, when, text, fields]
+    return identity.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+
+
+def _put(state: AgentState, heuristic: Taught) -> AgentState:
+    shelf = state.shelves.get(heuristic.domain, Shelf())
+    shelf = Shelf(shelf.heuristics.set(heuristic.id, heuristic))
+    return replace(state, shelves=state.shelves.set(heuristic.domain, shelf))

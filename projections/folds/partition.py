@@ -1,0 +1,83 @@
+"""A partition's state after one more group: the one `evolve` of worker and replayer.
+
+A group is folded whole. Besides what its messages mean, it lengthens the chain hash of
+its agent, which covers the raw input and the raw outputs in order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from projections.folds import agent as agent_fold
+from projections.folds import clock, controls
+from projections.folds.agent import Scene
+from schemas import identity
+from schemas.aids import Aids
+from schemas.controls import MindStarted, PackLoaded
+from schemas.envelope import Input, Output
+from schemas.notes import ControlApplied, Quarantined
+from schemas.state import AgentState, PartitionState, SharedState
+from schemas.subjects import SHARED_AGENT
+from schemas.writing import wire_digest
+
+
+def evolve(
+    state: PartitionState, taken: Input, outputs: Sequence[Output], aids: Aids
+) -> PartitionState:
+    """The state after an input and the whole group that answers it."""
+    state = replace(state, position=taken.sequence)
+    if taken.agent == SHARED_AGENT:
+        return replace(state, shared=_shared(state.shared, taken, outputs))
+    before = state.agents.get(taken.agent, AgentState())
+    after = _agent(before, state.shared, taken, outputs, aids)
+    after = replace(after, chain=linked(before.chain, taken, outputs))
+    return replace(state, agents=state.agents.set(taken.agent, after))
+
+
+def linked(chain: str, taken: Input, outputs: Sequence[Output]) -> str:
+    """The chain hash, lengthened by one group."""
+    record = taken.record
+    return identity.digest(
+        chain.encode(),
+        wire_digest(record.subject, record.headers, record.body),
+        *(
+            wire_digest(
+                output.record.subject, output.record.headers, output.record.body
+            )
+            for output in outputs
+        ),
+    )
+
+
+def _agent(
+    state: AgentState,
+    shared: SharedState,
+    taken: Input,
+    outputs: Sequence[Output],
+    aids: Aids,
+) -> AgentState:
+    if any(isinstance(output.message, Quarantined) for output in outputs):
+        return state
+    try:
+        state, now = agent_fold.begin(state, taken)
+    except clock.ClockFaultError:
+        return state
+    scene = Scene(shared=shared, taken=taken, aids=aids, now=now)
+    for output in outputs:
+        state = agent_fold.said(state, scene, output.id, output.message)
+    return state
+
+
+def _shared(
+    shared: SharedState, taken: Input, outputs: Sequence[Output]
+) -> SharedState:
+    shared = replace(shared, chain=linked(shared.chain, taken, outputs))
+    if not any(isinstance(output.message, ControlApplied) for output in outputs):
+        return shared
+    match taken.message:
+        case MindStarted(settings=settings):
+            return replace(shared, settings=settings)
+        case PackLoaded():
+            ref = controls.pack_ref(taken.message)
+            return replace(shared, packs=shared.packs.set(ref.name, ref))
+        case _:
+            return shared

@@ -1,0 +1,56 @@
+"""What the shell works out for an input before the mind takes it: vectors and packs.
+
+The mind does no I/O and loads no model, so whatever it needs of either comes in here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from immutables import Map
+
+from schemas.packs import CompiledPack
+from schemas.state import AgentState, PackRef, SharedState
+from schemas.vectors import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """Aids for one input."""
+
+    vector: Vector | None = None
+    """Of the text at hand: an event's, or the condition that a control teaches."""
+    packs: Mapping[str, CompiledPack] = field(default_factory=dict)
+    """Every pack in force and the one the input loads, by digest."""
+    is_exact: bool = True
+    """Whether any machine would compute the same vector."""
+
+
+class MissingPackError(LookupError):
+    """A pack that the log refers to is not at hand: the fold cannot go on without it."""
+
+
+def in_force(
+    shared: SharedState, agent: AgentState, aids: Aids
+) -> tuple[CompiledPack, ...]:
+    """The packs that hold for an agent, by name; its own stand before the shared.
+
+    Raises:
+        MissingPackError: the shell did not bring one of them.
+    """
+    refs: Map[str, PackRef] = shared.packs.update(agent.packs)
+    return tuple(pack(refs[name], aids) for name in sorted(refs))
+
+
+def pack(ref: PackRef, aids: Aids) -> CompiledPack:
+    """The compiled pack behind a reference.
+
+    Raises:
+        MissingPackError: the shell did not bring it.
+    """
+    try:
+        return aids.packs[ref.digest]
+    except KeyError:
+        raise MissingPackError(
+            f"pack {ref.name!r} {ref.version} (sha256 {ref.digest}) is not at hand:"
+            " put its blob back, the log cannot be read without it"
+        ) from None
