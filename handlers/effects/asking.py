@@ -1,0 +1,80 @@
+"""Performing `ModelAsked`: the same request again while it may succeed in time."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from handlers.effects.models import Completion, Model, ModelError
+from schemas.asks import ModelAsked
+from schemas.results import ModelAnswered, ModelFailed
+
+PAUSES_S = (0.25, 1.0)
+"""Between attempts; so many repetitions, all inside the ask's one deadline."""
+
+TEXT_LIMIT = 100_000
+"""How much of an answer is kept, in characters."""
+
+
+async def ask_model(
+    model: Model | None,
+    ask_id: str,
+    asked: ModelAsked,
+    *,
+    within_s: float,
+    headers: Mapping[str, str],
+) -> ModelAnswered | ModelFailed:
+    """Ask until there is an answer, the deadline or a failure that will not pass."""
+    started_at = datetime.now(UTC)
+    try:
+        if model is None:
+            raise ModelError("unavailable", "no model is configured: set ECHOIC_MODEL")
+        if within_s <= 0:
+            raise ModelError("timeout", "the answer would be stale: nobody was asked")
+        async with asyncio.timeout(min(within_s, asked.deadline_s)) as deadline:
+            completion = await _insist(model, asked, deadline, headers)
+    except TimeoutError:
+        failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
+    except ModelError as error:
+        failure = error
+    else:
+        return _answered(ask_id, asked, completion, started_at)
+    return ModelFailed(
+        ask_id=ask_id,
+        request_hash=asked.request_hash,
+        reason=failure.reason,
+        detail=str(failure),
+    )
+
+
+async def _insist(
+    model: Model,
+    asked: ModelAsked,
+    deadline: asyncio.Timeout,
+    headers: Mapping[str, str],
+) -> Completion:
+    clock = asyncio.get_running_loop().time
+    for pause_s in (*PAUSES_S, None):
+        left_s = (deadline.when() or clock()) - clock()
+        try:
+            return await model.complete(asked, deadline_s=left_s, headers=headers)
+        except ModelError as error:
+            if pause_s is None or not error.is_passing or pause_s >= left_s:
+                raise
+            await asyncio.sleep(pause_s)
+    raise AssertionError("unreachable")
+
+
+def _answered(
+    ask_id: str, asked: ModelAsked, completion: Completion, started_at: datetime
+) -> ModelAnswered:
+    return ModelAnswered(
+        ask_id=ask_id,
+        request_hash=asked.request_hash,
+        model=completion.model,
+        text=completion.text[:TEXT_LIMIT],
+        input_tokens=completion.input_tokens,
+        output_tokens=completion.output_tokens,
+        cost_usd=completion.cost_usd,
+        started_at=started_at,
+        latency_ms=completion.latency_ms,
+    )

@@ -1,0 +1,80 @@
+"""Performing `DeliveryAsked`: what is to be said goes out, unless it came too late.
+
+The promise is at-least-once with the same id: whoever listens drops repeats.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import nats.errors
+import orjson
+
+from schemas import subjects
+from schemas.asks import DeliveryAsked
+from schemas.message import rfc3339
+from schemas.results import Delivered, DeliveryFailed
+
+FLUSH_S = 5
+"""How long the broker may take to confirm that it has what was published."""
+
+
+class Outlet(Protocol):
+    """The part of a broker connection that lets words out."""
+
+    async def publish(
+        self,
+        subject: str,
+        payload: bytes = b"",
+        reply: str = "",
+        headers: dict[str, Any] | None = None,
+    ) -> None:
+        """Send a message to whoever listens."""
+
+    async def flush(self, timeout: int = FLUSH_S) -> None:
+        """Wait until the broker has everything published so far."""
+
+
+async def deliver(
+    outlet: Outlet,
+    ask_id: str,
+    agent: str,
+    asked: DeliveryAsked,
+    *,
+    within_s: float,
+    headers: Mapping[str, str],
+) -> Delivered | DeliveryFailed:
+    """Say it on its channel, if that is still in time and the broker takes it."""
+    if within_s <= 0:
+        return DeliveryFailed(
+            ask_id=ask_id,
+            channel=asked.channel,
+            reason="expired",
+            detail=f"it was worth saying for {asked.ttl_s} s",
+        )
+    subject = subjects.delivery_subject(agent, asked.channel)
+    try:
+        await outlet.publish(
+            subject, spoken(asked), headers={"ce-id": ask_id, **headers}
+        )
+    except nats.errors.MaxPayloadError as error:
+        return DeliveryFailed(
+            ask_id=ask_id, channel=asked.channel, reason="refused", detail=str(error)
+        )
+    await outlet.flush(FLUSH_S)
+    return Delivered(ask_id=ask_id, channel=asked.channel)
+
+
+def spoken(asked: DeliveryAsked) -> bytes:
+    """The body that goes out, as JSON."""
+    return orjson.dumps(
+        {
+            "decision_id": asked.decision_id,
+            "event_id": asked.event_id,
+            "text": asked.text,
+            "type": asked.response_type,
+            "urgency": asked.urgency,
+            "path": asked.path,
+            "action": asked.action.model_dump() if asked.action else None,
+            "expires_at": rfc3339(asked.expires_at),
+        }
+    )

@@ -1,0 +1,163 @@
+"""Calling a language model: one request, one completion or one named failure.
+
+litellm speaks to every provider. It takes seconds to import, so that happens in a
+thread when a model is first needed; and it never fetches its price list.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+from schemas.asks import ModelAsked
+
+FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
+
+
+class ModelError(Exception):
+    """The model gave no answer."""
+
+    def __init__(
+        self, reason: FailureReason, detail: str, *, is_passing: bool = False
+    ) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.is_passing = is_passing
+        """Whether the same request may succeed a moment later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a model said, and what it took."""
+
+    text: str
+    model: str
+    latency_ms: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class Model(Protocol):
+    """Something that answers prompts."""
+
+    async def complete(
+        self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
+    ) -> Completion:
+        """Answer one prompt; `headers` go out with the request.
+
+        Raises:
+            ModelError: there is no answer.
+        """
+
+
+class LiteLLM:
+    """Any model that litellm can reach."""
+
+    def __init__(self, api_base: str | None = None, api_key: str | None = None) -> None:
+        """Reach models at `api_base`, if it is not their provider's own address."""
+        self._api_base = api_base
+        self._api_key = api_key
+        self._importing: asyncio.Task[ModuleType] | None = None
+
+    async def load(self) -> ModuleType:
+        """Import litellm without holding up anything else.
+
+        Raises:
+            ModelError: it is not installed.
+        """
+        if self._importing is None:
+            self._importing = asyncio.create_task(asyncio.to_thread(_import_litellm))
+        try:
+            return await asyncio.shield(self._importing)
+        except ImportError as error:
+            raise ModelError(
+                "unavailable", "litellm is not installed: pip install 'echoic[model]'"
+            ) from error
+
+    async def complete(
+        self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
+    ) -> Completion:
+        """Ask the model once; how often to try is the caller's affair."""
+        litellm = await self.load()
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        try:
+            response = await litellm.acompletion(
+                model=asked.model,
+                messages=[
+                    {"role": "system", "content": asked.system},
+                    {"role": "user", "content": asked.prompt},
+                ],
+                temperature=asked.temperature,
+                max_tokens=asked.max_tokens,
+                timeout=deadline_s,
+                api_base=self._api_base,
+                api_key=self._api_key,
+                extra_headers=dict(headers),
+                max_retries=0,
+            )
+        except Exception as error:
+            raise _failure(litellm, error) from error
+        return _completion(litellm, response, asked, 1000 * (clock() - started))
+
+
+def _import_litellm() -> ModuleType:
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    litellm = import_module("litellm")
+    settings: dict[str, Any] = {
+        "telemetry": False,
+        "suppress_debug_info": True,
+        "disable_aiohttp_transport": True,  # its sessions outlive the event loop
+    }
+    for name, value in settings.items():
+        setattr(litellm, name, value)
+    return litellm
+
+
+def _failure(litellm: ModuleType, error: Exception) -> ModelError:
+    detail = str(error)[:2_000]
+    known = litellm.exceptions
+    if isinstance(error, known.Timeout):
+        return ModelError("timeout", detail)
+    if isinstance(error, known.ContentPolicyViolationError):
+        return ModelError("declined", detail)
+    passing = (
+        known.APIConnectionError,
+        known.BadGatewayError,
+        known.InternalServerError,
+        known.RateLimitError,
+        known.ServiceUnavailableError,
+    )
+    return ModelError("unavailable", detail, is_passing=isinstance(error, passing))
+
+
+def _completion(
+    litellm: ModuleType, response: Any, asked: ModelAsked, latency_ms: float
+) -> Completion:
+    choice = response.choices[0]
+    text = choice.message.content or ""
+    if choice.finish_reason == "content_filter":
+        raise ModelError("declined", "the provider withheld the answer")
+    if not text.strip():
+        raise ModelError("no_response", "the model answered with nothing")
+    usage = getattr(response, "usage", None)
+    return Completion(
+        text=text,
+        model=response.model or asked.model,
+        latency_ms=round(latency_ms, 3),
+        input_tokens=getattr(usage, "prompt_tokens", None),
+        output_tokens=getattr(usage, "completion_tokens", None),
+        cost_usd=_cost(litellm, response),
+    )
+
+
+def _cost(litellm: ModuleType, response: Any) -> float | None:
+    """What the answer cost; None for a model without a price."""
+    try:
+        return float(litellm.completion_cost(completion_response=response))
+    except Exception:  # noqa: BLE001  # a missing price is no reason to lose an answer
+        return None

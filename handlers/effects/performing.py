@@ -1,0 +1,61 @@
+"""Performing an ask, whichever it is: is it done? do it, and append the result."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from handlers.effects import results
+from handlers.effects.asking import ask_model
+from handlers.effects.delivering import Outlet, deliver
+from handlers.effects.desk import Held
+from handlers.effects.models import Model
+from handlers.effects.results import EffectsLog
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.catalogue import ResultMessage
+
+
+def wall_clock() -> datetime:
+    """The time on the wall, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Performer:
+    """What asks are performed with."""
+
+    log: EffectsLog
+    outlet: Outlet
+    model: Model | None
+    """None: there is no System 2, and whoever asks for it is told so."""
+    clock: Callable[[], datetime] = wall_clock
+
+    async def perform(self, held: Held) -> None:
+        """Perform one ask and append its result, unless the log already has one."""
+        left_s = self.seconds_left(held)
+        may_be_answered = held.is_repeated or left_s <= 0
+        if may_be_answered and await results.is_answered(self.log, held):
+            return
+        await results.append(self.log, held, await self._result(held, left_s))
+
+    def seconds_left(self, held: Held) -> float:
+        """For how long the answer is still worth something, by the broker's time."""
+        stale_at = held.output.record.recorded_at + timedelta(seconds=held.ask.ttl_s)
+        return (stale_at - self.clock()).total_seconds()
+
+    async def _result(self, held: Held, left_s: float) -> ResultMessage:
+        output = held.output
+        headers = results.passed_on(output)
+        match held.ask:
+            case ModelAsked() as asked:
+                return await ask_model(
+                    self.model, output.id, asked, within_s=left_s, headers=headers
+                )
+            case DeliveryAsked() as asked:
+                return await deliver(
+                    self.outlet,
+                    output.id,
+                    output.agent,
+                    asked,
+                    within_s=left_s,
+                    headers=headers,
+                )

@@ -1,0 +1,74 @@
+"""Results go into the log as inputs; an ask that is handed over twice gets one result.
+
+A result's id derives from its ask's. The broker forgets ids after a moment, so an ask
+that comes again is first looked up in the log; should two results slip in all the same,
+the mind keeps the first.
+"""
+
+import logging
+from dataclasses import replace
+from typing import Protocol
+from uuid import UUID, uuid5
+
+from handlers.effects.desk import Held
+from schemas import subjects
+from schemas.catalogue import ResultMessage
+from schemas.envelope import Output
+from schemas.identity import EPOCH_PREFIX
+from schemas.writing import write_input
+from streams.errors import LogUnavailable
+from streams.log import ReadableLog, WritableLog
+
+_PAGE = 256
+_SOURCE = "/echoic/effects"
+_log = logging.getLogger(__name__)
+
+
+class EffectsLog(ReadableLog, WritableLog, Protocol):
+    """A log to look up and append results in."""
+
+
+def result_id(epoch: UUID, ask_id: str) -> str:
+    """The id of the result of an ask."""
+    return str(uuid5(epoch, f"result/{ask_id}"))
+
+
+def passed_on(output: Output) -> dict[str, str]:
+    """The headers that an ask hands on to whatever it causes."""
+    traceparent = output.record.headers.get("traceparent")
+    return {"traceparent": traceparent} if traceparent else {}
+
+
+async def append(log: EffectsLog, held: Held, result: ResultMessage) -> int:
+    """Append the result of an ask and return its sequence, however long it takes.
+
+    What a model said is not thrown away because the broker is gone for a while.
+    """
+    output = held.output
+    id_ = result_id(log.epoch, output.id)
+    wire = write_input(
+        result,
+        agent=output.agent,
+        partition=output.partition,
+        id_=id_,
+        source=_SOURCE,
+    )
+    wire = replace(wire, headers={**wire.headers, **passed_on(output)})
+    while True:
+        try:
+            return await log.append(wire, f"{EPOCH_PREFIX}{log.epoch}:{id_}")
+        except LogUnavailable as error:
+            _log.warning("the result of ask %s waits: %s", output.id, error)
+
+
+async def is_answered(log: EffectsLog, held: Held) -> bool:
+    """Whether the log holds a result of this ask already."""
+    output = held.output
+    wanted = result_id(log.epoch, output.id)
+    filter_ = subjects.input_subject(output.partition, output.agent, "result", "*")
+    after = output.record.sequence
+    while page := await log.page(filter_, after, _PAGE):
+        if any(record.headers.get("ce-id") == wanted for record in page):
+            return True
+        after = page[-1].sequence
+    return False

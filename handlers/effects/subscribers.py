@@ -1,0 +1,107 @@
+"""The effects as FastStream subscribers: each hands its ask to a desk, nothing more.
+
+The consumers are made by `streams.consumers`; FastStream only binds to them.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
+from nats.aio.msg import Msg
+
+from handlers.effects.desk import Desk, Held
+from handlers.effects.performing import Performer
+from schemas.catalogue import AskMessage
+from schemas.reading import UnreadableOutput, read_output
+from schemas.record import Record, nanoseconds
+from streams.consumers import DELIVERY_ASKS, MODEL_ASKS
+from streams.log import kept_headers
+from streams.topology import LOG
+
+MODEL_SLOTS = 3
+"""How many models are asked at once."""
+
+DELIVERY_SLOTS = 4
+"""How many deliveries are on their way at once."""
+
+UNREADABLE_S = 60.0
+"""When an ask that this program cannot read is handed over again, to a newer one."""
+
+_STREAM = JStream(LOG.name, declare=False)
+_PULL = PullSub(batch_size=16, timeout=1.0)
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def effects(broker: NatsBroker, performer: Performer) -> AsyncIterator[None]:
+    """Perform asks for the length of the block; start `broker` inside it."""
+    models = Desk(performer.perform, slots=MODEL_SLOTS)
+    deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
+    subscribe(broker, models, deliveries)
+    tasks = [asyncio.create_task(desk.run()) for desk in (models, deliveries)]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def subscribe(broker: NatsBroker, models: Desk, deliveries: Desk) -> None:
+    """Let each family of asks go to its desk."""
+
+    @broker.subscriber(
+        MODEL_ASKS.subjects,
+        stream=_STREAM,
+        durable=MODEL_ASKS.durable,
+        pull_sub=_PULL,
+        ack_policy=AckPolicy.MANUAL,
+        title="model_asked",
+        description="Ask a language model, and append what it answers.",
+    )
+    async def on_model_asked(message: NatsMessage) -> None:
+        await _hand_to(models, message)
+
+    @broker.subscriber(
+        DELIVERY_ASKS.subjects,
+        stream=_STREAM,
+        durable=DELIVERY_ASKS.durable,
+        pull_sub=_PULL,
+        ack_policy=AckPolicy.MANUAL,
+        title="delivery_asked",
+        description="Let words out on out.<agent>.<channel>, and append that.",
+    )
+    async def on_delivery_asked(message: NatsMessage) -> None:
+        await _hand_to(deliveries, message)
+
+
+async def _hand_to(desk: Desk, message: NatsMessage) -> None:
+    raw = message.raw_message
+    try:
+        output = read_output(_record(raw))
+    except UnreadableOutput as error:
+        _log.error("%s: is it of a newer version?", error)
+        await message.nack(delay=UNREADABLE_S)
+        return
+    await desk.take(
+        Held(
+            output=output,
+            ask=cast(AskMessage, output.message),
+            receipt=message,
+            is_repeated=raw.metadata.num_delivered > 1,
+        )
+    )
+
+
+def _record(raw: Msg) -> Record:
+    return Record(
+        subject=raw.subject,
+        headers=kept_headers(raw.headers),
+        body=raw.data,
+        sequence=raw.metadata.sequence.stream,
+        time_ns=nanoseconds(raw.metadata.timestamp),
+    )
