@@ -1,0 +1,61 @@
+"""Golden messages: what an earlier version wrote is read and written as it was.
+
+`tests/golden/messages/<token>.v<version>.json` is the body as the log holds it. A file
+is never changed; a new version of a message gets a new one.
+"""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from schemas import catalogue
+from schemas.message import Message
+from schemas.upcasts import upcast
+
+FOLDER = Path(__file__).parents[1] / "golden" / "messages"
+MODELS = {model.token(): model for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)}
+FILES = sorted(FOLDER.glob("*.json"))
+
+
+def present(path: Path) -> tuple[str, int, bytes]:
+    """The token, version and body of a golden file."""
+    token, _, version = path.stem.partition(".v")
+    return token, int(version), path.read_bytes().rstrip(b"\n")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_golden_message_reads_and_writes_the_same(path: Path) -> None:
+    """Decoding and encoding the present version gives the very same bytes."""
+    token, version, body = present(path)
+    model = MODELS[token]
+
+    message = model.from_fields(
+        upcast(token, orjson.loads(body), version, model.version)
+    )
+
+    if version == model.version:
+        assert message.to_bytes() == body
+    assert model.from_fields(orjson.loads(message.to_bytes())) == message
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.token())
+def test_every_message_has_a_golden_file(model: type[Message]) -> None:
+    """A message without a golden file for its present version is not done."""
+    assert (FOLDER / f"{model.token()}.v{model.version}.json").exists()
+
+
+def test_every_older_version_has_a_golden_file() -> None:
+    """An upcast without the file that it reads is not tested."""
+    for model in MODELS.values():
+        for version in range(1, model.version):
+            assert (FOLDER / f"{model.token()}.v{version}.json").exists()
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.token())
+def test_a_field_of_the_future_is_ignored(model: type[Message]) -> None:
+    """A message of a newer program is read by what this one knows of it."""
+    path = FOLDER / f"{model.token()}.v{model.version}.json"
+    fields = orjson.loads(path.read_bytes())
+
+    assert model.from_fields(fields | {"of_the_future": 1}) == model.from_fields(fields)
