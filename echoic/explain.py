@@ -1,0 +1,244 @@
+"""Why a decision came out as it did, and what would have changed it.
+
+Its rule: pure, over what the log recorded of the decision. A supposition recomputes the
+recorded gates and nothing else; what only a replay can tell is said to be so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from echoic.accounts import Account
+from echoic.suppositions import suppose
+from schemas.decisions import SILENT, Candidate, Decided, Gate
+
+Names = Mapping[str, str]
+"""Heuristic id to its name."""
+
+REASONS: Mapping[str, str] = {
+    "below_relevance": "it did not matter enough",
+    "habituated": "such events have come too often lately",
+    "suppressed": "such events are suppressed",
+    "cooldown": "it spoke too recently",
+    "rate": "it has said enough for now",
+    "quiet": "quiet was asked for",
+    "quiet_hours": "these are quiet hours",
+    "muted": "it is muted",
+    "informational": "the event only informs",
+    "not_immediate": "nothing learnt is trusted enough, and the event cannot wait for"
+    " a model",
+    "no_candidate": "nothing learnt fits",
+    "low_confidence": "nothing learnt is trusted enough",
+    "llm_unavailable": "nothing learnt is trusted enough, and no model is configured",
+    "budget_exhausted": "the budget for models is used up",
+    "safety": "the answer was not safe",
+    "personality_veto": "it is not in its character",
+    "strategy_silent": "the strategy chose silence",
+    "error": "something failed",
+    "stale": "the answer came too late",
+    "superseded": "something newer took its place",
+    "batched": "it was answered together with others",
+    "busy": "the person was busy",
+    "llm_no_response": "the model gave no answer",
+    "llm_timeout": "the model took too long",
+    "llm_declined": "the model chose to say nothing",
+    "cancelled": "it was cancelled",
+}
+
+_SILENCE_OF_GATE = {
+    "intent": "informational",
+    "relevance": "below_relevance",
+    "habituation": "habituated",
+    "confidence": "low_confidence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate, and why it was taken or not."""
+
+    name: str
+    arm: str
+    probability: float
+    similarity: float | None
+    confidence: float | None
+    chosen: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything worth saying about one decision."""
+
+    verdict: str
+    gates: tuple[Gate, ...]
+    candidates: tuple[Weighed, ...]
+    counterfactual: str | None
+    suppositions: Mapping[str, float] = field(default_factory=dict)
+    supposed: str | None = None
+    """What the suppositions would have led to."""
+
+
+def explain(
+    account: Account, names: Names, suppositions: Mapping[str, float] | None = None
+) -> Explanation:
+    """Explain a decision; with suppositions its gates are the supposed ones.
+
+    Raises:
+        EchoicError: a supposition names nothing that the decision was tested by.
+    """
+    decided = account.decided
+    supposed = suppositions or {}
+    gates = suppose(decided, supposed) if supposed else decided.gates
+    return Explanation(
+        verdict=verdict(account, names),
+        gates=gates,
+        candidates=tuple(_weighed(decided, each, names) for each in decided.candidates),
+        counterfactual=counterfactual(account, names),
+        suppositions=supposed,
+        supposed=_led_to(account, gates, names) if supposed else None,
+    )
+
+
+def verdict(account: Account, names: Names) -> str:
+    """One sentence on what was decided and why."""
+    if not account.is_final:
+        return "Waits for the model's answer."
+    if account.said is not None:
+        return _spoke(account, names)
+    silence = account.silence or "error"
+    reason = REASONS.get(silence, silence)
+    closed = closed_gate(account.decided.gates)
+    figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
+    return f"Stayed silent: {reason}{figures}."
+
+
+def closed_gate(gates: Sequence[Gate]) -> Gate | None:
+    """The first gate that did not pass."""
+    return next((gate for gate in gates if not gate.passed), None)
+
+
+def counterfactual(account: Account, names: Names) -> str | None:
+    """The smallest change of one number that would have changed the outcome."""
+    if not account.is_final:
+        return None
+    closed = closed_gate(account.decided.gates)
+    if closed is None or account.said is not None:
+        return _nearest(account.decided.gates)
+    if closed.value is None or closed.threshold is None:
+        return f"Would have been weighed further if {closed.name} had passed."
+    if closed.name == "confidence":
+        who = _best(account.decided, closed, names)
+        return (
+            f"Would have spoken by {who} if threshold ≤ {closed.value:.2f}"
+            f" (was {closed.threshold:.2f})."
+        )
+    return (
+        f"Would have been weighed further if {_WHAT.get(closed.name, closed.name)} ≥"
+        f" {closed.threshold:.2f} (was {closed.value:.2f})."
+    )
+
+
+_WHAT = {"relevance": "salience", "habituation": "salience after habituation"}
+
+
+def _led_to(account: Account, gates: Sequence[Gate], names: Names) -> str:
+    decided = account.decided
+    closed = closed_gate(gates)
+    if closed is not None and closed.name != "confidence":
+        reason = _SILENCE_OF_GATE.get(closed.name, closed.name)
+        return f"would have stayed silent: {reason} ({_figures(closed)})"
+    confidence = next((gate for gate in gates if gate.name == "confidence"), None)
+    if confidence is None:
+        if decided.path == "none":
+            return "would have been weighed further; a replay tells what comes of it"
+        return "nothing changes: the decision did not rest on it"
+    if confidence.passed:
+        return f"would have spoken by {_best(decided, confidence, names)}"
+    if decided.path == "llm" or _llm(decided) is not None:
+        return "would have asked the model"
+    return f"would have stayed silent: {account.silence or 'low_confidence'}"
+
+
+def _spoke(account: Account, names: Names) -> str:
+    decided = account.decided
+    if account.path == "heuristic":
+        gate = next((g for g in decided.gates if g.name == "confidence"), None)
+        figures = f" ({_figures(gate)})" if gate else ""
+        who = named(decided.matched_heuristic_id, names)
+        return f"Spoke by the heuristic {who}{figures}."
+    model = getattr(account.ending, "model", "the model")
+    return f"Spoke by the model {model}: nothing learnt was trusted enough."
+
+
+def _figures(gate: Gate) -> str:
+    if gate.value is None or gate.threshold is None:
+        return gate.note or gate.name
+    sign = "≥" if gate.value >= gate.threshold else "<"
+    return f"{gate.name} {gate.value:.2f} {sign} {gate.threshold:.2f}"
+
+
+def _nearest(gates: Sequence[Gate]) -> str | None:
+    """The gate that came closest to closing."""
+    held = [gate for gate in gates if gate.margin is not None and gate.margin >= 0]
+    if not held:
+        return None
+    gate = min(held, key=lambda each: each.margin or 0.0)
+    return f"Closest gate: {_figures(gate)}, by {gate.margin:.2f}."
+
+
+def _best(decided: Decided, gate: Gate, names: Names) -> str:
+    """The heuristic that was tested against the threshold."""
+    if decided.path != "llm" and decided.matched_heuristic_id:
+        return named(decided.matched_heuristic_id, names)
+    for each in decided.candidates:
+        if each.eligible and each.confidence is not None:
+            tested = next((g for g in decided.gates if g.name == gate.name), gate)
+            if each.confidence == tested.value:
+                return named(_heuristic(each), names)
+    return "the best candidate"
+
+
+def named(heuristic_id: str | None, names: Names) -> str:
+    """A heuristic's name, or the beginning of its id."""
+    if heuristic_id is None:
+        return "unknown"
+    return names.get(heuristic_id, heuristic_id[:8])
+
+
+def _heuristic(candidate: Candidate) -> str | None:
+    kind, _, rest = candidate.arm.partition(":")
+    return rest.partition("@")[0] if kind == "heuristic" else None
+
+
+def _llm(decided: Decided) -> Candidate | None:
+    arms = (each for each in decided.candidates if each.arm.startswith("llm:"))
+    return next((each for each in arms if each.eligible), None)
+
+
+def _weighed(decided: Decided, candidate: Candidate, names: Names) -> Weighed:
+    heuristic = _heuristic(candidate)
+    name = named(heuristic, names) if heuristic else candidate.arm.partition("@")[0]
+    chosen = candidate.arm == decided.arm and decided.path != "none"
+    return Weighed(
+        name=name,
+        arm=candidate.arm,
+        probability=candidate.probability,
+        similarity=candidate.similarity,
+        confidence=candidate.confidence,
+        chosen=chosen,
+        why="taken" if chosen else _why_not(decided, candidate),
+    )
+
+
+def _why_not(decided: Decided, candidate: Candidate) -> str:
+    if not candidate.eligible:
+        return candidate.reason or "not eligible"
+    gate = next((g for g in decided.gates if g.name == "confidence"), None)
+    is_tested = gate is not None and candidate.confidence == gate.value
+    if is_tested and gate is not None and not gate.passed:
+        return f"confidence {gate.value:.2f} < {gate.threshold:.2f}"
+    if candidate.arm == SILENT:
+        return "there was something to say"
+    if candidate.probability:
+        return f"the draw fell elsewhere (probability {candidate.probability:.2f})"
+    return "another came first"

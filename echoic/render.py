@@ -1,0 +1,183 @@
+"""What decisions look like in a terminal: one line each, or one explained on a page.
+
+Its rule: pure, text in and text out; colour is a choice of the caller, and the words are
+the same without it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from echoic.accounts import Account
+from echoic.explain import Explanation, Names, Weighed, named
+from schemas.decisions import Gate
+
+BAR_CELLS = 8
+_BLOCKS = " ▁▂▃▄▅▆▇"
+_BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How much room there is, and whether in colour."""
+
+    width: int = 120
+    colour: bool = False
+
+    def paint(self, text: str, name: str) -> str:
+        """The text in a colour, if there are colours."""
+        return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self.colour else text
+
+
+PLAIN = Style()
+
+
+def short(id_: str) -> str:
+    """An id as people see it; any unique beginning is accepted back."""
+    return id_[:8]
+
+
+def figure(value: float) -> str:
+    """A number from 0 to 1 with two digits: `.82`, `1.0`."""
+    return "1.0" if value >= 0.995 else f"{value:.2f}".lstrip("0")
+
+
+def bar(value: float, cells: int = BAR_CELLS) -> str:
+    """A number from 0 to 1 as a bar of that many cells."""
+    eighths = round(max(0.0, min(1.0, value)) * cells * 7)
+    return "".join(
+        _BLOCKS[max(0, min(7, eighths - 7 * cell))] if eighths > 7 * cell else "▁"
+        for cell in range(cells)
+    )
+
+
+def line(account: Account, names: Names, style: Style = PLAIN) -> str:
+    """One decision on one line: when, who, what, how much it mattered, and the answer."""
+    decided = account.decided
+    event_width, answer_width = _widths(style.width)
+    salience = decided.salience.effective
+    latency = f"{account.latency_ms:.0f} ms"
+    return " ".join(
+        (
+            account.at.astimezone().strftime("%H:%M:%S"),
+            fitted(decided.source, 9),
+            fitted(account.event_text, event_width),
+            f"{bar(salience)} {figure(salience):>3}",
+            _answer(account, names, answer_width, style),
+            f"{latency:>8}",
+            style.paint(short(account.id), "dim"),
+        )
+    )
+
+
+def explained(account: Account, explanation: Explanation, style: Style = PLAIN) -> str:
+    """One decision on a page."""
+    return "\n".join(_page(account, explanation, style))
+
+
+def fitted(text: str, width: int) -> str:
+    """The text on one line in exactly so many columns."""
+    flat = " ".join(text.split())
+    return flat.ljust(width) if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def _widths(width: int) -> tuple[int, int]:
+    """How the room beside the fixed columns is shared by event and answer."""
+    free = max(40, width - 8 - 10 - 13 - 9 - 9 - 2)
+    return free * 2 // 5, free - free * 2 // 5
+
+
+def _answer(account: Account, names: Names, width: int, style: Style) -> str:
+    badge = _BADGES.get(account.path, "- ")
+    said = account.said
+    if said is not None:
+        words = f"{_speaker(account, names)} “{said}”"
+        return f"{style.paint(badge, 'green')} {fitted(words, width - 3)}"
+    words = f"silent: {account.silence}" if account.is_final else "asks the model …"
+    return f"{badge} {style.paint(fitted(words, width - 3), 'dim')}"
+
+
+def _speaker(account: Account, names: Names) -> str:
+    decided = account.decided
+    if account.path == "heuristic":
+        name = named(decided.matched_heuristic_id, names)
+        return f"{name} {figure(decided.predicted_success)}"
+    return str(getattr(account.ending, "model", "model"))
+
+
+def _page(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
+    decided = account.decided
+    clock = account.at.astimezone().strftime("%H:%M:%S")
+    spoke = account.said is not None
+    state = "SPOKE" if spoke else "SILENT" if account.is_final else "WAITS"
+    headline = style.paint(f"{state:<7}", "green" if spoke else "yellow")
+    why = account.path if spoke else (account.silence or "model")
+    yield (
+        f"{short(account.id)}  {headline} {why:<16} {account.event_text}"
+        f"  ({decided.source}.{decided.type}, {clock})"
+    )
+    yield explanation.verdict
+    if spoke:
+        yield f"  “{account.said}”"
+    yield ""
+    yield from (_gate(gate, style) for gate in explanation.gates)
+    yield from _salience(account)
+    yield from _candidates(explanation.candidates)
+    yield from _closing(account, explanation, style)
+
+
+def _gate(gate: Gate, style: Style) -> str:
+    mark = style.paint("✓", "green") if gate.passed else style.paint("✗", "red")
+    figures = ""
+    if gate.value is not None and gate.threshold is not None:
+        sign = "≥" if gate.value >= gate.threshold else "<"
+        figures = f"{gate.value:.2f} {sign} {gate.threshold:.2f}"
+    margin = "" if gate.margin is None else f"{gate.margin:+.2f}"
+    return (
+        f"  {mark} {gate.name:<12} {figures:<12} {margin:<7} {gate.note or ''}".rstrip()
+    )
+
+
+def _salience(account: Account) -> Iterator[str]:
+    salience = account.decided.salience
+    yield ""
+    for name, value in sorted(salience.dimensions.items(), key=lambda item: -item[1]):
+        yield f"  {name:<14} {bar(value)} {figure(value)}"
+    yield (
+        f"  salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}"
+        f" = {salience.effective:.2f}"
+    )
+
+
+def _candidates(candidates: tuple[Weighed, ...]) -> Iterator[str]:
+    if not candidates:
+        return
+    yield ""
+    for each in candidates:
+        similarity = "" if each.similarity is None else f"like {each.similarity:.2f}"
+        trusted = "" if each.confidence is None else f"trust {each.confidence:.2f}"
+        mark = "→" if each.chosen else " "
+        yield f"  {mark} {each.name:<24} {similarity:<10} {trusted:<10} {each.why}"
+
+
+def _closing(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
+    yield ""
+    if explanation.supposed is not None:
+        supposed = ", ".join(f"{k}={v:g}" for k, v in explanation.suppositions.items())
+        yield style.paint(f"What if {supposed}: {explanation.supposed}.", "bold")
+        return
+    if explanation.counterfactual:
+        yield explanation.counterfactual
+    yield f"Try: {next_command(account)}"
+
+
+def next_command(account: Account) -> str:
+    """The command that shows more of this decision."""
+    id_ = short(account.id)
+    if account.said is not None:
+        return f"echoic feedback {id_} up"
+    closed = next((gate for gate in account.decided.gates if not gate.passed), None)
+    if closed is None or closed.value is None:
+        return f"echoic explain {id_} --json"
+    number = "threshold" if closed.name == "confidence" else "relevance"
+    return f"echoic explain {id_} --what-if {number}={closed.value:.2f}"
