@@ -112,12 +112,19 @@ IN = StreamSpec(
 )
 BLOBS = StreamSpec(
     name="OBJ_BLOBS",
-    description="The object store BLOBS: packs, checkpoints, by sha256 of their bytes.",
+    description="The object store BLOBS: packs, by sha256 of their bytes.",
     subjects=("$O.BLOBS.C.>", "$O.BLOBS.M.>"),
     rollup=True,
     direct=True,
 )
-STREAMS = (IN, LOG, BLOBS)
+CHECKPOINTS = StreamSpec(
+    name="OBJ_CHECKPOINTS",
+    description="The object store CHECKPOINTS: the newest state of each partition.",
+    subjects=("$O.CHECKPOINTS.C.>", "$O.CHECKPOINTS.M.>"),
+    rollup=True,
+    direct=True,
+)
+STREAMS = (IN, LOG, BLOBS, CHECKPOINTS)
 """In order of creation: a source exists before the stream that takes from it."""
 
 

@@ -16,7 +16,7 @@ from nats.aio.msg import Msg
 from handlers.effects.desk import Desk, Held
 from handlers.effects.performing import Performer
 from schemas.catalogue import AskMessage
-from schemas.reading import UnreadableOutput, read_output
+from schemas.reading import UnreadableOutputError, read_output
 from schemas.record import Record, nanoseconds
 from streams.consumers import DELIVERY_ASKS, MODEL_ASKS
 from streams.log import kept_headers
@@ -83,7 +83,7 @@ async def _hand_to(desk: Desk, message: NatsMessage) -> None:
     raw = message.raw_message
     try:
         output = read_output(_record(raw))
-    except UnreadableOutput as error:
+    except UnreadableOutputError as error:
         _log.error("%s: is it of a newer version?", error)
         await message.nack(delay=UNREADABLE_S)
         return
