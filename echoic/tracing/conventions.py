@@ -1,0 +1,172 @@
+"""Every name a trace uses: spans, attributes, events and links, in this one place.
+
+Ours begin with `echoic.`; the others are OpenTelemetry's, and a test compares them with
+its package. A span's name never holds an id: Jaeger compares traces by names.
+"""
+
+import re
+from typing import Final
+
+# Spans.
+QUEUE: Final = "queue"
+"""From the broker's time to the moment the mind took the event up."""
+DECIDE: Final = "decide"
+"""The mind at work; all searchable tags are on this span."""
+SALIENCE: Final = "salience"
+MATCH: Final = "match"
+GATE: Final = "gate"
+COMMIT: Final = "commit"
+"""From the decision to the acknowledged write of its group."""
+OUTCOME: Final = "outcome"
+"""The event showed how an earlier decision turned out."""
+COMPLETE: Final = "complete"
+"""A late end of a decision whose trace has gone out already."""
+FEEDBACK: Final = "feedback"
+LEARN: Final = "learn"
+
+
+def process_name(source: str, type_: str) -> str:
+    """The root of a decision's trace."""
+    return f"process {source}.{type_}"
+
+
+def chat_name(model: str) -> str:
+    """A call of a model."""
+    return f"chat {model}"
+
+
+def publish_name(channel: str) -> str:
+    """A delivery."""
+    return f"publish out.{channel}"
+
+
+SPAN_NAMES: Final = re.compile(
+    r"queue|decide|salience|match|gate|commit|outcome|complete|feedback|learn"
+    r"|process [A-Za-z0-9_-]+\.[A-Za-z0-9_-]+|chat \S+|publish out\.[A-Za-z0-9_-]+"
+)
+"""What a span may be called."""
+
+# Events of spans, and what a link points to.
+CANDIDATE_EVENT: Final = "candidate"
+GATE_EVENT: Final = "gate"
+PICKED_UP_EVENT: Final = "picked up"
+LINK: Final = "echoic.link"
+LINK_SENSOR: Final = "sensor"
+LINK_DECISION: Final = "decision"
+
+# Attributes of ours.
+DECISION_ID: Final = "echoic.decision.id"
+DECISION_PATH: Final = "echoic.decision.path"
+DECISION_OUTCOME: Final = "echoic.decision.outcome"
+DECISION_REASON: Final = "echoic.decision.reason"
+DECISION_PROBABILITY: Final = "echoic.decision.probability"
+EVENT_ID: Final = "echoic.event.id"
+EVENT_TYPE: Final = "echoic.event.type"
+EVENT_SOURCE: Final = "echoic.event.source"
+EVENT_TEXT: Final = "echoic.event.text"
+AGENT_ID: Final = "echoic.agent.id"
+RUN_ID: Final = "echoic.run.id"
+RUN_VARIANT: Final = "echoic.run.variant"
+STRATEGY_ID: Final = "echoic.strategy.id"
+STRATEGY_VERSION: Final = "echoic.strategy.version"
+PACK_ID: Final = "echoic.pack.id"
+PACK_VERSION: Final = "echoic.pack.version"
+SUMMARY: Final = "echoic.summary"
+REPLY_TEXT: Final = "echoic.reply.text"
+SALIENCE_SCORE: Final = "echoic.salience"
+SALIENCE_BAND: Final = "echoic.salience.band"
+SALIENCE_SENSITIVITY: Final = "echoic.salience.sensitivity"
+HEURISTIC_ID: Final = "echoic.heuristic.id"
+HEURISTIC_CONFIDENCE: Final = "echoic.heuristic.confidence"
+HEURISTIC_MARGIN: Final = "echoic.heuristic.margin"
+QUEUE_DELAY_MS: Final = "echoic.queue.delay_ms"
+QUEUE_DELAY_BAND: Final = "echoic.queue.delay_ms.band"
+STREAM_SEQUENCE: Final = "echoic.nats.stream_seq"
+STAGE_TIMED: Final = "echoic.stage.timed"
+"""False: the stage's own time was not measured, the span shows that of all of them."""
+ARM: Final = "echoic.arm"
+PROBABILITY: Final = "echoic.probability"
+SIMILARITY: Final = "echoic.similarity"
+CONFIDENCE: Final = "echoic.confidence"
+ELIGIBLE: Final = "echoic.eligible"
+REASON: Final = "echoic.reason"
+GATE_NAME: Final = "echoic.gate.name"
+GATE_PASSED: Final = "echoic.gate.passed"
+GATE_VALUE: Final = "echoic.gate.value"
+GATE_THRESHOLD: Final = "echoic.gate.threshold"
+GATE_MARGIN: Final = "echoic.gate.margin"
+FIRE_ID: Final = "echoic.fire.id"
+FIRE_OUTCOME: Final = "echoic.fire.outcome"
+FEEDBACK_ACTOR: Final = "echoic.feedback.actor"
+FEEDBACK_APPLIED: Final = "echoic.feedback.applied"
+LIFECYCLE: Final = "echoic.heuristic.lifecycle"
+
+
+def salience_dimension(dimension: str) -> str:
+    """The attribute of one dimension of salience."""
+    return f"{SALIENCE_SCORE}.{dimension}"
+
+
+NONE: Final = "none"
+"""The value of a searchable tag where there is nothing to name."""
+
+SEARCHABLE: Final = (
+    DECISION_ID,
+    EVENT_ID,
+    EVENT_TYPE,
+    EVENT_SOURCE,
+    AGENT_ID,
+    RUN_ID,
+    RUN_VARIANT,
+    STRATEGY_ID,
+    STRATEGY_VERSION,
+    PACK_ID,
+    PACK_VERSION,
+    DECISION_PATH,
+    DECISION_OUTCOME,
+    DECISION_REASON,
+    SUMMARY,
+    SALIENCE_SCORE,
+    SALIENCE_BAND,
+    HEURISTIC_ID,
+    QUEUE_DELAY_MS,
+    QUEUE_DELAY_BAND,
+)
+"""On every `decide`: Jaeger's search wants all tags on one span, and equal as text."""
+
+# Attributes of OpenTelemetry.
+MESSAGING_SYSTEM: Final = "messaging.system"
+MESSAGING_OPERATION_NAME: Final = "messaging.operation.name"
+MESSAGING_OPERATION_TYPE: Final = "messaging.operation.type"
+MESSAGING_DESTINATION_NAME: Final = "messaging.destination.name"
+MESSAGING_DESTINATION_TEMPLATE: Final = "messaging.destination.template"
+MESSAGING_MESSAGE_ID: Final = "messaging.message.id"
+MESSAGING_BODY_SIZE: Final = "messaging.message.body.size"
+GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
+GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
+GEN_AI_REQUEST_MODEL: Final = "gen_ai.request.model"
+GEN_AI_REQUEST_TEMPERATURE: Final = "gen_ai.request.temperature"
+GEN_AI_REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
+GEN_AI_RESPONSE_MODEL: Final = "gen_ai.response.model"
+GEN_AI_USAGE_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+GEN_AI_USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+GEN_AI_AGENT_ID: Final = "gen_ai.agent.id"
+GEN_AI_SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
+GEN_AI_INPUT_MESSAGES: Final = "gen_ai.input.messages"
+GEN_AI_OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
+GEN_AI_EVALUATION_NAME: Final = "gen_ai.evaluation.name"
+GEN_AI_EVALUATION_LABEL: Final = "gen_ai.evaluation.score.label"
+GEN_AI_EVALUATION_VALUE: Final = "gen_ai.evaluation.score.value"
+GEN_AI_EVALUATION_EXPLANATION: Final = "gen_ai.evaluation.explanation"
+ERROR_TYPE: Final = "error.type"
+SESSION_ID: Final = "session.id"
+SERVICE_NAME: Final = "service.name"
+SERVICE_VERSION: Final = "service.version"
+SERVICE_INSTANCE_ID: Final = "service.instance.id"
+HOST_NAME: Final = "host.name"
+HOST_ID: Final = "host.id"
+DEPLOYMENT_ENVIRONMENT_NAME: Final = "deployment.environment.name"
+
+ENGINE: Final = "echoic-engine"
+"""The service's name: one for each role of the program, never one for each agent."""
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.44.0"

@@ -1,0 +1,203 @@
+"""The worker's door to tracing: hand over what was answered, and go on.
+
+A thread of its own turns it into spans and sends them. Its queue is bounded, what does
+not fit is counted and dropped, and closing takes less than a second whatever hangs.
+"""
+
+import os
+import socket
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from echoic.tracing import conventions as names
+from echoic.tracing.destinations import (
+    Collector,
+    Destination,
+    Spool,
+    endpoint,
+    pairs,
+)
+from echoic.tracing.observe import Answered, Observer, Times, Trace
+from echoic.tracing.spans import (
+    Attributes,
+    FollowUp,
+    SpanData,
+    decision_spans,
+    follow_up_spans,
+)
+from schemas.catalogue import OutputMessage
+from schemas.decisions import Decided
+from schemas.envelope import Input
+
+Content = Literal["auto", "on", "off"]
+
+QUEUE_MAX = 4_096
+"""How many answered inputs wait for the thread at most."""
+BATCH_MAX = 512
+"""How many spans go out together."""
+PAUSE_S = 0.2
+"""How long the thread waits for more."""
+SILENT_PER_S = 20.0
+"""So many silent decisions a second are traced; the log keeps them all."""
+CLOSE_S = 0.9
+"""How long closing may take."""
+
+
+class Tracer:
+    """Takes what the worker answered, never blocks, never raises."""
+
+    def __init__(
+        self, observer: Observer, destination: Destination, resource: Attributes
+    ) -> None:
+        self._observer = observer
+        self._destination = destination
+        self._resource = resource
+        self._queue: deque[Answered] = deque()
+        self._wake = threading.Event()
+        self._closing = False
+        self._silent = _Allowance(SILENT_PER_S)
+        self.dropped = 0
+        """How many answered inputs did not fit, and spans nobody took."""
+        self.thinned = 0
+        """How many silent decisions were left out to keep the rate."""
+        self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
+        self._thread.start()
+
+    def answered(
+        self,
+        input_: Input,
+        outputs: Sequence[tuple[str, OutputMessage]],
+        times: Times,
+    ) -> None:
+        """Trace an input whose group, given as ids and messages, is in the log."""
+        if self._closing or len(self._queue) >= QUEUE_MAX:
+            self.dropped += 1
+        elif _only_silent(outputs) and not self._silent.take(times.committed_ns):
+            self.thinned += 1
+        else:
+            self._queue.append(Answered(input_, tuple(outputs), times))
+
+    def close(self) -> None:
+        """Send what is left and stop, within a second."""
+        self._closing = True
+        self._wake.set()
+        self._thread.join(CLOSE_S / 2)
+        if self._thread.is_alive():
+            self._destination.abort()
+            self._thread.join(CLOSE_S / 2)
+        self.dropped += len(self._queue)
+
+    def _run(self) -> None:
+        while not self._closing:
+            self._wake.wait(PAUSE_S)
+            self._drain()
+            self._send(self._observer.overdue(time.time_ns()))
+        self._drain()
+        self._send(self._observer.rest())
+        self._destination.close()
+
+    def _drain(self) -> None:
+        while self._queue:
+            traces: list[Trace] = []
+            while self._queue and len(traces) < BATCH_MAX // 8:
+                traces.extend(self._observer.answered(self._queue.popleft()))
+            self._send(traces)
+
+    def _send(self, traces: Iterable[Trace]) -> None:
+        spans = [span for trace in traces for span in _spans(trace)]
+        for start in range(0, len(spans), BATCH_MAX):
+            batch = spans[start : start + BATCH_MAX]
+            try:
+                self._destination.send(self._resource, batch)
+            except OSError:
+                self.dropped += len(batch)
+
+
+def open_tracer(
+    base: str | None,
+    environment: Mapping[str, str],
+    *,
+    spool: Path,
+    notify: Callable[[str], None],
+    content: Content = "auto",
+    packs: Mapping[str, str] | None = None,
+) -> Tracer | None:
+    """A tracer to the collector at `base`, or none if the environment wants none.
+
+    `content` is whether traces hold what people wrote and models said; `auto` is only
+    if they go to this very machine. `packs` are the versions in force, by name.
+
+    Raises:
+        ValueError: the endpoint is no http address.
+    """
+    if environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return None
+    if environment.get("OTEL_TRACES_EXPORTER", "otlp") == "none":
+        return None
+    collector = Collector(endpoint(base, environment))
+    near = collector.endpoint.is_loopback and collector.answers()
+    return Tracer(
+        Observer(content=content == "on" or (content == "auto" and near), packs=packs),
+        Destination(collector, Spool(spool), notify),
+        resource(environment),
+    )
+
+
+def resource(environment: Mapping[str, str]) -> dict[str, str]:
+    """Who sends the spans: Jaeger wants a host, or it distrusts every clock."""
+    from importlib.metadata import version
+
+    host = socket.gethostname()
+    return {
+        names.SERVICE_VERSION: version("echoic"),
+        names.SERVICE_INSTANCE_ID: f"{host}-{os.getpid()}",
+        names.HOST_NAME: host,
+        names.HOST_ID: _machine() or f"{uuid.getnode():012x}",
+        names.DEPLOYMENT_ENVIRONMENT_NAME: "development",
+        **dict(pairs(environment.get("OTEL_RESOURCE_ATTRIBUTES", ""))),
+        names.SERVICE_NAME: environment.get("OTEL_SERVICE_NAME", names.ENGINE),
+    }
+
+
+def _machine() -> str | None:
+    try:
+        return Path("/etc/machine-id").read_text().strip() or None
+    except OSError:
+        return None
+
+
+def _spans(trace: Trace) -> tuple[SpanData, ...]:
+    if isinstance(trace, FollowUp):
+        return follow_up_spans(trace)
+    return decision_spans(trace)
+
+
+def _only_silent(outputs: Sequence[tuple[str, OutputMessage]]) -> bool:
+    """Whether a group says nothing but that nothing is said."""
+    return len(outputs) == 1 and (
+        isinstance(outputs[0][1], Decided) and outputs[0][1].silence is not None
+    )
+
+
+class _Allowance:
+    """So many a second, saved up for one second at most."""
+
+    def __init__(self, per_s: float) -> None:
+        self._per_s = per_s
+        self._left = per_s
+        self._at_ns = 0
+
+    def take(self, now_ns: int) -> bool:
+        """Whether one more may pass now."""
+        passed_s = max(0, now_ns - self._at_ns) / 1e9
+        self._left = min(self._per_s, self._left + passed_s * self._per_s)
+        self._at_ns = max(now_ns, self._at_ns)
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True

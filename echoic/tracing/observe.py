@@ -1,0 +1,247 @@
+"""From answered inputs to finished traces: holds a decision until its end is known.
+
+A decision that waits for a model or a delivery is held, bounded in number and time, so
+that its trace goes out once and whole. What comes after that is a trace of its own.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from echoic.tracing import conventions as names
+from echoic.tracing import steps, tags
+from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.catalogue import OutputMessage
+from schemas.controls import PackLoaded
+from schemas.decisions import Completed, Decided, Dropped
+from schemas.envelope import Input
+from schemas.feedback import FeedbackGiven
+from schemas.learning import OutcomeObserved
+from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
+
+HELD_MAX = 1_000
+"""How many decisions are held at once; the oldest goes out first."""
+HELD_NS_MAX = 60_000_000_000
+"""How long a decision is held."""
+REMEMBERED_MAX = 10_000
+"""How many decisions a late link can still find."""
+
+Trace = DecisionTrace | FollowUp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """When the worker did what, in nanoseconds since 1970."""
+
+    picked_up_ns: int
+    """The input came out of the broker, with others."""
+    started_ns: int
+    """The mind began with it."""
+    decided_ns: int
+    committed_ns: int
+    """The write of its group was acknowledged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An input with the group that answers it."""
+
+    input: Input
+    outputs: tuple[tuple[str, OutputMessage], ...]
+    """Each output with its id."""
+    times: Times
+
+
+@dataclass(slots=True)
+class _Held:
+    trace: DecisionTrace
+    asks: dict[str, tuple[ModelAsked | DeliveryAsked, int]] = field(
+        default_factory=dict
+    )
+    """What is waited for: ask and its time of asking, by ask id."""
+    final: bool = True
+
+
+class Observer:
+    """Knows the decisions whose end is open."""
+
+    def __init__(
+        self,
+        *,
+        run_id: str = "live",
+        content: bool = False,
+        packs: Mapping[str, str] | None = None,
+    ) -> None:
+        """`packs` are the versions of the packs in force, by name."""
+        self._run_id = run_id
+        self._content = content
+        self._packs = dict(packs or {})
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._waiting: dict[str, str] = {}
+        self._events: OrderedDict[str, str] = OrderedDict()
+
+    def answered(self, seen: Answered) -> Iterator[Trace]:
+        """The traces that end with this input."""
+        message = seen.input.message
+        touched: list[str] = []
+        if isinstance(message, PackLoaded):
+            self._packs[message.name] = message.pack_version
+        elif isinstance(
+            message, ModelAnswered | ModelFailed | Delivered | DeliveryFailed
+        ):
+            touched.append(self._result(seen.input, message))
+        elif isinstance(message, FeedbackGiven):
+            yield self._feedback(seen, message)
+        for output_id, output in seen.outputs:
+            if isinstance(output, Decided):
+                self._begin(seen, output_id, output)
+                touched.append(output_id)
+            elif isinstance(output, Completed | Dropped):
+                yield from self._end(seen, output)
+                touched.append(output.decision_id)
+            elif isinstance(output, ModelAsked | DeliveryAsked):
+                self._ask(seen, output_id, output)
+        yield from self._finished(touched)
+
+    def overdue(self, now_ns: int) -> Iterator[DecisionTrace]:
+        """Decisions held too long, or too many: oldest first, as far as known."""
+        while self._held:
+            id_, oldest = next(iter(self._held.items()))
+            young = now_ns - oldest.trace.committed_ns < HELD_NS_MAX
+            if young and len(self._held) <= HELD_MAX:
+                return
+            yield self._release(id_)
+
+    def rest(self) -> Iterator[DecisionTrace]:
+        """All that is still held, as far as it is known."""
+        while self._held:
+            yield self._release(next(iter(self._held)))
+
+    def _begin(self, seen: Answered, id_: str, decided: Decided) -> None:
+        entry, times = seen.input, seen.times
+        delay_ms = max(0, times.started_ns - entry.record.time_ns) / 1e6
+        found = tags.decide_tags(entry.agent, id_, decided, delay_ms) | {
+            names.RUN_ID: self._run_id,
+            names.RUN_VARIANT: decided.strategy,
+            names.PACK_VERSION: self._packs.get(decided.domain, names.NONE),
+        }
+        if self._content and decided.text:
+            found[names.REPLY_TEXT] = decided.text
+        trace = DecisionTrace(
+            decision_id=id_,
+            event_id=decided.event_id,
+            source=decided.source,
+            type=decided.type,
+            traceparent=entry.record.headers.get("traceparent"),
+            received_ns=entry.record.time_ns,
+            picked_up_ns=times.picked_up_ns,
+            started_ns=times.started_ns,
+            decided_ns=times.decided_ns,
+            committed_ns=times.committed_ns,
+            attributes=tags.root_attributes(entry, decided, content=self._content),
+            tags=found,
+            stages=steps.stages(decided, times.started_ns, times.decided_ns),
+            steps=tuple(self._outcomes(seen)),
+            error="the mind failed" if decided.silence == "error" else None,
+        )
+        self._held[id_] = _Held(trace, final=decided.final)
+        _remember(self._events, id_, decided.event_id)
+
+    def _outcomes(self, seen: Answered) -> Iterator[Step]:
+        shown = [each for _, each in seen.outputs if isinstance(each, OutcomeObserved)]
+        for outcome in shown[: steps.EVENTS_MAX]:
+            links = self._links(outcome.decision_id)
+            times = seen.times
+            yield steps.outcome_step(outcome, links, times.started_ns, times.decided_ns)
+
+    def _ask(self, seen: Answered, id_: str, ask: ModelAsked | DeliveryAsked) -> None:
+        held = self._held.get(ask.decision_id)
+        if held is not None:
+            held.asks[id_] = (ask, seen.times.committed_ns)
+            self._waiting[id_] = ask.decision_id
+
+    def _result(self, entry: Input, result: steps.Result) -> str:
+        """Add what was done to its decision, and return that decision's id."""
+        decision_id = self._waiting.pop(result.ask_id, "")
+        held = self._held.get(decision_id)
+        if held is not None:
+            ask, asked_ns = held.asks.pop(result.ask_id)
+            step = steps.answered_step(
+                entry, ask, result, asked_ns=asked_ns, content=self._content
+            )
+            if step is not None:
+                held.trace = replace(held.trace, steps=(*held.trace.steps, step))
+        return decision_id
+
+    def _end(self, seen: Answered, end: Completed | Dropped) -> Iterator[FollowUp]:
+        changed = (
+            tags.completed_tags(end)
+            if isinstance(end, Completed)
+            else tags.dropped_tags(end)
+        )
+        if self._content and isinstance(end, Completed):
+            changed[names.REPLY_TEXT] = end.text
+        held = self._held.get(end.decision_id)
+        if held is None:
+            yield self._late(seen, end.decision_id, changed)
+            return
+        held.final = True
+        held.trace = replace(held.trace, tags={**held.trace.tags, **changed})
+        if isinstance(end, Dropped):
+            self._forget_asks(held)
+
+    def _late(self, seen: Answered, decision_id: str, found: tags.Tags) -> FollowUp:
+        attributes = {**found, names.DECISION_ID: decision_id}
+        root = self._root(seen, names.COMPLETE, attributes, decision_id)
+        return FollowUp(input_id=seen.input.id, traceparent=None, root=root)
+
+    def _feedback(self, seen: Answered, given: FeedbackGiven) -> FollowUp:
+        attributes = tags.feedback_tags(given, content=self._content)
+        times = seen.times
+        return FollowUp(
+            input_id=seen.input.id,
+            traceparent=seen.input.record.headers.get("traceparent"),
+            root=self._root(seen, names.FEEDBACK, attributes, given.decision_id or ""),
+            steps=tuple(
+                steps.learned_steps(seen.outputs, times.started_ns, times.decided_ns)
+            ),
+        )
+
+    def _root(
+        self, seen: Answered, name: str, attributes: tags.Tags, decision_id: str
+    ) -> Step:
+        return Step(
+            name=name,
+            kind="consumer",
+            start_ns=min(seen.input.record.time_ns, seen.times.started_ns),
+            end_ns=seen.times.committed_ns,
+            attributes={names.AGENT_ID: seen.input.agent, **attributes},
+            links=self._links(decision_id),
+        )
+
+    def _links(self, decision_id: str) -> tuple[Link, ...]:
+        event_id = self._events.get(decision_id)
+        return () if event_id is None else (decision_link(event_id, decision_id),)
+
+    def _finished(self, touched: list[str]) -> Iterator[DecisionTrace]:
+        for id_ in touched:
+            held = self._held.get(id_)
+            if held is not None and held.final and not held.asks:
+                yield self._release(id_)
+
+    def _release(self, decision_id: str) -> DecisionTrace:
+        held = self._held.pop(decision_id)
+        self._forget_asks(held)
+        return held.trace
+
+    def _forget_asks(self, held: _Held) -> None:
+        for ask_id in held.asks:
+            self._waiting.pop(ask_id, None)
+        held.asks.clear()
+
+
+def _remember(events: OrderedDict[str, str], decision_id: str, event_id: str) -> None:
+    events[decision_id] = event_id
+    if len(events) > REMEMBERED_MAX:
+        events.popitem(last=False)

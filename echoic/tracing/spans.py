@@ -1,0 +1,259 @@
+"""From a decided event to the spans of its trace; pure: the same event, the same spans.
+
+A trace's id is its event's; a span's id derives from the decision and the span's name.
+Every parent is in the trace, and every child lies within its parent.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from echoic.tracing import conventions as names
+from schemas import identity
+
+Scalar = str | bool | int | float
+Attributes = Mapping[str, Scalar]
+SpanKind = Literal["internal", "client", "producer", "consumer"]
+
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """A moment within a span."""
+
+    name: str
+    at_ns: int
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A span elsewhere that has to do with this one."""
+
+    trace_id: str
+    span_id: str
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanData:
+    """A span as it is exported; ids are hex, times nanoseconds since 1970."""
+
+    trace_id: str
+    span_id: str
+    parent: str | None
+    name: str
+    kind: SpanKind
+    start_ns: int
+    end_ns: int
+    attributes: Attributes = field(default_factory=dict)
+    events: tuple[SpanEvent, ...] = ()
+    links: tuple[Link, ...] = ()
+    error: str | None = None
+    """What failed. Silence is no failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing that was done for a decision: a span that has no place yet."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    kind: SpanKind = "internal"
+    attributes: Attributes = field(default_factory=dict)
+    events: tuple[SpanEvent, ...] = ()
+    links: tuple[Link, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionTrace:
+    """What is known of one decision when its trace is written."""
+
+    decision_id: str
+    event_id: str
+    source: str
+    type: str
+    traceparent: str | None
+    """The sensor's own trace context, if it sent one."""
+    received_ns: int
+    """The broker's time of the event."""
+    picked_up_ns: int
+    """When the worker took it from the broker, with others."""
+    started_ns: int
+    """When the mind began with it."""
+    decided_ns: int
+    committed_ns: int
+    """When its group was in the log."""
+    attributes: Attributes
+    """Of the root."""
+    tags: Attributes
+    """Of `decide`."""
+    stages: tuple[Step, ...] = ()
+    """Within `decide`."""
+    steps: tuple[Step, ...] = ()
+    """What followed: model calls, deliveries, outcomes of earlier decisions."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """What came in about a decision later: a trace of its own that links to it."""
+
+    input_id: str
+    traceparent: str | None
+    root: Step
+    steps: tuple[Step, ...] = ()
+
+
+def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
+    """The spans of a decision's trace, its root first."""
+    trace_id = identity.trace_id(trace.event_id)
+    parent, links = _context(trace.traceparent, trace_id)
+    ids = _Ids(trace.decision_id)
+    root_step = _root(trace, links)
+    root = _placed(root_step, trace_id, ids, parent)
+    decide_step = _decide(trace)
+    decide = _placed(decide_step, trace_id, ids, root.span_id)
+    spans = [root, _placed(_queue(trace), trace_id, ids, root.span_id), decide]
+    for stage in trace.stages:
+        within = _clamped(stage, decide.start_ns, decide.end_ns)
+        spans.append(_placed(within, trace_id, ids, decide.span_id))
+    for step in (_commit(trace), *trace.steps):
+        within = _clamped(step, root.start_ns, root.end_ns)
+        spans.append(_placed(within, trace_id, ids, root.span_id))
+    return tuple(spans)
+
+
+def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
+    """The spans of a later input's trace, its root first."""
+    trace_id = identity.trace_id(follow_up.input_id)
+    parent, links = _context(follow_up.traceparent, trace_id)
+    ids = _Ids(follow_up.input_id)
+    root = _placed(follow_up.root, trace_id, ids, parent, links)
+    children = (
+        _placed(_clamped(step, root.start_ns, root.end_ns), trace_id, ids, root.span_id)
+        for step in follow_up.steps
+    )
+    return (root, *children)
+
+
+def decision_link(event_id: str, decision_id: str) -> Link:
+    """A link to the `decide` span of a decision, wherever its trace may be."""
+    return Link(
+        identity.trace_id(event_id),
+        span_id(decision_id, names.DECIDE, 0),
+        {names.LINK: names.LINK_DECISION, names.DECISION_ID: decision_id},
+    )
+
+
+def span_id(key: str, name: str, index: int) -> str:
+    """The id of the `index`-th span of a name in the trace that belongs to `key`."""
+    text = f"{key}|{name}|{index}".encode()
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+class _Ids:
+    """Hands out the span ids of one trace, counting spans of the same name."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self._used: dict[str, int] = {}
+
+    def next(self, name: str) -> str:
+        index = self._used.get(name, 0)
+        self._used[name] = index + 1
+        return span_id(self._key, name, index)
+
+
+def _context(
+    traceparent: str | None, trace_id: str
+) -> tuple[str | None, tuple[Link, ...]]:
+    """The sensor's span as parent if it is of this trace, else as a link."""
+    match = _TRACEPARENT.fullmatch(traceparent or "")
+    if match is None or match[2] == "0" * 16 or match[1] == "0" * 32:
+        return None, ()
+    if match[1] == trace_id:
+        return match[2], ()
+    return None, (Link(match[1], match[2], {names.LINK: names.LINK_SENSOR}),)
+
+
+def _root(trace: DecisionTrace, links: tuple[Link, ...]) -> Step:
+    ends = [trace.committed_ns, trace.decided_ns, *(s.end_ns for s in trace.steps)]
+    return Step(
+        name=names.process_name(trace.source, trace.type),
+        kind="consumer",
+        start_ns=min(trace.received_ns, trace.started_ns),
+        end_ns=max(ends),
+        attributes=trace.attributes,
+        links=links,
+        error=trace.error,
+    )
+
+
+def _queue(trace: DecisionTrace) -> Step:
+    # A broker whose clock is ahead would end the queue before it began.
+    start = min(trace.received_ns, trace.started_ns)
+    picked_up = min(max(trace.picked_up_ns, start), trace.started_ns)
+    return Step(
+        name=names.QUEUE,
+        start_ns=start,
+        end_ns=trace.started_ns,
+        events=(SpanEvent(names.PICKED_UP_EVENT, picked_up),),
+    )
+
+
+def _decide(trace: DecisionTrace) -> Step:
+    return Step(
+        name=names.DECIDE,
+        start_ns=trace.started_ns,
+        end_ns=trace.decided_ns,
+        attributes=trace.tags,
+        error=trace.error,
+    )
+
+
+def _commit(trace: DecisionTrace) -> Step:
+    return Step(name=names.COMMIT, start_ns=trace.decided_ns, end_ns=trace.committed_ns)
+
+
+def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:
+    """A step within its parent: clocks of several machines need not agree."""
+    start = min(max(step.start_ns, start_ns), end_ns)
+    end = min(max(step.end_ns, start), end_ns)
+    events = tuple(_within(step.events, start, end))
+    return replace(step, start_ns=start, end_ns=end, events=events)
+
+
+def _within(
+    events: tuple[SpanEvent, ...], start_ns: int, end_ns: int
+) -> Iterator[SpanEvent]:
+    for event in events:
+        at = min(max(event.at_ns, start_ns), end_ns)
+        yield replace(event, at_ns=at)
+
+
+def _placed(
+    step: Step,
+    trace_id: str,
+    ids: _Ids,
+    parent: str | None,
+    more_links: tuple[Link, ...] = (),
+) -> SpanData:
+    return SpanData(
+        trace_id=trace_id,
+        span_id=ids.next(step.name),
+        parent=parent,
+        name=step.name,
+        kind=step.kind,
+        start_ns=step.start_ns,
+        end_ns=max(step.end_ns, step.start_ns),
+        attributes=step.attributes,
+        events=step.events,
+        links=step.links + more_links,
+        error=step.error,
+    )

@@ -1,0 +1,252 @@
+"""The steps of a trace, from the messages that tell of them; pure.
+
+What a model was shown and said is added only where `content` allows it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import orjson
+
+from echoic.tracing import conventions as names
+from echoic.tracing.spans import Link, Scalar, SpanEvent, Step
+from echoic.tracing.tags import Tags
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.catalogue import OutputMessage
+from schemas.decisions import Candidate, Decided, Gate
+from schemas.envelope import Input
+from schemas.learning import (
+    FeedbackApplied,
+    FeedbackRefused,
+    LifecycleChanged,
+    OutcomeObserved,
+)
+from schemas.record import nanoseconds
+from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
+
+EVENTS_MAX = 25
+"""How many events a span shows; Jaeger gets slow with more."""
+
+Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
+
+
+def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
+    """The stages as the decision records them; their own times are not known."""
+    candidates = decided.candidates[:EVENTS_MAX]
+    gates = decided.gates[:EVENTS_MAX]
+    shown: tuple[tuple[str, Tags, Iterable[SpanEvent]], ...] = (
+        (
+            names.SALIENCE,
+            {
+                names.SALIENCE_SCORE: decided.salience.score,
+                names.SALIENCE_SENSITIVITY: decided.salience.sensitivity,
+            },
+            (),
+        ),
+        (
+            names.MATCH,
+            {},
+            (
+                SpanEvent(names.CANDIDATE_EVENT, end_ns, _candidate(c))
+                for c in candidates
+            ),
+        ),
+        (
+            names.GATE,
+            {},
+            (SpanEvent(names.GATE_EVENT, end_ns, _gate(each)) for each in gates),
+        ),
+    )
+    return tuple(
+        Step(
+            name=name,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            attributes={**attributes, names.STAGE_TIMED: False},
+            events=tuple(events),
+        )
+        for name, attributes, events in shown
+    )
+
+
+def outcome_step(
+    outcome: OutcomeObserved, links: tuple[Link, ...], start_ns: int, end_ns: int
+) -> Step:
+    """How an earlier decision turned out, as this event showed."""
+    return Step(
+        name=names.OUTCOME,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        attributes={
+            names.DECISION_ID: outcome.decision_id,
+            names.FIRE_ID: outcome.fire_id,
+            names.HEURISTIC_ID: outcome.heuristic_id,
+            names.FIRE_OUTCOME: outcome.outcome,
+        },
+        links=links,
+    )
+
+
+def answered_step(
+    entry: Input,
+    ask: ModelAsked | DeliveryAsked,
+    result: Result,
+    *,
+    asked_ns: int,
+    content: bool,
+) -> Step | None:
+    """What was done about an ask, if the result is one of its kind."""
+    if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
+        step = _chat(ask, result, _call_times(entry, result, asked_ns))
+        return _with_content(step, ask, result) if content else step
+    if isinstance(ask, DeliveryAsked) and isinstance(
+        result, Delivered | DeliveryFailed
+    ):
+        return _publish(entry, ask, result, asked_ns)
+    return None
+
+
+def learned_steps(
+    outputs: Iterable[tuple[str, OutputMessage]], start_ns: int, end_ns: int
+) -> Iterator[Step]:
+    """What came of a vote."""
+    for _, output in outputs:
+        attributes = _learned(output)
+        if attributes:
+            yield Step(
+                name=names.LEARN,
+                start_ns=start_ns,
+                end_ns=end_ns,
+                attributes=attributes,
+            )
+
+
+def _learned(output: OutputMessage) -> Tags:
+    if isinstance(output, FeedbackApplied):
+        credited = output.heuristic_id or names.NONE
+        return {names.FEEDBACK_APPLIED: True, names.HEURISTIC_ID: credited}
+    if isinstance(output, FeedbackRefused):
+        return {names.FEEDBACK_APPLIED: False, names.REASON: output.reason}
+    if isinstance(output, LifecycleChanged):
+        return {
+            names.HEURISTIC_ID: output.heuristic_id,
+            names.LIFECYCLE: output.after,
+            names.CONFIDENCE: output.confidence,
+        }
+    return {}
+
+
+def _chat(
+    ask: ModelAsked, result: ModelAnswered | ModelFailed, times: tuple[int, int]
+) -> Step:
+    provider, slash, _ = ask.model.partition("/")
+    attributes: Tags = {
+        names.GEN_AI_OPERATION_NAME: "chat",
+        names.GEN_AI_PROVIDER_NAME: provider if slash else "openai",
+        names.GEN_AI_REQUEST_MODEL: ask.model,
+        names.GEN_AI_REQUEST_TEMPERATURE: ask.temperature,
+        names.GEN_AI_REQUEST_MAX_TOKENS: ask.max_tokens,
+    }
+    error = None
+    if isinstance(result, ModelFailed):
+        error = f"{result.reason}: {result.detail}".removesuffix(": ")
+        attributes[names.ERROR_TYPE] = result.reason
+    else:
+        attributes[names.GEN_AI_RESPONSE_MODEL] = result.model
+        if result.input_tokens is not None:
+            attributes[names.GEN_AI_USAGE_INPUT_TOKENS] = result.input_tokens
+        if result.output_tokens is not None:
+            attributes[names.GEN_AI_USAGE_OUTPUT_TOKENS] = result.output_tokens
+    return Step(
+        name=names.chat_name(ask.model),
+        kind="client",
+        start_ns=times[0],
+        end_ns=times[1],
+        attributes=attributes,
+        error=error,
+    )
+
+
+def _with_content(
+    step: Step, ask: ModelAsked, result: ModelAnswered | ModelFailed
+) -> Step:
+    said: Tags = {
+        names.GEN_AI_SYSTEM_INSTRUCTIONS: _parts(ask.system),
+        names.GEN_AI_INPUT_MESSAGES: _message("user", ask.prompt),
+    }
+    if isinstance(result, ModelAnswered):
+        said[names.GEN_AI_OUTPUT_MESSAGES] = _message("assistant", result.text)
+    return replace(step, attributes={**step.attributes, **said})
+
+
+def _parts(text: str) -> str:
+    return orjson.dumps([{"type": "text", "content": text}]).decode()
+
+
+def _message(role: str, text: str) -> str:
+    parts = [{"type": "text", "content": text}]
+    return orjson.dumps([{"role": role, "parts": parts}]).decode()
+
+
+def _call_times(
+    entry: Input, result: ModelAnswered | ModelFailed, asked_ns: int
+) -> tuple[int, int]:
+    """The call's own times where they were measured, else from asked to answered."""
+    if isinstance(result, ModelAnswered) and result.started_at and result.latency_ms:
+        start_ns = nanoseconds(result.started_at)
+        return start_ns, start_ns + int(result.latency_ms * 1e6)
+    return asked_ns, entry.record.time_ns
+
+
+def _publish(
+    entry: Input, ask: DeliveryAsked, result: Delivered | DeliveryFailed, asked_ns: int
+) -> Step:
+    attributes: Tags = {
+        names.MESSAGING_SYSTEM: "nats",
+        names.MESSAGING_OPERATION_NAME: "publish",
+        names.MESSAGING_OPERATION_TYPE: "send",
+        names.MESSAGING_DESTINATION_NAME: f"out.{entry.agent}.{ask.channel}",
+        names.MESSAGING_DESTINATION_TEMPLATE: f"out.{{agent}}.{ask.channel}",
+        names.DECISION_ID: ask.decision_id,
+    }
+    error = None
+    if isinstance(result, DeliveryFailed):
+        error = result.reason
+        attributes[names.ERROR_TYPE] = result.reason
+    return Step(
+        name=names.publish_name(ask.channel),
+        kind="producer",
+        start_ns=asked_ns,
+        end_ns=entry.record.time_ns,
+        attributes=attributes,
+        error=error,
+    )
+
+
+def _candidate(candidate: Candidate) -> Tags:
+    return _known(
+        {
+            names.ARM: candidate.arm,
+            names.PROBABILITY: candidate.probability,
+            names.ELIGIBLE: candidate.eligible,
+            names.REASON: candidate.reason,
+            names.SIMILARITY: candidate.similarity,
+            names.CONFIDENCE: candidate.confidence,
+        }
+    )
+
+
+def _gate(gate: Gate) -> Tags:
+    return _known(
+        {
+            names.GATE_NAME: gate.name,
+            names.GATE_PASSED: gate.passed,
+            names.GATE_VALUE: gate.value,
+            names.GATE_THRESHOLD: gate.threshold,
+            names.GATE_MARGIN: gate.margin,
+        }
+    )
+
+
+def _known(attributes: dict[str, Scalar | None]) -> Tags:
+    return {name: value for name, value in attributes.items() if value is not None}

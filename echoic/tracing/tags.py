@@ -1,0 +1,159 @@
+"""What the spans of a decision say: searchable tags and one line that sums it up; pure.
+
+What people wrote or heard is added only where `content` allows it.
+"""
+
+from echoic.tracing import conventions as names
+from echoic.tracing.spans import Scalar
+from schemas.decisions import Completed, Decided, Dropped
+from schemas.envelope import Input
+from schemas.feedback import FeedbackGiven
+from schemas.sensing import Sensed
+
+SUMMARY_MAX = 200
+"""How many characters a summary has at most."""
+
+Tags = dict[str, Scalar]
+
+_SALIENCE_BANDS = ((0.34, "low"), (0.67, "mid"), (2.0, "high"))
+_DELAY_BANDS = (
+    (1.0, "under 1 ms"),
+    (10.0, "under 10 ms"),
+    (100.0, "under 100 ms"),
+    (1_000.0, "under 1 s"),
+    (float("inf"), "1 s or more"),
+)
+
+
+def decide_tags(
+    agent: str, decision_id: str, decided: Decided, delay_ms: float
+) -> Tags:
+    """The searchable tags, and what else is worth seeing at a glance."""
+    salience = decided.salience
+    tags: Tags = {
+        names.DECISION_ID: decision_id,
+        names.EVENT_ID: decided.event_id,
+        names.EVENT_TYPE: decided.type,
+        names.EVENT_SOURCE: decided.source,
+        names.AGENT_ID: agent,
+        names.STRATEGY_ID: decided.strategy,
+        names.STRATEGY_VERSION: str(decided.strategy_version),
+        names.PACK_ID: decided.domain,
+        names.DECISION_PATH: decided.path,
+        names.DECISION_OUTCOME: _outcome(decided),
+        names.DECISION_REASON: decided.silence or names.NONE,
+        names.DECISION_PROBABILITY: decided.probability,
+        names.ARM: decided.arm,
+        names.SUMMARY: summary(decided),
+        names.SALIENCE_SCORE: salience.effective,
+        names.SALIENCE_BAND: _band(salience.effective, _SALIENCE_BANDS),
+        names.HEURISTIC_ID: decided.matched_heuristic_id or names.NONE,
+        names.QUEUE_DELAY_MS: round(delay_ms, 3),
+        names.QUEUE_DELAY_BAND: _band(delay_ms, _DELAY_BANDS),
+    }
+    for dimension in sorted(salience.dimensions):
+        value = salience.dimensions[dimension]
+        tags[names.salience_dimension(dimension)] = value
+    return tags | _session(decided) | _heuristic(decided)
+
+
+def completed_tags(completed: Completed) -> Tags:
+    """What of the tags a late answer changes."""
+    said = f"spoke by {completed.path}, {completed.model}"
+    return {
+        names.DECISION_PATH: completed.path,
+        names.DECISION_OUTCOME: "spoke",
+        names.DECISION_REASON: names.NONE,
+        names.SUMMARY: said[:SUMMARY_MAX],
+    }
+
+
+def dropped_tags(dropped: Dropped) -> Tags:
+    """What of the tags changes when nothing is said after all."""
+    return {
+        names.DECISION_OUTCOME: "silent",
+        names.DECISION_REASON: dropped.reason,
+        names.SUMMARY: f"said nothing after all: {dropped.reason}",
+    }
+
+
+def summary(decided: Decided) -> str:
+    """One line without anyone's words: `crafter.thirst: silent, low_confidence …`."""
+    what = f"{decided.source}.{decided.type}: "
+    closed = next((gate for gate in decided.gates if not gate.passed), None)
+    if decided.silence is None:
+        what += f"{_outcome(decided)} by {decided.path}, {decided.arm}"
+    else:
+        what += f"silent, {decided.silence}"
+        if closed is not None and closed.value is not None:
+            what += f" ({closed.name} {closed.value:.3g}, needs {closed.threshold})"
+    return what[:SUMMARY_MAX]
+
+
+def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
+    """What the message was, in OpenTelemetry's words for messaging."""
+    record = entry.record
+    attributes: Tags = {
+        names.MESSAGING_SYSTEM: "nats",
+        names.MESSAGING_OPERATION_NAME: "process",
+        names.MESSAGING_OPERATION_TYPE: "process",
+        names.MESSAGING_DESTINATION_NAME: record.subject,
+        names.MESSAGING_DESTINATION_TEMPLATE: (
+            f"in.{{agent}}.{decided.source}.{decided.type}"
+        ),
+        names.MESSAGING_MESSAGE_ID: entry.id,
+        names.MESSAGING_BODY_SIZE: len(record.body),
+        names.STREAM_SEQUENCE: record.sequence,
+        names.AGENT_ID: entry.agent,
+    }
+    if content and isinstance(entry.message, Sensed):
+        attributes[names.EVENT_TEXT] = entry.message.text
+    return attributes
+
+
+def feedback_tags(given: FeedbackGiven, *, content: bool) -> Tags:
+    """A vote, in OpenTelemetry's words for evaluations."""
+    label = "thumbs_up" if given.signed >= 0 else "thumbs_down"
+    tags: Tags = {
+        names.GEN_AI_EVALUATION_NAME: "user_feedback",
+        names.GEN_AI_EVALUATION_LABEL: label,
+        names.GEN_AI_EVALUATION_VALUE: given.signed,
+        names.FEEDBACK_ACTOR: given.actor,
+        names.DECISION_ID: given.decision_id or names.NONE,
+        names.HEURISTIC_ID: given.heuristic_id or names.NONE,
+    }
+    if content and given.comment:
+        tags[names.GEN_AI_EVALUATION_EXPLANATION] = given.comment
+    return tags
+
+
+def _outcome(decided: Decided) -> str:
+    if decided.silence == "error":
+        return "error"
+    if decided.silence is not None:
+        return "silent"
+    return "spoke" if decided.final else "deferred"
+
+
+def _session(decided: Decided) -> Tags:
+    return {} if decided.session_id is None else {names.SESSION_ID: decided.session_id}
+
+
+def _heuristic(decided: Decided) -> Tags:
+    """Confidence of the heuristic in question, and its distance to the threshold."""
+    named = decided.matched_heuristic_id
+    arm = f"heuristic:{named}@"
+    for candidate in decided.candidates:
+        if candidate.arm.startswith(arm) and candidate.confidence is not None:
+            tags: Tags = {names.HEURISTIC_CONFIDENCE: candidate.confidence}
+            margin = _margin(decided, "confidence")
+            return tags | ({} if margin is None else {names.HEURISTIC_MARGIN: margin})
+    return {}
+
+
+def _margin(decided: Decided, gate_name: str) -> float | None:
+    return next((g.margin for g in decided.gates if g.name == gate_name), None)
+
+
+def _band(value: float, bands: tuple[tuple[float, str], ...]) -> str:
+    return next(name for limit, name in bands if value < limit or limit == bands[-1][0])

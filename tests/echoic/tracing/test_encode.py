@@ -1,0 +1,73 @@
+"""The two forms of OTLP."""
+
+import json
+from base64 import b64decode
+
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+)
+
+from echoic.tracing import encode
+from echoic.tracing.spans import Link, SpanData, SpanEvent
+
+RESOURCE = {"service.name": "echoic-engine"}
+SPAN = SpanData(
+    trace_id="01993c5e7a107abc8def0123456789ab",
+    span_id="00f067aa0ba902b7",
+    parent="00f067aa0ba902b8",
+    name="decide",
+    kind="consumer",
+    start_ns=1_795_000_000_000_000_001,
+    end_ns=1_795_000_000_000_000_002,
+    attributes={"text": "é", "yes": True, "count": 3, "share": 0.5},
+    events=(SpanEvent("gate", 1_795_000_000_000_000_002, {"passed": False}),),
+    links=(Link("01993c5e7a107abc8def0123456789ac", "00f067aa0ba902b9", {"a": "b"}),),
+    error="it failed",
+)
+
+
+def normal(value: object) -> object:
+    """Protobuf's JSON with hex ids and numbers for enums, empty fields left out."""
+    if isinstance(value, list):
+        return [normal(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: b64decode(each).hex() if name.endswith(("Id", "ID")) else normal(each)
+        for name, each in value.items()
+    }
+
+
+def without_empty(value: object) -> object:
+    """The same without empty lists and maps, which protobuf does not write."""
+    if isinstance(value, list):
+        return [without_empty(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: without_empty(each) for name, each in value.items()}
+    return {name: each for name, each in kept.items() if each not in ([], {})}
+
+
+def test_both_forms_say_the_same() -> None:
+    """A collector and a file get the same spans, whole or nearly empty."""
+    bare = SpanData(
+        trace_id=SPAN.trace_id,
+        span_id="00f067aa0ba902c0",
+        parent=None,
+        name="queue",
+        kind="internal",
+        start_ns=1,
+        end_ns=2,
+    )
+    request = ExportTraceServiceRequest()
+    request.ParseFromString(encode.to_protobuf(RESOURCE, [SPAN, bare]))
+    binary = normal(MessageToDict(request, use_integers_for_enums=True))
+    text = json.loads(encode.to_json(RESOURCE, [SPAN, bare]))
+
+    assert without_empty(text) == binary
+
+
+def test_json_is_one_line() -> None:
+    """A batch is a line, so that files of many batches can be read line by line."""
+    assert b"\n" not in encode.to_json(RESOURCE, [SPAN])

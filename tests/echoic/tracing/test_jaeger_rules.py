@@ -1,0 +1,227 @@
+"""What Jaeger expects of traces, as read from its source, held against a session's spans.
+
+Breaking one of these rules shows a warning on the trace, hides a span from search, or
+makes an upload fail.
+"""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from echoic.tracing import conventions
+from echoic.tracing.destinations import Spool
+from echoic.tracing.export import resource
+from echoic.tracing.observe import Answered, Observer
+from echoic.tracing.spans import FollowUp, SpanData, decision_spans, follow_up_spans
+from schemas.results import Delivered, ModelAnswered, ModelFailed
+from tests.echoic.tracing import samples
+
+OTHER_TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+def a_session() -> list[Answered]:
+    """One input of every kind that leaves a trace."""
+    ids = [f"01993c5e-7a10-7abc-8def-0123456789{n:02x}" for n in range(6)]
+    answer = ModelAnswered(ask_id="am1", request_hash="beef", model="tiny", text="A.")
+    failed = ModelFailed(ask_id="am2", request_hash="beef", reason="timeout")
+    out = Delivered(ask_id="ao0", channel="console")
+    return [
+        samples.sensed(
+            ("d0", samples.decided(event_id=ids[0])),
+            ("ao0", samples.delivery_asked("d0")),
+            id_=ids[0],
+            headers={"traceparent": f"00-{OTHER_TRACE}-00f067aa0ba902b7-01"},
+        ),
+        samples.result(out, ms=10),
+        samples.sensed(
+            ("d1", samples.deferred().model_copy(update={"event_id": ids[1]})),
+            ("am1", samples.model_asked("d1")),
+            id_=ids[1],
+        ),
+        samples.result(answer, ("c1", samples.completed("d1")), ms=800),
+        samples.sensed(
+            ("d2", samples.deferred().model_copy(update={"event_id": ids[2]})),
+            ("am2", samples.model_asked("d2")),
+            id_=ids[2],
+        ),
+        samples.result(failed, ("x2", samples.dropped("d2")), ms=900),
+        samples.sensed(
+            ("d3", samples.silent(event_id=ids[3])),
+            ("o3", samples.outcome("d0")),
+            id_=ids[3],
+        ),
+        samples.sensed(
+            ("d4", samples.silent("error", event_id="not-a-uuid")), id_="not-a-uuid"
+        ),
+        samples.feedback("d0"),
+        samples.result(failed, ("x9", samples.dropped("long-ago")), ms=950),
+    ]
+
+
+@pytest.fixture(scope="module")
+def spans() -> list[SpanData]:
+    """Every span of the session."""
+    observer = Observer(packs={"survival": "1.0.0"})
+    traces = [trace for seen in a_session() for trace in observer.answered(seen)]
+    traces.extend(observer.rest())
+    return [
+        span
+        for trace in traces
+        for span in (
+            follow_up_spans(trace)
+            if isinstance(trace, FollowUp)
+            else decision_spans(trace)
+        )
+    ]
+
+
+def test_the_session_shows_every_name(spans: list[SpanData]) -> None:
+    """The rules below are held against all kinds of spans there are."""
+    kinds = {span.name.split()[0] for span in spans}
+
+    assert kinds == {
+        *("process", "queue", "decide", "salience", "match", "gate", "commit"),
+        *("chat", "publish", "outcome", "complete", "feedback", "learn"),
+    }
+
+
+def test_ids_have_their_form(spans: list[SpanData]) -> None:
+    """Ids are hex of 16 and 8 bytes, and not zero."""
+    for span in spans:
+        assert re.fullmatch(r"[0-9a-f]{32}", span.trace_id)
+        assert re.fullmatch(r"[0-9a-f]{16}", span.span_id)
+        assert int(span.trace_id, 16)
+        assert int(span.span_id, 16)
+
+
+def test_span_ids_are_unique(spans: list[SpanData]) -> None:
+    """No span id occurs twice."""
+    ids = [span.span_id for span in spans]
+
+    assert len(ids) == len(set(ids))
+
+
+def test_parents_can_be_found(spans: list[SpanData]) -> None:
+    """Each parent is a span of the same trace, and each trace has one root."""
+    traces: dict[str, dict[str, SpanData]] = defaultdict(dict)
+    for span in spans:
+        traces[span.trace_id][span.span_id] = span
+    for trace in traces.values():
+        roots = [span for span in trace.values() if span.parent is None]
+
+        assert len(roots) == 1
+        assert all(span.parent in trace for span in trace.values() if span.parent)
+
+
+def test_links_point_somewhere(spans: list[SpanData]) -> None:
+    """No link is empty, and those to decisions name a span that was exported."""
+    exported = {(span.trace_id, span.span_id) for span in spans}
+    links = [link for span in spans for link in span.links]
+    to_decisions = [
+        link
+        for link in links
+        if link.attributes[conventions.LINK] == conventions.LINK_DECISION
+    ]
+
+    assert {(link.trace_id, link.span_id) for link in to_decisions} <= exported
+    assert len(to_decisions) == 2
+    assert len(links) == 3
+
+
+def test_children_lie_within_their_parents(spans: list[SpanData]) -> None:
+    """On one host Jaeger warns of children that end after their parent."""
+    by_id = {span.span_id: span for span in spans}
+    for span in spans:
+        parent = by_id.get(span.parent or "", span)
+        assert parent.start_ns <= span.start_ns <= span.end_ns <= parent.end_ns
+
+
+def test_names_are_known(spans: list[SpanData]) -> None:
+    """Every span's name is in the closed grammar."""
+    unknown = [s.name for s in spans if not conventions.SPAN_NAMES.fullmatch(s.name)]
+
+    assert unknown == []
+
+
+def test_decide_has_every_searchable_tag(spans: list[SpanData]) -> None:
+    """Search wants all tags on one span, so they are all there."""
+    decides = [span for span in spans if span.name == conventions.DECIDE]
+
+    assert len(decides) == 5
+    for span in decides:
+        assert set() == set(conventions.SEARCHABLE) - set(span.attributes)
+        assert len(str(span.attributes[conventions.SUMMARY])) <= 200
+
+
+def test_values_are_scalar(spans: list[SpanData]) -> None:
+    """Search compares values as text, so none is a list or a map, and none is missing."""
+    maps = [
+        holder.attributes
+        for span in spans
+        for holder in (span, *span.events, *span.links)
+    ]
+    for attributes in maps:
+        for name, value in attributes.items():
+            assert isinstance(value, str | bool | int | float), name
+
+
+def test_only_failures_are_errors(spans: list[SpanData]) -> None:
+    """Silence is no error, or every trace would be red."""
+    failed = {span.name for span in spans if span.error is not None}
+
+    assert failed == {"process crafter.thirst", "decide", "chat ollama/tiny"}
+    assert len([span for span in spans if span.error is not None]) == 3
+
+
+def test_few_events_a_span(spans: list[SpanData]) -> None:
+    """A span shows a handful of events; Jaeger gets slow with hundreds."""
+    assert all(len(span.events) < 30 for span in spans)
+
+
+def test_model_calls_are_recognized(spans: list[SpanData]) -> None:
+    """Jaeger marks a span as a model's by its operation, provider and model."""
+    calls = [span for span in spans if span.name.startswith("chat ")]
+
+    assert calls
+    for span in calls:
+        assert span.kind == "client"
+        assert span.attributes["gen_ai.operation.name"] == "chat"
+        assert span.attributes["gen_ai.provider.name"] == "ollama"
+        assert span.attributes["gen_ai.request.model"] == "ollama/tiny"
+
+
+def test_resource_names_service_and_host() -> None:
+    """Without a host Jaeger distrusts every clock; without a service nothing is found."""
+    ours = resource({"OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=stage"})
+
+    assert ours["service.name"] == "echoic-engine"
+    assert ours["deployment.environment.name"] == "stage"
+    assert all(ours[name] for name in ("host.name", "host.id", "service.version"))
+    assert not [name for name in ours if name.startswith(("telemetry.", "process."))]
+
+
+def test_spool_can_be_uploaded(spans: list[SpanData], tmp_path: Path) -> None:
+    """The file is JSON a line, with hex ids and integers as text."""
+    spool = Spool(tmp_path / "traces.otlp.jsonl")
+    spool.send(resource({}), spans[:5])
+    spool.send(resource({}), spans[5:])
+    lines = spool.path.read_text().splitlines()
+    written = [
+        span
+        for line in lines
+        for group in json.loads(line)["resourceSpans"]
+        for scope in group["scopeSpans"]
+        for span in scope["spans"]
+    ]
+
+    assert len(lines) == 2
+    assert [span.span_id for span in spans] == [each["spanId"] for each in written]
+    for each in written:
+        assert re.fullmatch(r"[0-9a-f]{32}", each["traceId"])
+        assert each["startTimeUnixNano"].isdecimal()
+        for pair in each["attributes"]:
+            ((kind, value),) = pair["value"].items()
+            assert (kind == "intValue") <= isinstance(value, str)

@@ -1,0 +1,213 @@
+"""Which inputs end a trace, and what it says by then."""
+
+from echoic.tracing import observe
+from echoic.tracing.observe import Observer
+from echoic.tracing.spans import DecisionTrace, FollowUp, span_id
+from schemas.controls import PackLoaded
+from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
+from tests.echoic.tracing import samples
+
+
+def test_silence_is_traced_at_once() -> None:
+    """A silent decision says why, and is no error."""
+    (trace,) = Observer().answered(samples.sensed(("d1", samples.silent())))
+
+    assert isinstance(trace, DecisionTrace)
+    assert trace.error is None
+    assert trace.tags["echoic.decision.outcome"] == "silent"
+    assert trace.tags["echoic.decision.reason"] == "below_relevance"
+    assert trace.tags["echoic.summary"] == (
+        "crafter.thirst: silent, below_relevance (relevance 0.2, needs 0.5)"
+    )
+
+
+def test_a_delivery_ends_with_its_result() -> None:
+    """A decision with words is traced when they are out, with the time that took."""
+    observer = Observer()
+    group = (("d1", samples.decided()), ("ask-out", samples.delivery_asked("d1")))
+    assert list(observer.answered(samples.sensed(*group))) == []
+
+    delivered = Delivered(ask_id="ask-out", channel="console")
+    (trace,) = observer.answered(samples.result(delivered, ms=20))
+
+    assert isinstance(trace, DecisionTrace)
+    (publish,) = trace.steps
+    assert publish.name == "publish out.console"
+    assert publish.kind == "producer"
+    assert publish.end_ns == samples.START_NS + 20 * samples.MS
+
+
+def test_a_failed_delivery_is_an_error() -> None:
+    """The step says what failed."""
+    observer = Observer()
+    group = (("d1", samples.decided()), ("ask-out", samples.delivery_asked("d1")))
+    assert list(observer.answered(samples.sensed(*group))) == []
+
+    failed = DeliveryFailed(ask_id="ask-out", channel="console", reason="expired")
+    (trace,) = observer.answered(samples.result(failed, ms=20))
+
+    assert isinstance(trace, DecisionTrace)
+    assert trace.steps[0].error == "expired"
+    assert trace.steps[0].attributes["error.type"] == "expired"
+
+
+def test_a_model_call_is_part_of_the_decisions_trace() -> None:
+    """A decision that waits for a model is traced whole, when the model has answered."""
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+    assert list(observer.answered(samples.sensed(*group))) == []
+
+    answer = ModelAnswered(
+        ask_id="ask-model",
+        request_hash="beef",
+        model="tiny-1",
+        text="There is a lake to the west.",
+        input_tokens=30,
+        output_tokens=9,
+    )
+    completed = ("c1", samples.completed("d1"))
+    (trace,) = observer.answered(samples.result(answer, completed, ms=800))
+
+    assert isinstance(trace, DecisionTrace)
+    (chat,) = trace.steps
+    assert (chat.name, chat.kind) == ("chat ollama/tiny", "client")
+    assert chat.attributes["gen_ai.provider.name"] == "ollama"
+    assert chat.attributes["gen_ai.usage.input_tokens"] == 30
+    assert trace.tags["echoic.decision.outcome"] == "spoke"
+    assert trace.tags["echoic.decision.path"] == "llm"
+
+
+def test_a_failed_call_drops_the_decision() -> None:
+    """What a decision did not say, and why, is in its tags; the call is an error."""
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+    assert list(observer.answered(samples.sensed(*group))) == []
+
+    failed = ModelFailed(ask_id="ask-model", request_hash="beef", reason="timeout")
+    dropped = ("x1", samples.dropped("d1"))
+    (trace,) = observer.answered(samples.result(failed, dropped, ms=30_000))
+
+    assert isinstance(trace, DecisionTrace)
+    assert trace.steps[0].error == "timeout"
+    assert trace.tags["echoic.decision.outcome"] == "silent"
+    assert trace.tags["echoic.decision.reason"] == "stale"
+
+
+def test_words_are_left_out_unless_allowed() -> None:
+    """Neither the event, the prompt nor the answer is in a trace by default."""
+    for content in (False, True):
+        observer = Observer(content=content)
+        group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+        assert list(observer.answered(samples.sensed(*group))) == []
+        answer = ModelAnswered(
+            ask_id="ask-model", request_hash="beef", model="tiny", text="A lake."
+        )
+        (trace,) = observer.answered(
+            samples.result(answer, ("c1", samples.completed("d1")), ms=800)
+        )
+        said = repr(trace)
+
+        assert content == ("Water is 2 of 9" in said)
+        assert content == ("You are Mia." in said)
+        assert content == ("There is a lake" in said)
+
+
+def test_feedback_is_a_trace_of_its_own_with_a_link() -> None:
+    """A vote that comes later links to the decision's span and does not stretch it."""
+    observer = Observer()
+    list(observer.answered(samples.sensed(("d1", samples.decided()))))
+
+    (trace,) = observer.answered(samples.feedback("d1"))
+
+    assert isinstance(trace, FollowUp)
+    (link,) = trace.root.links
+    assert (samples.TRACE_ID, span_id("d1", "decide", 0)) == (
+        link.trace_id,
+        link.span_id,
+    )
+    assert trace.root.attributes["gen_ai.evaluation.score.label"] == "thumbs_down"
+    assert trace.root.attributes["echoic.decision.id"] == "d1"
+    assert "too late" not in repr(trace)
+    assert [step.name for step in trace.steps] == ["learn"]
+
+
+def test_feedback_on_a_forgotten_decision_has_no_link() -> None:
+    """A link that points nowhere is not made."""
+    (trace,) = Observer().answered(samples.feedback("long-ago"))
+
+    assert isinstance(trace, FollowUp)
+    assert trace.root.links == ()
+
+
+def test_an_outcome_links_to_its_decision() -> None:
+    """The event that shows how advice turned out points back at the advice."""
+    observer = Observer()
+    list(observer.answered(samples.sensed(("d1", samples.decided()))))
+
+    later = samples.sensed(
+        ("d2", samples.silent(event_id="e2")), ("o1", samples.outcome("d1")), id_="e2"
+    )
+    (trace,) = observer.answered(later)
+
+    assert isinstance(trace, DecisionTrace)
+    (step,) = trace.steps
+    assert step.name == "outcome"
+    assert step.links[0].span_id == span_id("d1", "decide", 0)
+
+
+def test_a_decision_is_held_for_a_minute_at_most() -> None:
+    """A delivery nobody reports does not keep the trace back for ever."""
+    observer = Observer()
+    group = (("d1", samples.decided()), ("ask-out", samples.delivery_asked("d1")))
+    list(observer.answered(samples.sensed(*group)))
+    committed = samples.times().committed_ns
+
+    assert list(observer.overdue(committed + observe.HELD_NS_MAX - 1)) == []
+    assert len(list(observer.overdue(committed + observe.HELD_NS_MAX))) == 1
+    assert list(observer.rest()) == []
+
+
+def test_an_end_after_that_is_a_trace_of_its_own() -> None:
+    """What comes after its decision's trace has gone out links to it."""
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+    list(observer.answered(samples.sensed(*group)))
+    list(observer.rest())
+
+    failed = ModelFailed(ask_id="ask-model", request_hash="beef", reason="timeout")
+    (trace,) = observer.answered(
+        samples.result(failed, ("x1", samples.dropped("d1")), ms=90_000)
+    )
+
+    assert isinstance(trace, FollowUp)
+    assert trace.root.name == "complete"
+    assert trace.root.links[0].span_id == span_id("d1", "decide", 0)
+
+
+def test_held_decisions_are_bounded() -> None:
+    """With too many open decisions the oldest goes out first."""
+    observer = Observer()
+    for number in range(observe.HELD_MAX + 2):
+        id_ = f"d{number}"
+        asked = (f"a{number}", samples.delivery_asked(id_))
+        list(observer.answered(samples.sensed((id_, samples.decided()), asked)))
+    released = observer.overdue(samples.times().committed_ns)
+
+    assert [trace.decision_id for trace in released] == ["d0", "d1"]
+
+
+def test_the_packs_version_is_known_from_its_load() -> None:
+    """A decision is tagged with the version of the pack in force."""
+    observer = Observer(packs={"survival": "1.0.0"})
+    (before,) = observer.answered(samples.sensed(("d1", samples.silent())))
+    loaded = PackLoaded(name="survival", pack_version="1.1.0", digest="00")
+    control = samples.answered(
+        "ev.0.in._.control.pack_loaded", loaded.to_bytes(), [], id_="load"
+    )
+    assert list(observer.answered(control)) == []
+    (after,) = observer.answered(samples.sensed(("d2", samples.silent())))
+
+    assert isinstance(before, DecisionTrace)
+    assert isinstance(after, DecisionTrace)
+    assert before.tags["echoic.pack.version"] == "1.0.0"
+    assert after.tags["echoic.pack.version"] == "1.1.0"
