@@ -1,0 +1,141 @@
+"""Explanations: why a decision came out so, and what would have changed it."""
+
+from typing import get_args
+
+import pytest
+
+from echoic.accounts import Account, Accounts
+from echoic.errors import EchoicError
+from echoic.explain import REASONS, explain
+from echoic.render import explained
+from schemas.decisions import Decided
+from schemas.reasons import Drop, Silence
+from tests.echoic.samples import NAMES, decided, group, habituated, rejected, sensed
+
+
+def account(message: Decided) -> Account:
+    """The account of one decision."""
+    taken = sensed()
+    (told,) = Accounts().take(taken, group(taken, [message]))
+    return told
+
+
+def test_speech_names_the_heuristic_and_its_margin() -> None:
+    """The verdict names who spoke; the counterfactual the gate that came closest."""
+    explanation = explain(account(decided()), NAMES)
+
+    assert explanation.verdict == (
+        "Spoke by the heuristic creeper-warn (confidence 0.82 ≥ 0.70)."
+    )
+    assert explanation.counterfactual == (
+        "Closest gate: confidence 0.82 ≥ 0.70, by 0.12."
+    )
+
+
+def test_silence_names_the_gate_that_closed() -> None:
+    """The verdict says why; the counterfactual which number would have changed it."""
+    explanation = explain(account(rejected()), NAMES)
+
+    assert explanation.verdict == (
+        "Stayed silent: nothing learnt is trusted enough, and no model is configured"
+        " (confidence 0.62 < 0.70)."
+    )
+    assert explanation.counterfactual == (
+        "Would have spoken by creeper-warn if threshold ≤ 0.62 (was 0.70)."
+    )
+
+
+def test_each_candidate_says_why_it_lost() -> None:
+    """A candidate under the threshold says by how much."""
+    candidates = explain(account(rejected()), NAMES).candidates
+
+    assert [(each.name, each.why) for each in candidates] == [
+        ("creeper-warn", "confidence 0.62 < 0.70"),
+        ("silent", "taken"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "suppositions", "led_to"),
+    [
+        (rejected(), {"threshold": 0.6}, "would have spoken by creeper-warn"),
+        (rejected(), {"threshold": 0.62}, "would have spoken by creeper-warn"),
+        (rejected(), {"threshold": 0.65}, "would have stayed silent: llm_unavailable"),
+        (rejected(), {"confidence": 0.7}, "would have spoken by creeper-warn"),
+        (
+            decided(),
+            {"relevance": 0.95},
+            "would have stayed silent: below_relevance (relevance 0.90 < 0.95)",
+        ),
+        (
+            decided(),
+            {"salience": 0.55},
+            "would have stayed silent: habituated (habituation 0.44 < 0.50)",
+        ),
+        (
+            habituated(),
+            {"sensitivity": 1},
+            "would have been weighed further; a replay tells what comes of it",
+        ),
+        (
+            decided(),
+            {"threshold": 0.9, "confidence": 0.95},
+            "would have spoken by creeper-warn",
+        ),
+    ],
+)
+def test_a_supposition_recomputes_the_gates(
+    message: Decided, suppositions: dict[str, float], led_to: str
+) -> None:
+    """Other numbers lead to what the gates say, and no further."""
+    assert explain(account(message), NAMES, suppositions).supposed == led_to
+
+
+def test_a_supposed_threshold_stays_in_the_safe_range() -> None:
+    """No threshold goes below 0.3, for a supposition as for the mind."""
+    explanation = explain(account(rejected()), NAMES, {"threshold": 0.1})
+
+    assert explanation.gates[-1].threshold == 0.3
+
+
+def test_a_threat_passes_under_any_supposed_threshold() -> None:
+    """A gate that passed below its threshold had another reason, which still holds."""
+    gates = decided().gates
+    excused = gates[1].model_copy(
+        update={"value": 0.4, "margin": -0.1, "note": "a threat always passes"}
+    )
+    message = decided(gates=(gates[0], excused, *gates[2:]))
+
+    explanation = explain(account(message), NAMES, {"relevance": 0.6})
+
+    assert explanation.gates[1].passed
+
+
+def test_a_supposition_about_nothing_recorded_is_refused() -> None:
+    """An unknown number is named, with those that would do."""
+    with pytest.raises(EchoicError) as caught:
+        explain(account(rejected()), NAMES, {"mood": 0.6})
+
+    assert "'mood'" in caught.value.what
+    assert "threshold" in (caught.value.next_step or "")
+
+
+def test_every_reason_has_words() -> None:
+    """Each reason of the closed lists can be told to a person."""
+    assert set(get_args(Silence)) | set(get_args(Drop)) <= set(REASONS)
+
+
+def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
+    """The page of a silence reads as a whole."""
+    told = account(rejected())
+
+    page = explained(told, explain(told, NAMES)).splitlines()
+
+    assert page[0].startswith(f"{told.id[:8]}  SILENT  llm_unavailable")
+    assert "  ✗ confidence   0.62 < 0.70  -0.08" in page
+    assert "  threat         ▇▇▇▇▇▄▁▁ .70" in page
+    assert (
+        "    creeper-warn             like 0.90  trust 0.62 confidence 0.62 < 0.70"
+        in page
+    )
+    assert page[-1] == f"Try: echoic explain {told.id[:8]} --what-if threshold=0.62"

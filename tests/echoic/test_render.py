@@ -1,0 +1,71 @@
+"""One line a decision: the same columns for whatever was decided."""
+
+import re
+import time
+
+import pytest
+
+from echoic.accounts import Accounts
+from echoic.render import Style, bar, figure, fitted, line
+from schemas.decisions import Decided
+from tests.echoic.samples import NAMES, decided, group, rejected, sensed
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+
+
+def told(message: Decided, style: Style = Style()) -> str:  # noqa: B008 frozen
+    """The line of one decision."""
+    taken = sensed()
+    (account,) = Accounts().take(taken, group(taken, [message]))
+    return line(account, NAMES, style)
+
+
+def test_a_line_of_speech() -> None:
+    """Who spoke, how much the heuristic is trusted, and the words."""
+    text = told(decided())
+
+    assert text.startswith("12:00:03 game      Creeper 6 m behind you")
+    assert "▇▇▇▇▇▅▁▁ .72 S1 creeper-warn .82 “Behind you!”" in text
+    assert re.search(r" {3,}11 ms [0-9a-f]{8}$", text)
+
+
+def test_a_line_of_silence() -> None:
+    """Silence stands where the words would, with its reason."""
+    assert " -  silent: llm_unavailable " in told(rejected())
+
+
+def test_a_line_fits_its_terminal() -> None:
+    """However long the words are, a line keeps to its width."""
+    message = decided(text="Behind you! " * 40)
+
+    assert len(told(message, Style(width=100))) <= 100
+
+
+def test_colour_changes_no_word() -> None:
+    """Without the codes of colours the text is the plain one."""
+    coloured = told(decided(), Style(colour=True))
+
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == told(decided())
+
+
+@pytest.mark.parametrize(
+    ("value", "cells"),
+    [(0.0, "▁▁▁▁▁▁▁▁"), (0.5, "▇▇▇▇▁▁▁▁"), (1.0, "▇▇▇▇▇▇▇▇"), (2.0, "▇▇▇▇▇▇▇▇")],
+)
+def test_a_bar_fills_from_the_left(value: float, cells: str) -> None:
+    """A bar is always as wide, and full at 1."""
+    assert bar(value) == cells
+
+
+def test_figures_are_short() -> None:
+    """Numbers from 0 to 1 take three columns at most."""
+    assert [figure(value) for value in (0.0, 0.824, 1.0)] == [".00", ".82", "1.0"]
+
+
+def test_text_is_put_on_one_line() -> None:
+    """Line breaks of an event never break the table."""
+    assert fitted("a\n  b", 6) == "a b   "
