@@ -1,7 +1,7 @@
 """The sensor's connection: events go out, what the companion says comes in.
 
 Its rule: the sensor publishes only below `in.<agent>.crafter` and hears only
-`out.<agent>`; that is all its credentials allow.
+`out.<agent>` and its own inbox; that is all its credentials allow.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import nats
 from nats.aio.client import Client
@@ -17,7 +18,13 @@ from nats.errors import Error as NatsError
 
 from schemas.record import Wire
 
+DEFAULT_URL = "nats://127.0.0.1:4222"
+
 _CONNECT_S = 5
+_STORED_S = 5.0
+_TRIES = 3
+_RECONNECTS = 16
+_PAUSE_S = 0.25
 _UNHEARD = 1_000
 """So many messages may wait to be heard; beyond them the oldest is dropped."""
 
@@ -39,10 +46,17 @@ class Broker:
         await self._client.flush()
 
     async def publish(self, message: Wire) -> None:
-        """Send one event."""
-        await self._client.publish(
-            message.subject, message.body, headers=dict(message.headers)
-        )
+        """Send one event and wait until the broker has stored it.
+
+        It may be sent again after a lost answer; its id makes that harmless.
+
+        Raises:
+            BrokerError: it was not stored.
+        """
+        reply = await self._request(message)
+        refused = json.loads(reply.data or b"{}").get("error")
+        if refused is not None:
+            raise BrokerError(f"{message.subject!r} was not stored: {refused!r}")
 
     async def heard(self, wait_s: float) -> Sequence[bytes]:
         """What was said since last asked, waiting so long for the first of it."""
@@ -52,12 +66,26 @@ class Broker:
                 said.append(await asyncio.wait_for(self._said.get(), wait_s))
             except TimeoutError:
                 return ()
-        else:
-            # Without a pause a fast game would never let the connection read.
-            await asyncio.sleep(0)
         while not self._said.empty():
             said.append(self._said.get_nowait())
         return said
+
+    async def _request(self, message: Wire) -> Msg:
+        failure: Exception | None = None
+        for _ in range(_TRIES):
+            try:
+                return await self._client.request(
+                    message.subject,
+                    message.body,
+                    _STORED_S,
+                    headers=dict(message.headers),
+                )
+            except (NatsError, OSError, TimeoutError) as error:
+                failure = error
+        raise BrokerError(
+            f"nobody stored {message.subject!r} ({failure!r}): is Echoic up, and may "
+            "these credentials publish for this agent?"
+        ) from failure
 
     async def _on_message(self, message: Msg) -> None:
         if self._said.full():
@@ -67,49 +95,62 @@ class Broker:
 
 @asynccontextmanager
 async def connected(
-    url: str, agent: str, credentials: Path | None
+    agent: str, url: str | None, credentials: Path | None
 ) -> AsyncIterator[Broker]:
-    """Connect, hear the agent's companion, and at the end send what is still unsent.
+    """Connect, and hear the agent's companion until the end of the block.
+
+    `url` goes before the one that the credentials name.
 
     Raises:
         BrokerError: the broker cannot be reached or refuses the credentials.
     """
+    login = _login(credentials)
+    named = login.pop("url", DEFAULT_URL)
+    address = url or named
     try:
         client = await nats.connect(
-            url,
+            address,
             name="crafter",
             connect_timeout=_CONNECT_S,
-            max_reconnect_attempts=10,
-            allow_reconnect=True,
+            max_reconnect_attempts=_RECONNECTS,
+            reconnect_time_wait=_PAUSE_S,
             error_cb=_ignore,
-            **_login(credentials),
+            **login,
         )
     except (NatsError, OSError, TimeoutError) as error:
         raise BrokerError(
-            f"no broker at {url!r} ({error}): start one with `echoic up`, or name it "
-            "with --url"
+            f"no broker at {address!r} ({error!r}): start one with `echoic up`, or "
+            "name it with --url"
         ) from error
     broker = Broker(client)
     try:
         await broker.listen(agent)
         yield broker
     finally:
-        await client.drain()
+        await client.close()
 
 
-def _login(credentials: Path | None) -> dict[str, str]:
-    """The options that log in with a `.creds` file or one of user and password."""
+def _login(credentials: Path | None) -> dict[str, Any]:
+    """The options that log in as a file says.
+
+    A sensor hears answers only below its own inbox, so the file names that too.
+    """
     if credentials is None:
         return {}
     if credentials.suffix == ".creds":
         return {"user_credentials": str(credentials)}
     try:
         login = json.loads(credentials.read_text(encoding="utf-8"))
-        return {"user": str(login["user"]), "password": str(login["password"])}
+        url = {"url": str(login["url"])} if "url" in login else {}
+        return url | {
+            "user": str(login["user"]),
+            "password": str(login["password"]),
+            "inbox_prefix": str(login.get("inbox_prefix", "_INBOX")).encode(),
+        }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BrokerError(
             f"cannot read credentials from {str(credentials)!r} ({error!r}): give a "
-            '.creds file or JSON {"user": …, "password": …}'
+            '.creds file or JSON {"user": …, "password": …, "inbox_prefix": …}'
         ) from error
 
 

@@ -33,6 +33,13 @@ def observe(before: Observation, now: Observation) -> Iterator[Sensed]:
             yield _left(creature, now)
 
 
+def taking_part(kind: str) -> tuple[str, ...]:
+    """Who has to do with a creature: whoever attacks does so with the player."""
+    if kind == "arrow":
+        return ("arrow", "skeleton", "player")
+    return (kind, "player") if kind in HOSTILE else (kind,)
+
+
 def _seen(
     earlier: Creature | None, creature: Creature, now: Observation
 ) -> Iterator[Sensed]:
@@ -57,7 +64,7 @@ def _appeared(creature: Creature, now: Observation) -> Sensed:
         fields=_fields(creature, now),
         salience=salience,
         urgency=0.7 if creature.kind in ATTACKERS else 0.2,
-        entities=_entities(creature),
+        entities=taking_part(creature.kind),
     )
 
 
@@ -68,7 +75,7 @@ def _came_close(creature: Creature, now: Observation) -> Sensed:
         fields=_fields(creature, now),
         salience={"threat": 0.9 if now.vitals["health"] <= 4 else 0.75},
         urgency=0.9,
-        entities=_entities(creature),
+        entities=taking_part(creature.kind),
     )
 
 
@@ -90,12 +97,6 @@ def _defeated(creature: Creature, now: Observation) -> Sensed:
         salience={"goal_relevance": 0.5},
         entities=(creature.kind,),
     )
-
-
-def _entities(creature: Creature) -> tuple[str, ...]:
-    """Whoever attacks has the player to do with it."""
-    kind = creature.kind
-    return (kind, "player") if kind in ATTACKERS else (kind,)
 
 
 def _defeats(see: Observation, kind: str) -> int:

@@ -60,7 +60,7 @@ def _damage(before: Observation, now: Observation) -> Iterator[Sensed]:
             "goal_relevance": 0.7,
         },
         urgency=0.9 if attacked else 0.6,
-        entities=("player", cause) if attacked else ("player",),
+        entities=creatures.taking_part(cause) if attacked else ("player",),
     )
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from packs.survival.sensor.broker import BrokerError, connected
+from packs.survival.sensor.broker import DEFAULT_URL, BrokerError, connected
 from packs.survival.sensor.playing import Plan, Played, play
 from schemas.record import Wire
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 async def _to_broker(args: argparse.Namespace) -> Played:
     wait_s = args.lockstep / 1000
-    async with connected(args.url, args.agent, args.credentials) as broker:
+    async with connected(args.agent, args.url, args.credentials) as broker:
 
         async def hear(ids: Sequence[str]) -> Sequence[bytes]:
             return await broker.heard(wait_s if ids else 0.0)
@@ -101,8 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--agent", required=True, help="whose companion hears of it")
-    add("--url", default="nats://127.0.0.1:4222", help="the broker")
-    add("--credentials", type=Path, help="file with the sensor's user and password")
+    add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
+    add("--credentials", type=Path, help="JSON with user, password, inbox_prefix, url")
     add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
     add("--steps", type=int, default=600, help="seconds of the game to play")
     add("--seed", type=int, default=7, help="which world, and which player")
