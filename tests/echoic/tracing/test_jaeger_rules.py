@@ -15,7 +15,14 @@ from echoic.tracing import conventions
 from echoic.tracing.destinations import Spool
 from echoic.tracing.export import resource
 from echoic.tracing.observe import Answered, Observer
-from echoic.tracing.spans import FollowUp, SpanData, decision_spans, follow_up_spans
+from echoic.tracing.spans import (
+    FollowUp,
+    Link,
+    SpanData,
+    SpanEvent,
+    decision_spans,
+    follow_up_spans,
+)
 from schemas.results import Delivered, ModelAnswered, ModelFailed
 from tests.echoic.tracing import samples
 
@@ -158,13 +165,11 @@ def test_decide_has_every_searchable_tag(spans: list[SpanData]) -> None:
 
 def test_values_are_scalar(spans: list[SpanData]) -> None:
     """Search compares values as text, so none is a list or a map, and none is missing."""
-    maps = [
-        holder.attributes
-        for span in spans
-        for holder in (span, *span.events, *span.links)
-    ]
-    for attributes in maps:
-        for name, value in attributes.items():
+    for span in spans:
+        holders: list[SpanData | SpanEvent | Link] = [span, *span.events, *span.links]
+        for name, value in (
+            pair for each in holders for pair in each.attributes.items()
+        ):
             assert isinstance(value, str | bool | int | float), name
 
 
