@@ -43,6 +43,8 @@ class Answer:
     """The agent's time when it was made."""
     outputs: tuple[OutputMessage, ...]
     """One or more; all concern the input's agent."""
+    agent: AgentState
+    """The agent's state after them; its chain is still the one before."""
 
 
 def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answer:
@@ -54,19 +56,19 @@ def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answ
     agent = state.agents.get(taken.agent, AgentState())
     refused = intake.refusal(agent, taken)
     if refused is not None and not isinstance(refused, Handled):
-        return Answer(agent.now or taken.at, (refused,))
+        return Answer(agent.now or taken.at, (refused,), agent)
     try:
         at_input, now = begin(agent, taken)
     except clock.ClockFaultError as fault:
         refused = intake.quarantined(taken, Unreadable("clock", str(fault)))
-        return Answer(agent.now or taken.at, (refused,))
+        return Answer(agent.now or taken.at, (refused,), agent)
     group = Group(at_input, state.shared, taken, aids, now, epoch)
     ran = _run_timers(group)
     if refused is not None:
         group.say(refused)
     else:
         _answer(group, ran)
-    return Answer(now, group.outputs)
+    return Answer(now, group.outputs, group.state)
 
 
 def _run_timers(group: Group) -> int:

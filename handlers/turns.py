@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from handlers import mind
-from projections.folds.partition import evolve
+from projections.folds import partition
 from schemas import writing
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
@@ -62,8 +62,10 @@ def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn
     Raises:
         MissingPackError: a pack in force is not among the aids.
     """
-    outputs = _marked(taken, mind.handle(state, taken, aids, epoch), epoch)
-    return Turn(taken, outputs, evolve(state, taken, outputs, aids))
+    made = mind.handle(state, taken, aids, epoch)
+    outputs = _marked(taken, made, epoch)
+    # The mind has folded what it said; `fold` makes the same state of the recording.
+    return Turn(taken, outputs, partition.concluded(state, taken, outputs, made.agent))
 
 
 def fold(
@@ -74,7 +76,8 @@ def fold(
     Raises:
         UnreadableOutputError: an output of the group is not what we write.
     """
-    return evolve(state, taken, [read_output(record) for record in records], aids)
+    outputs = [read_output(record) for record in records]
+    return partition.evolve(state, taken, outputs, aids)
 
 
 def _marked(taken: Input, made: mind.Answer, epoch: UUID) -> tuple[Output, ...]:

@@ -4,17 +4,16 @@ Keys are written into the younger of two generations; when that is full, the old
 forgotten. So a bounded memory costs no more than two maps and needs no clock.
 """
 
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from immutables import Map
+from msgspec import Struct, field
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded(Generic[K, V]):
+class Bounded(Struct, Generic[K, V], frozen=True):
     """A frozen map of the newest keys."""
 
     limit: int

@@ -4,11 +4,10 @@ A checkpoint is a cache, never the truth: whoever reads one that does not fit fo
 log from its start instead. Keys are sorted, so equal states have equal bytes.
 """
 
-from functools import cache
+from types import GenericAlias
 from typing import Any, get_args, get_origin
 
-import orjson
-from cattrs.preconf.orjson import OrjsonConverter, make_converter
+import msgspec
 from immutables import Map
 
 from schemas.message import Part
@@ -22,11 +21,18 @@ class CheckpointError(ValueError):
     """This is no checkpoint, or one of another version."""
 
 
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A state with the format that it is written in."""
+
+    format: int
+    state: PartitionState
+
+
 def dump(state: PartitionState) -> bytes:
     """The state as canonical JSON."""
-    fields = _converter().unstructure(state, PartitionState)
-    document = {"format": FORMAT, "state": fields}
-    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+    return msgspec.json.encode(
+        Checkpoint(FORMAT, state), enc_hook=_to_builtin, order="deterministic"
+    )
 
 
 def load(data: bytes) -> PartitionState:
@@ -36,17 +42,14 @@ def load(data: bytes) -> PartitionState:
         CheckpointError: it is none, or has another format.
     """
     try:
-        document = orjson.loads(data)
-        if document["format"] != FORMAT:
-            raise CheckpointError(
-                f"checkpoint of format {document['format']!r}, this program reads"
-                f" {FORMAT}"
-            )
-        return _converter().structure(document["state"], PartitionState)
-    except CheckpointError:
-        raise
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise CheckpointError(f"not a checkpoint: {error!r}") from error
+        checkpoint = msgspec.json.decode(data, type=Checkpoint, dec_hook=_from_builtin)
+    except msgspec.DecodeError as error:
+        raise CheckpointError(f"not a checkpoint: {error}") from error
+    if checkpoint.format != FORMAT:
+        raise CheckpointError(
+            f"checkpoint of format {checkpoint.format!r}, this program reads {FORMAT}"
+        )
+    return checkpoint.state
 
 
 def of_agent(state: PartitionState, agent: str) -> PartitionState:
@@ -57,38 +60,18 @@ def of_agent(state: PartitionState, agent: str) -> PartitionState:
     )
 
 
-@cache
-def _converter() -> OrjsonConverter:
-    converter = make_converter(detailed_validation=False)
-    converter.register_structure_hook_func(_is_map, _structure_map)
-    converter.register_unstructure_hook(Map, _unstructure_map)
-    converter.register_structure_hook_func(_is_part, _structure_part)
-    converter.register_unstructure_hook_func(_is_part, _unstructure_part)
-    return converter
+def _to_builtin(value: Any) -> Any:
+    if isinstance(value, Map):
+        return dict(value)
+    if isinstance(value, Part):
+        return value.model_dump(mode="json", exclude_none=True)
+    raise NotImplementedError(f"{type(value).__name__} is no part of a state")
 
 
-def _is_map(type_: Any) -> bool:
-    return get_origin(type_) is Map
-
-
-def _structure_map(fields: dict[str, Any], type_: Any) -> Map[str, Any]:
-    _, value_type = get_args(type_)
-    structure = _converter().structure
-    return Map({key: structure(value, value_type) for key, value in fields.items()})
-
-
-def _unstructure_map(value: Map[str, Any]) -> dict[str, Any]:
-    unstructure = _converter().unstructure
-    return {key: unstructure(value[key]) for key in sorted(value)}
-
-
-def _is_part(type_: Any) -> bool:
-    return isinstance(type_, type) and issubclass(type_, Part)
-
-
-def _structure_part(fields: dict[str, Any], type_: type[Part]) -> Part:
-    return type_.model_validate(fields)
-
-
-def _unstructure_part(value: Part) -> dict[str, Any]:
-    return value.model_dump(mode="json", exclude_none=True)
+def _from_builtin(type_: Any, value: Any) -> Any:
+    if get_origin(type_) is Map:
+        plain = GenericAlias(dict, get_args(type_))
+        return Map(msgspec.convert(value, plain, dec_hook=_from_builtin))
+    if issubclass(type_, Part):
+        return type_.model_validate(value)
+    raise NotImplementedError(f"{type_!r} is no part of a state")

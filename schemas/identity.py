@@ -5,12 +5,14 @@ from the seed and what it is for. That is what lets a replay repeat both.
 """
 
 import hashlib
+from functools import lru_cache
 from uuid import UUID, uuid5
 
 EPOCH_PREFIX = "e:"
 SENSOR_PREFIX = "s:"
 
 
+@lru_cache(maxsize=4096)
 def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
     """The id of the `index`-th output that answers the input at `cause_sequence`."""
     return str(uuid5(epoch, f"{cause_sequence}/{index}"))

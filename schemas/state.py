@@ -4,11 +4,11 @@ One `PartitionState` per partition: what is shared (settings, packs) and each ag
 Maps are persistent, so a new state shares with the old one all that did not change.
 """
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from immutables import Map
+from msgspec import Struct, field
 
 from schemas.bounded import Bounded
 from schemas.controls import Action
@@ -26,8 +26,7 @@ RECENT_LIMIT = 10
 """How many events of a source novelty compares with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackRef:
+class PackRef(Struct, frozen=True, kw_only=True):
     """A loaded pack, by content."""
 
     name: str
@@ -35,8 +34,7 @@ class PackRef:
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedState:
+class SharedState(Struct, frozen=True, kw_only=True):
     """What holds for every agent of the partition."""
 
     settings: MindSettings | None = None
@@ -45,8 +43,7 @@ class SharedState:
     chain: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """A stretch of an agent's life that can be replayed by itself."""
 
     id: str
@@ -60,8 +57,7 @@ class Session:
     """Whether a sensor's time has set an event clock yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceMemory:
+class SourceMemory(Struct, frozen=True, kw_only=True):
     """What is remembered of one source."""
 
     seen: Bounded[str, str] = field(default_factory=lambda: Bounded(SEEN_LIMIT))
@@ -70,8 +66,7 @@ class SourceMemory:
     """The vectors of its last events, oldest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Habit:
+class Habit(Struct, frozen=True, kw_only=True):
     """One sort of event that keeps coming."""
 
     vector: Vector
@@ -83,8 +78,7 @@ class Habit:
     """When the last few came, oldest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
+class Taught(Struct, frozen=True, kw_only=True):
     """A heuristic that a person taught this agent."""
 
     id: str
@@ -101,8 +95,7 @@ class Taught:
     vector: Vector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shelf:
+class Shelf(Struct, frozen=True, eq=False):
     """The heuristics taught in one domain; each change makes a new shelf."""
 
     heuristics: Map[str, Taught] = field(default_factory=Map)
@@ -112,8 +105,7 @@ class Shelf:
 SignalKind: TypeAlias = Literal["implicit", "explicit"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
+class Signal(Struct, frozen=True, kw_only=True):
     """One entry of the evidence on a heuristic."""
 
     place: int
@@ -127,8 +119,7 @@ class Signal:
     """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class Belief(Struct, frozen=True, kw_only=True):
     """What is believed of one content of one heuristic."""
 
     declared: float
@@ -144,8 +135,7 @@ class Belief:
     last_fired: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class Remembered(Struct, frozen=True, kw_only=True):
     """What later feedback and outcomes need to know of a decision."""
 
     event_id: str
@@ -161,8 +151,7 @@ class Remembered:
     """How its fire ended, once known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(Struct, frozen=True, kw_only=True):
     """A pack's outcome pattern, armed for a fire."""
 
     pattern: str
@@ -170,8 +159,7 @@ class Expectation:
     due: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFire:
+class OpenFire(Struct, frozen=True, kw_only=True):
     """A shown fire whose outcome is still waited for."""
 
     fire_id: str
@@ -186,8 +174,7 @@ class OpenFire:
 AskStatus: TypeAlias = Literal["open", "answered", "late"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class Pending(Struct, frozen=True, kw_only=True):
     """A model's answer that is waited for."""
 
     ask_id: str
@@ -201,8 +188,7 @@ class Pending:
     matched_heuristic_id: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rapport:
+class Rapport(Struct, frozen=True, kw_only=True):
     """How one person and the companion stand, 0 to 1, as of a time."""
 
     value: float = 0.5
@@ -211,8 +197,7 @@ class Rapport:
     """What each decision's vote added, so that a changed vote replaces it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Timer:
+class Timer(Struct, frozen=True, kw_only=True, order=True):
     """Something to do at a time of the agent."""
 
     due: datetime
@@ -221,8 +206,7 @@ class Timer:
     purpose: Literal["outcome", "model"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentState:
+class AgentState(Struct, frozen=True, kw_only=True):
     """All that the mind knows of one agent."""
 
     now: datetime | None = None
@@ -258,8 +242,7 @@ class AgentState:
     """Soonest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionState:
+class PartitionState(Struct, frozen=True, kw_only=True):
     """All that the mind knows of one partition."""
 
     shared: SharedState = field(default_factory=SharedState)

@@ -7,6 +7,7 @@ elementwise and correctly rounded.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import Any, Protocol
 
@@ -109,6 +110,31 @@ def cosine(a: Vector, b: Vector) -> float:
     y = np.frombuffer(b, dtype=np.int8).astype(np.int64)
     length = sqrt(x @ x) * sqrt(y @ y)
     return round6(float(x @ y) / length) if length else 0.0
+
+
+def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
+    """Return the index and cosine of the nearest of a few vectors, the first among equals.
+
+    Faster than a matrix for a handful that changes with each event; None for none.
+    """
+    if not near:
+        return None
+    values = np.frombuffer(b"".join(near), dtype=np.int8).astype(np.float32)
+    rows = values.reshape(len(near), len(vector))
+    products = rows @ np.frombuffer(vector, dtype=np.int8).astype(np.float32)
+    own = _length(vector)
+    cosines = [
+        round6(product / (_length(each) * own)) if own and _length(each) else 0.0
+        for product, each in zip(products.tolist(), near, strict=True)
+    ]
+    best = max(range(len(near)), key=cosines.__getitem__)
+    return best, cosines[best]
+
+
+@lru_cache(maxsize=8192)
+def _length(vector: Vector) -> float:
+    values = np.frombuffer(vector, dtype=np.int8).astype(np.int64)
+    return sqrt(int(values @ values))
 
 
 def cosines(matrix: Matrix, vector: Vector) -> NDArray[np.float64]:

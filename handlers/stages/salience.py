@@ -65,10 +65,10 @@ def assess(
 
 def novelty(memory: SourceMemory | None, vector: Vector | None) -> float:
     """1 minus the highest cosine to the source's last events; 1 for the first of them."""
-    if vector is None or memory is None or not memory.recent:
+    if vector is None or memory is None:
         return 1.0
-    near = vectors.cosines(vectors.stack(memory.recent), vector)
-    return round6(clamp(1.0 - float(near.max()), 0.0, 1.0))
+    nearest = vectors.nearest(memory.recent, vector)
+    return round6(clamp(1.0 - nearest[1], 0.0, 1.0)) if nearest else 1.0
 
 
 def _salience(

@@ -4,10 +4,11 @@ What an input changes, it changes through its answer: whatever was quarantined, 
 had been seen before leaves nothing but its trace in the chain.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from immutables import Map
+from msgspec.structs import replace
 
 from projections.folds import (
     beliefs,
@@ -82,26 +83,34 @@ def said(
     match message:
         case Decided():
             return _decided(state, scene, id_, message)
-        case HeuristicFired():
-            return _fired(state, scene, id_, message)
+        case Completed():
+            return fires.completed(state, message)
+        case Dropped():
+            return fires.dropped(state, message)
         case ModelAsked():
             return _asked(state, scene, id_, message)
         case DeliveryAsked():
             return fires.ask_is(state, id_, "open")
         case Handled(reason="recorded"):
             return _recorded(state, scene.taken.message)
-        case Completed():
-            return fires.completed(state, message)
-        case Dropped():
-            return fires.dropped(state, message)
+        case ControlApplied():
+            return controls.applied(state, scene.taken.message, scene.aids)
+        case _:
+            return _learnt(state, scene, id_, message)
+
+
+def _learnt(
+    state: AgentState, scene: Scene, id_: str, message: OutputMessage
+) -> AgentState:
+    match message:
+        case HeuristicFired():
+            return _fired(state, scene, id_, message)
         case OutcomeObserved():
             return _observed(state, scene, message)
         case OutcomeExpired():
             return fires.ended(state, message, "timeout")
         case FeedbackApplied():
             return _voted(state, scene, message)
-        case ControlApplied():
-            return controls.applied(state, scene.taken.message, scene.aids)
         case _:
             return state
 

@@ -8,10 +8,10 @@ toward the prior before each signal; gamma = 1 forgets nothing.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from immutables import Map
+from msgspec.structs import replace
 
 from schemas.numbers import clamp, round6
 from schemas.reasons import Lifecycle

@@ -3,8 +3,9 @@
 Now never goes back, but for the first sensor event of a session with an event clock.
 """
 
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from schemas.controls import SessionEnded
 from schemas.envelope import Input

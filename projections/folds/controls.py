@@ -1,9 +1,9 @@
 """What an applied control changes in one agent."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from immutables import Map
+from msgspec.structs import replace
 
 from projections.folds import heuristics
 from schemas import controls

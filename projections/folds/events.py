@@ -1,7 +1,8 @@
 """What is remembered of an event once it was decided on: its id, its text, its sort."""
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from projections.folds import habits
 from schemas.sensing import Sensed

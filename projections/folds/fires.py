@@ -1,8 +1,7 @@
 """Fires and decisions: what later feedback and outcomes will be about."""
 
-from dataclasses import replace
-
 from immutables import Map
+from msgspec.structs import replace
 
 from projections.folds import timers
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired

@@ -6,8 +6,9 @@ burst of 5 like events within 10 s.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from schemas import vectors
 from schemas.numbers import exp, round6
@@ -28,11 +29,10 @@ def find(
 ) -> int | None:
     """The index of the nearest like habit: equal named fields, and nearly the same text."""
     same = [index for index, habit in enumerate(habits) if habit.named == named]
-    if not same:
+    nearest = vectors.nearest([habits[index].vector for index in same], vector)
+    if nearest is None or nearest[1] < duplicate:
         return None
-    matrix = vectors.stack([habits[index].vector for index in same])
-    nearest = vectors.top(matrix, vector, 1, duplicate)
-    return same[nearest[0][0]] if nearest else None
+    return same[nearest[0]]
 
 
 def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:

@@ -1,8 +1,7 @@
 """Heuristics taught to an agent, and which are frozen by hand."""
 
-from dataclasses import replace
-
 import orjson
+from msgspec.structs import replace
 
 from schemas import identity
 from schemas.controls import Action, HeuristicEdited, HeuristicFrozen, HeuristicSeeded

@@ -5,7 +5,8 @@ its agent, which covers the raw input and the raw outputs in order.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
 from projections.folds import clock, controls
@@ -24,13 +25,21 @@ def evolve(
     state: PartitionState, taken: Input, outputs: Sequence[Output], aids: Aids
 ) -> PartitionState:
     """The state after an input and the whole group that answers it."""
-    state = replace(state, position=taken.sequence)
-    if taken.agent == SHARED_AGENT:
-        return replace(state, shared=_shared(state.shared, taken, outputs))
     before = state.agents.get(taken.agent, AgentState())
     after = _agent(before, state.shared, taken, outputs, aids)
-    after = replace(after, chain=linked(before.chain, taken, outputs))
-    return replace(state, agents=state.agents.set(taken.agent, after))
+    return concluded(state, taken, outputs, after)
+
+
+def concluded(
+    state: PartitionState, taken: Input, outputs: Sequence[Output], agent: AgentState
+) -> PartitionState:
+    """The state after a group that leaves its agent in the state `agent`."""
+    if taken.agent == SHARED_AGENT:
+        shared = _shared(state.shared, taken, outputs)
+        return replace(state, position=taken.sequence, shared=shared)
+    agent = replace(agent, chain=linked(agent.chain, taken, outputs))
+    agents = state.agents.set(taken.agent, agent)
+    return replace(state, position=taken.sequence, agents=agents)
 
 
 def linked(chain: str, taken: Input, outputs: Sequence[Output]) -> str:

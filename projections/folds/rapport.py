@@ -4,8 +4,9 @@ r starts at 0.5. A positive vote of weight w adds 0.05 w (1 - r), a negative one
 0.10 w r. Before each vote r drifts toward 0.5 with a half-life of 30 days.
 """
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from schemas.numbers import clamp, power, round6
 from schemas.state import Rapport

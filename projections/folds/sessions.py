@@ -1,7 +1,8 @@
 """Sessions: from a start, or the first input while none is open, to an end or a long gap."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from schemas import identity
 from schemas.controls import SessionEnded, SessionStarted
