@@ -15,7 +15,7 @@ from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
 from streams.connection import ApiError, answer, attempts, publish, request
 from streams.errors import Fenced, LogRefused, LogUnavailable
-from streams.log import GroupWrite, check_input, check_writes
+from streams.log import GroupWrite, check_input, check_writes, same_messages
 from streams.read import stored
 from streams.topology import BLOB_BUCKET
 
@@ -101,7 +101,7 @@ class JetStreamWriter:
         ends = {}
         for write in writes:
             found = await self._after(write)
-            if found and not _same(found, write.messages):
+            if found and not same_messages(found, write.messages):
                 raise Fenced(write.partition, write.expected_last_output_sequence)
             if found:
                 ends[write.partition] = found[-1].sequence
@@ -170,17 +170,3 @@ def _ends(writes: Sequence[GroupWrite], last: int) -> dict[int, int]:
 
 def _may_succeed(refusal: LogUnavailable | ApiError) -> bool:
     return isinstance(refusal, LogUnavailable) or refusal.code in _MAY_SUCCEED
-
-
-def _same(found: Sequence[Record], written: Sequence[Wire]) -> bool:
-    """Whether the log holds just what was written, by all that a replay compares."""
-    return len(found) == len(written) and all(
-        record.subject == wire.subject
-        and record.body == wire.body
-        and _compared(record.headers) == _compared(wire.headers)
-        for record, wire in zip(found, written, strict=True)
-    )
-
-
-def _compared(headers: Mapping[str, str]) -> dict[str, str]:
-    return {key: headers[key].strip() for key in headers if key.startswith("ce-")}

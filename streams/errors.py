@@ -48,6 +48,10 @@ class LogDamaged(StreamsError):
         self.sequence = sequence
 
 
+class Unanswered(StreamsError):
+    """What was waited for did not come in time."""
+
+
 class TopologyDrift(StreamsError):
     """A stream of the broker is not configured as Echoic needs it."""
 

@@ -8,7 +8,7 @@ new consumer starts behind the last record that was handed on.
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import Any, Self
 
@@ -36,7 +36,7 @@ _NANOSECONDS = 1_000_000_000
 
 async def follow(
     client: Client, subjects: str, after: int, limit: int
-) -> AsyncIterator[Records]:
+) -> AsyncGenerator[Records, None]:
     """Yield records over sequence `after` for as long as the connection is open.
 
     Raises:

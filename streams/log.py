@@ -4,13 +4,14 @@ Reading and writing are two protocols, so that what replays can be given the one
 the other. Sequences start at 1; a reader never sees 7 before 6.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from schemas.record import Record, Wire
 from schemas.subjects import parse
+from schemas.writing import wire_digest
 from streams.errors import LogRefused
 from streams.topology import BATCH_LIMIT
 
@@ -39,7 +40,7 @@ class ReadableLog(Protocol):
         """At most `limit` records over sequence `after`; empty only at the log's end."""
         ...
 
-    def follow(self, subjects: str, after: int, limit: int) -> AsyncIterator[Records]:
+    def follow(self, subjects: str, after: int, limit: int) -> AsyncGenerator[Records, None]:
         """Yield what is there and then what arrives, never nothing, at most `limit` at once.
 
         It outlives reconnects and restarts of the broker, and ends only when it is closed.
@@ -117,11 +118,23 @@ def check_writes(writes: Sequence[GroupWrite]) -> None:
                 )
 
 
+def same_messages(found: Sequence[Record], written: Sequence[Wire]) -> bool:
+    """Whether the log holds just what was written, by all that a replay compares."""
+    return len(found) == len(written) and all(
+        _digest(record) == _digest(wire)
+        for record, wire in zip(found, written, strict=True)
+    )
+
+
 def kept_headers(headers: dict[str, str] | None) -> dict[str, str]:
     """The headers that are the message's own: the broker's begin with `Nats-`."""
     if not headers:
         return {}
     return {key: headers[key] for key in headers if not key.startswith("Nats-")}
+
+
+def _digest(message: Record | Wire) -> bytes:
+    return wire_digest(message.subject, message.headers, message.body)
 
 
 def matches(subjects: str, subject: str) -> bool:

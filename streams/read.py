@@ -7,7 +7,7 @@ reader's own to know.
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -61,7 +61,7 @@ class JetStreamReader:
             f"no page of {subjects!r} after {after}: is the broker away?"
         )
 
-    def follow(self, subjects: str, after: int, limit: int) -> AsyncIterator[Records]:
+    def follow(self, subjects: str, after: int, limit: int) -> AsyncGenerator[Records, None]:
         """Yield what is there and then what arrives."""
         return follow(self._client, subjects, after, limit)
 

@@ -1,0 +1,124 @@
+"""Is every event answered, once and whole? Counts what `streams.order` would refuse."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, fields
+
+from schemas.reading import read_mark
+from schemas.record import Record
+from schemas.subjects import PARTITIONS, inputs_of, outputs_of
+from streams.log import ReadableLog
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What a log holds, and what is wrong with it."""
+
+    inputs: int = 0
+    groups: int = 0
+    """Whole groups that answer an input which was not answered before."""
+    unanswered: int = 0
+    """Inputs without a group; at the log's end they may only be waiting."""
+    causeless: int = 0
+    """Groups whose input does not exist, or stands in another partition."""
+    incomplete: int = 0
+    """Groups of which an output is missing, stands twice or bears no mark."""
+    repeated: int = 0
+    """Groups that answer an input which was answered before."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether every input is answered by just one whole group."""
+        return self.inputs == self.groups and self.faults == 0
+
+    @property
+    def faults(self) -> int:
+        """All that should be zero."""
+        return self.unanswered + self.causeless + self.incomplete + self.repeated
+
+    def __add__(self, other: "Audit") -> "Audit":
+        """Both taken together."""
+        names = (field.name for field in fields(self))
+        return Audit(
+            **{each: getattr(self, each) + getattr(other, each) for each in names}
+        )
+
+
+async def audit(log: ReadableLog) -> Audit:
+    """Count over all partitions; reads the whole log, and stops at no damage."""
+    whole = Audit()
+    for partition in range(PARTITIONS):
+        whole += await audit_partition(log, partition)
+    return whole
+
+
+async def audit_partition(log: ReadableLog, partition: int) -> Audit:
+    """Count over one partition."""
+    causes = [each.sequence async for each in _all(log, inputs_of(partition))]
+    tally = _Tally(causes)
+    async for record in _all(log, outputs_of(partition)):
+        tally.take(record)
+    return tally.result()
+
+
+async def _all(log: ReadableLog, subjects: str) -> AsyncIterator[Record]:
+    position = 0
+    while page := await log.page(subjects, position, _PAGE):
+        position = page[-1].sequence
+        for record in page:
+            yield record
+
+
+class _Tally:
+    """The count so far, and the group that is being read."""
+
+    def __init__(self, causes: list[int]) -> None:
+        self._inputs = frozenset(causes)
+        self._waiting = set(causes)
+        self._groups = self._causeless = self._incomplete = self._repeated = 0
+        self._cause = self._count = 0
+        self._indexes: list[int] = []
+
+    def take(self, record: Record) -> None:
+        """Add one output."""
+        try:
+            mark = read_mark(record)
+        except (KeyError, ValueError):
+            self._close()
+            self._incomplete += 1
+            return
+        belongs = (mark.cause_sequence, mark.count) == (self._cause, self._count)
+        if not belongs or mark.index == 0:
+            self._close()
+            self._cause, self._count = mark.cause_sequence, mark.count
+        self._indexes.append(mark.index)
+        if len(self._indexes) == self._count:
+            self._close()
+
+    def result(self) -> Audit:
+        """The count, once all outputs were taken."""
+        self._close()
+        return Audit(
+            inputs=len(self._inputs),
+            groups=self._groups,
+            unanswered=len(self._waiting),
+            causeless=self._causeless,
+            incomplete=self._incomplete,
+            repeated=self._repeated,
+        )
+
+    def _close(self) -> None:
+        """Count the group that was being read."""
+        indexes, self._indexes = self._indexes, []
+        if not indexes:
+            return
+        if indexes != list(range(self._count)):
+            self._incomplete += 1
+        elif self._cause not in self._inputs:
+            self._causeless += 1
+        elif self._cause not in self._waiting:
+            self._repeated += 1
+        else:
+            self._waiting.remove(self._cause)
+            self._groups += 1

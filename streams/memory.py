@@ -1,0 +1,162 @@
+"""A log in memory that behaves as the broker's: for tests, and for runs that keep nothing.
+
+It passes the same contract suite as the log on JetStream.
+"""
+
+import asyncio
+import hashlib
+import time
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from uuid import UUID, uuid4
+
+from schemas.record import Record, Wire
+from schemas.subjects import outputs_of
+from streams.errors import Fenced
+from streams.log import (
+    GroupWrite,
+    Records,
+    check_input,
+    check_writes,
+    kept_headers,
+    matches,
+    same_messages,
+)
+from streams.topology import DUPLICATE_WINDOW_S
+
+
+class MemoryLog:
+    """A `ReadableLog` and `WritableLog` over a list of records."""
+
+    def __init__(
+        self, epoch: UUID | None = None, clock: Callable[[], int] = time.time_ns
+    ) -> None:
+        """Start empty; `clock` tells the time of arrival in nanoseconds since 1970."""
+        self._epoch = epoch or uuid4()
+        self._clock = clock
+        self._records: list[Record] = []
+        self._recent: dict[str, Record] = {}
+        self._ends: dict[int, int] = {}
+        """The last output of each partition."""
+        self._blobs: dict[str, bytes] = {}
+        self._grown = asyncio.Condition()
+
+    @property
+    def epoch(self) -> UUID:
+        """Drawn when the log was made."""
+        return self._epoch
+
+    async def page(self, subjects: str, after: int, limit: int) -> Records:
+        """Read from the list."""
+        return page_of(self._records, subjects, after, limit)
+
+    async def follow(
+        self, subjects: str, after: int, limit: int
+    ) -> AsyncGenerator[Records, None]:
+        """Yield pages, waiting for the list to grow in between."""
+        position = after
+        while True:
+            while records := await self.page(subjects, position, limit):
+                position = records[-1].sequence
+                yield records
+            async with self._grown:
+                if not page_of(self._records, subjects, position, 1):
+                    await self._grown.wait()
+
+    async def last_sequence(self, subjects: str) -> int:
+        """Search from the end."""
+        return last_of(self._records, subjects)
+
+    async def record(self, sequence: int) -> Record | None:
+        """Look it up."""
+        return record_of(self._records, sequence)
+
+    async def blob(self, digest: str) -> bytes | None:
+        """Look it up."""
+        return self._blobs.get(digest)
+
+    async def append(self, wire: Wire, message_id: str) -> int:
+        """Add one input, unless its id came a moment ago."""
+        check_input(wire)
+        now = self._clock()
+        recent = self._recent.get(message_id)
+        if recent and now - recent.time_ns < DUPLICATE_WINDOW_S * 1_000_000_000:
+            return recent.sequence
+        record = self._recent[message_id] = self._store(wire)
+        await self._announce()
+        return record.sequence
+
+    async def commit(self, writes: Sequence[GroupWrite]) -> dict[int, int]:
+        """Add all groups, if no partition has other outputs than its writer knows."""
+        check_writes(writes)
+        stored = {write.partition: self._stored(write) for write in writes}
+        if all(stored.values()):
+            return {each: records[-1].sequence for each, records in stored.items()}
+        for write in writes:
+            for wire in write.messages:
+                self._ends[write.partition] = self._store(wire).sequence
+        await self._announce()
+        return {write.partition: self._ends[write.partition] for write in writes}
+
+    async def put_blob(self, data: bytes) -> str:
+        """Keep the bytes."""
+        digest = hashlib.sha256(data).hexdigest()
+        self._blobs[digest] = data
+        return digest
+
+    def _stored(self, write: GroupWrite) -> Records:
+        """What of a write is in the log already: all, or nothing."""
+        expected = write.expected_last_output_sequence
+        if self._ends.get(write.partition, 0) == expected:
+            return ()
+        subjects = outputs_of(write.partition)
+        found = page_of(self._records, subjects, expected, len(write.messages) + 1)
+        if not same_messages(found, write.messages):
+            raise Fenced(write.partition, expected)
+        return found
+
+    def _store(self, wire: Wire) -> Record:
+        record = Record(
+            subject=wire.subject,
+            headers=kept_headers(dict(wire.headers)),
+            body=wire.body,
+            sequence=len(self._records) + 1,
+            time_ns=self._clock(),
+        )
+        self._records.append(record)
+        return record
+
+    async def _announce(self) -> None:
+        async with self._grown:
+            self._grown.notify_all()
+
+
+def page_of(
+    records: Sequence[Record], subjects: str, after: int, limit: int
+) -> Records:
+    """A page of records that are in order of their sequences."""
+    start = bisect_right(records, after, key=lambda record: record.sequence)
+    return tuple(_first(records, start, subjects, limit))
+
+
+def last_of(records: Sequence[Record], subjects: str) -> int:
+    """The sequence of the last matching record, 0 for none."""
+    matching = (each for each in reversed(records) if matches(subjects, each.subject))
+    return next((each.sequence for each in matching), 0)
+
+
+def record_of(records: Sequence[Record], sequence: int) -> Record | None:
+    """The record with a sequence, if it is there."""
+    found = page_of(records, ">", sequence - 1, 1)
+    return found[0] if found and found[0].sequence == sequence else None
+
+
+def _first(
+    records: Sequence[Record], start: int, subjects: str, limit: int
+) -> Iterable[Record]:
+    for place in range(start, len(records)):
+        if limit == 0:
+            return
+        if matches(subjects, records[place].subject):
+            limit -= 1
+            yield records[place]

@@ -1,0 +1,36 @@
+"""Logs to test against: a fresh broker for each test, and memory beside it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from streams.log import ReadableLog, WritableLog
+from streams.memory import MemoryLog
+from tests.servers import Broker, fresh_broker
+
+
+@dataclass(frozen=True, slots=True)
+class BothLogs:
+    """The two sides of one log."""
+
+    read: ReadableLog
+    write: WritableLog
+
+
+@pytest.fixture
+async def broker() -> AsyncIterator[Broker]:
+    """A real server with an empty log."""
+    async with fresh_broker() as running:
+        yield running
+
+
+@pytest.fixture(params=["memory", "jetstream"])
+async def log(request: pytest.FixtureRequest) -> AsyncIterator[BothLogs]:
+    """An empty log: the same tests hold for memory and for the broker."""
+    if request.param == "memory":
+        memory = MemoryLog()
+        yield BothLogs(memory, memory)
+    else:
+        async with fresh_broker() as running:
+            yield BothLogs(running.reader, running.writer)
