@@ -13,6 +13,9 @@ UNREACHABLE = 3
 BUG = 101
 INTERRUPTED = 130
 
+DEBUG = "ECHOIC_DEBUG"
+"""The variable that, set to 1, lets tracebacks through."""
+
 
 class EchoicError(Exception):
     """An error for a person to read; `next_step` is what to do about it."""

@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from echoic.errors import SettingsError
+from echoic.errors import DEBUG, SettingsError
 from echoic.options import OPTIONS, Option, Value, default_data
 
 if TYPE_CHECKING:
     from schemas.settings import MatchLimits, MindSettings
 
 PREFIX = "ECHOIC_"
-DEBUG = "ECHOIC_DEBUG"
-"""Set to 1 for tracebacks; a matter of the command line alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

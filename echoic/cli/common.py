@@ -1,0 +1,87 @@
+"""What commands share: their common options, the settings, and how results are shown.
+
+Its rule: results go to stdout, everything else to stderr; `--json` prints the same
+results for programs, and colour is for terminals only.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic.settings import Settings, load
+
+Data = Annotated[
+    Path | None, typer.Option("--data", help="The folder of the instance.")
+]
+Agent = Annotated[
+    str | None, typer.Option("--agent", help="Which companion; else ECHOIC_AGENT.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def new_app(name: str, about: str) -> typer.Typer:
+    """A group of commands that loads fast: plain help, no completion."""
+    return typer.Typer(
+        name=name,
+        help=about,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+
+
+def settings_of(
+    data: Path | None = None, agent: str | None = None, **flags: object
+) -> Settings:
+    """The settings with these flags on top."""
+    given = {name.replace("__", "."): value for name, value in flags.items()}
+    return load({"data": None if data is None else str(data), "agent": agent, **given})
+
+
+def print_json(value: object) -> None:
+    """Print one value as one line of JSON."""
+    print(json.dumps(value, ensure_ascii=False, default=str), flush=True)
+
+
+def note(text: str) -> None:
+    """Tell a person something that is no result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
+    """Print rows in columns as wide as they need to be."""
+    cells = [[str(cell) for cell in row] for row in (header, *rows)]
+    if len(cells) == 1:
+        note("nothing yet")
+        return
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    for row in cells:
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(padded).rstrip())
+
+
+def print_rows(
+    rows: Sequence[Mapping[str, object]], columns: Sequence[str], as_json: bool
+) -> None:
+    """Print rows as a table of some columns, or whole as JSON."""
+    if as_json:
+        print_json({"v": 1, "rows": rows})
+        return
+    table([[row[column] for column in columns] for row in rows], columns)
+
+
+def terminal_width() -> int:
+    """How many columns there are to fill; wide where nobody looks."""
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 140
+
+
+def has_colour() -> bool:
+    """Whether colours are wanted and shown."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -1,0 +1,164 @@
+"""The program `echoic`: finds the command, runs it, and turns errors into exit codes.
+
+Its rule: 0 done, 1 found something wrong or nothing, 2 wrong usage or data, 3 nobody
+answers, 101 a bug of ours, 130 interrupted.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from echoic import errors
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("lifecycle", "Start an instance: broker, database, mind."),
+    "down": ("lifecycle", "Stop the instance."),
+    "demo": ("lifecycle", "Play a recorded game through a throw-away instance."),
+    "pub": ("publishing", "Publish events, as a sensor does."),
+    "watch": ("watching", "Show each decision as it is made."),
+    "explain": ("watching", "Say why a decision came out as it did."),
+    "state": ("watching", "Show what the mind knows of an agent."),
+    "feedback": ("publishing", "Judge a decision or a heuristic."),
+    "outcome": ("publishing", "Report how a decision turned out."),
+    "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze."),
+    "session": ("sessions", "Stretches that can be replayed: list, export, start."),
+    "projection": ("projections", "The read models: list, rebuild, lag."),
+    "log": ("log", "The log itself: verify, tail."),
+    "replay": ("replays", "Decide a session again, and compare."),
+    "pack": ("packs", "What a domain brings: list, load, validate, schema."),
+    "sensor": ("sensors", "Run a sensor that comes with a pack."),
+    "config": ("config", "The settings and where they come from."),
+    "doctor": ("doctor", "Check the whole installation."),
+    "schema": ("schema", "Messages and subjects, for programs."),
+}
+"""Every command: the module of `echoic.cli` that has it, and one line of help."""
+
+_DOCS = "Docs: README.md and docs/. Every error names the next command."
+
+
+class _Lazy(TyperGroup):
+    """A group whose commands are imported when they are called."""
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]
+        """The command itself, from its own module."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = get_command(import_module(f"echoic.cli.{COMMANDS[cmd_name][0]}").app)
+        members = getattr(found, "commands", {})
+        return members.get(cmd_name, found)  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: typer.Context, formatter: object) -> None:  # type: ignore[override]
+        """List the commands without importing any."""
+        with formatter.section("Commands"):  # type: ignore[attr-defined]
+            rows = [(name, about) for name, (_, about) in COMMANDS.items()]
+            formatter.write_dl(rows)  # type: ignore[attr-defined]
+
+
+app = typer.Typer(
+    cls=_Lazy,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog=_DOCS,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program and exit with its code."""
+    sys.exit(run(lambda: _command()(arguments, "echoic", standalone_mode=False)))
+
+
+def run(command: Callable[[], object]) -> int:
+    """Run a command; whatever it raises becomes a message and an exit code."""
+    try:
+        code = command()
+    except (KeyboardInterrupt, typer.Abort):
+        return errors.INTERRUPTED
+    except typer.Exit as ended:
+        return ended.exit_code
+    except BrokenPipeError:
+        # Whoever read us has seen enough; nothing more may be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return errors.OK
+    except Exception as error:  # noqa: BLE001  # the one place where all errors end
+        return _told(error)
+    return code if isinstance(code, int) else errors.OK
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"echoic {version('echoic')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=_show_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Decide whether, when and how to respond to what sensors notice."""
+
+
+def _command() -> TyperGroup:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    # Named here so that a misspelt command gets a suggestion.
+    group.commands.update({name: TyperCommand(name=name) for name in COMMANDS})
+    return group
+
+
+def _told(error: Exception) -> int:
+    """Say what went wrong on stderr, and return the exit code for it."""
+    if os.environ.get(errors.DEBUG) == "1":
+        raise error
+    show = getattr(error, "show", None)
+    if show is not None:
+        show()
+        return errors.USAGE
+    known = _as_echoic(error)
+    if known is None:
+        print(
+            f"echoic: a bug: {type(error).__name__}: {error}\n"
+            f"  → {errors.DEBUG}=1 shows where; please report it with that",
+            file=sys.stderr,
+        )
+        return errors.BUG
+    print(f"echoic: {known.what}", file=sys.stderr)
+    if known.next_step:
+        print(f"  → {known.next_step}", file=sys.stderr)
+    return known.exit_code
+
+
+def _as_echoic(error: Exception) -> errors.EchoicError | None:
+    """Errors of the layers below, in our own terms."""
+    from projections.errors import ProjectionError, StoreUnavailable
+    from schemas.subjects import SubjectError
+    from streams.errors import LogUnavailable, ServerFailed, StreamsError
+
+    match error:
+        case errors.EchoicError():
+            return error
+        case LogUnavailable() | ServerFailed() | StoreUnavailable():
+            return errors.NotRunningError(str(error), next_step="echoic doctor")
+        case StreamsError() | ProjectionError() | SubjectError():
+            return errors.EchoicError(str(error))
+        case OSError():
+            return errors.EchoicError(str(error))
+        case _:
+            return None

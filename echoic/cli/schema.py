@@ -1,0 +1,33 @@
+"""`echoic schema`: messages and subjects as documents."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from echoic.asyncapi import asyncapi, json_schema
+from echoic.cli.common import new_app, print_json
+from echoic.events_page import render
+
+app = new_app("schema", "Messages and subjects, for programs.")
+
+
+@app.command()
+def schema(
+    subjects: Annotated[
+        bool, typer.Option("--asyncapi", help="An AsyncAPI 3 document of the subjects.")
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="The page docs/events.md.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of every message.
+
+    Examples: `echoic schema > messages.json`, `echoic schema --asyncapi`.
+    """
+    if markdown:
+        print(render(), end="")
+    elif subjects:
+        print_json(asyncapi(version("echoic")))
+    else:
+        print_json(json_schema())
