@@ -9,9 +9,9 @@ from handlers.effects.asking import ask_model
 from handlers.effects.delivering import Outlet, deliver
 from handlers.effects.desk import Held
 from handlers.effects.models import Model
-from handlers.effects.results import EffectsLog
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import ResultMessage
+from streams.log import ReadableLog, WritableLog
 
 
 def wall_clock() -> datetime:
@@ -23,7 +23,8 @@ def wall_clock() -> datetime:
 class Performer:
     """What asks are performed with."""
 
-    log: EffectsLog
+    log: ReadableLog
+    writer: WritableLog
     outlet: Outlet
     model: Model | None
     """None: there is no System 2, and whoever asks for it is told so."""
@@ -35,7 +36,8 @@ class Performer:
         may_be_answered = held.is_repeated or left_s <= 0
         if may_be_answered and await results.is_answered(self.log, held):
             return
-        await results.append(self.log, held, await self._result(held, left_s))
+        result = await self._result(held, left_s)
+        await results.append(self.writer, self.log.epoch, held, result)
 
     def seconds_left(self, held: Held) -> float:
         """For how long the answer is still worth something, by the broker's time."""

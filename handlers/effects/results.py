@@ -7,7 +7,6 @@ the mind keeps the first.
 
 import logging
 from dataclasses import replace
-from typing import Protocol
 from uuid import UUID, uuid5
 
 from handlers.effects.desk import Held
@@ -24,10 +23,6 @@ _SOURCE = "/echoic/effects"
 _log = logging.getLogger(__name__)
 
 
-class EffectsLog(ReadableLog, WritableLog, Protocol):
-    """A log to look up and append results in."""
-
-
 def result_id(epoch: UUID, ask_id: str) -> str:
     """The id of the result of an ask."""
     return str(uuid5(epoch, f"result/{ask_id}"))
@@ -39,13 +34,15 @@ def passed_on(output: Output) -> dict[str, str]:
     return {"traceparent": traceparent} if traceparent else {}
 
 
-async def append(log: EffectsLog, held: Held, result: ResultMessage) -> int:
+async def append(
+    writer: WritableLog, epoch: UUID, held: Held, result: ResultMessage
+) -> int:
     """Append the result of an ask and return its sequence, however long it takes.
 
     What a model said is not thrown away because the broker is gone for a while.
     """
     output = held.output
-    id_ = result_id(log.epoch, output.id)
+    id_ = result_id(epoch, output.id)
     wire = write_input(
         result,
         agent=output.agent,
@@ -56,12 +53,12 @@ async def append(log: EffectsLog, held: Held, result: ResultMessage) -> int:
     wire = replace(wire, headers={**wire.headers, **passed_on(output)})
     while True:
         try:
-            return await log.append(wire, f"{EPOCH_PREFIX}{log.epoch}:{id_}")
+            return await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{id_}")
         except LogUnavailable as error:
             _log.warning("the result of ask %s waits: %s", output.id, error)
 
 
-async def is_answered(log: EffectsLog, held: Held) -> bool:
+async def is_answered(log: ReadableLog, held: Held) -> bool:
     """Whether the log holds a result of this ask already."""
     output = held.output
     wanted = result_id(log.epoch, output.id)

@@ -1,0 +1,119 @@
+"""Bringing the aids: the vectors and packs that the mind needs for its inputs.
+
+Worker and replay bring them alike. What a machine could not compute again is recorded,
+and taken from the record.
+"""
+
+import asyncio
+from base64 import b64decode
+from collections.abc import Iterable, Mapping, Sequence
+
+import orjson
+
+from handlers import turns
+from schemas import subjects
+from schemas.aids import Aids
+from schemas.decisions import Decided
+from schemas.envelope import Input
+from schemas.packs import CompiledPack, PackError, compile_pack, from_blob
+from schemas.record import Record
+from schemas.state import PartitionState
+from schemas.vectors import Embedder, Vector
+from streams.log import ReadableLog
+
+
+class PackLibrary:
+    """Packs out of the log's blob store, compiled once and kept."""
+
+    def __init__(self, log: ReadableLog, embedder: Embedder) -> None:
+        """Read blobs from `log` and embed conditions with `embedder`."""
+        self._log = log
+        self._embedder = embedder
+        self._packs: dict[str, CompiledPack] = {}
+
+    @property
+    def packs(self) -> Mapping[str, CompiledPack]:
+        """Every pack fetched so far, by digest."""
+        return self._packs
+
+    async def fetch(self, digests: Iterable[str]) -> None:
+        """Have these packs at hand; one without a readable blob is left out.
+
+        Whoever refers to a pack that is left out is told so by the mind.
+        """
+        for digest in digests:
+            if digest in self._packs:
+                continue
+            blob = await self._log.blob(digest)
+            if blob is None:
+                continue
+            try:
+                compiled = await asyncio.to_thread(_compiled, blob, self._embedder)
+            except PackError:
+                continue
+            # A new mapping: aids that were brought earlier stay what they were.
+            self._packs = {**self._packs, digest: compiled}
+
+
+class Bringer:
+    """Brings aids, with one embedder and one library."""
+
+    def __init__(self, embedder: Embedder, library: PackLibrary) -> None:
+        """Embed with `embedder` and take packs from `library`."""
+        self._embedder = embedder
+        self._library = library
+
+    async def bring(self, inputs: Sequence[Input]) -> list[Aids]:
+        """The aids of new inputs, one for each; their texts are embedded at once."""
+        needs = [turns.needs(taken) for taken in inputs]
+        await self._library.fetch(
+            need.pack_digest for need in needs if need.pack_digest
+        )
+        texts = [need.text for need in needs if need.text is not None]
+        vectors = iter(await self._embed(texts))
+        return [
+            self._aids(None if need.text is None else next(vectors)) for need in needs
+        ]
+
+    async def bring_recorded(self, taken: Input, outputs: Sequence[Record]) -> Aids:
+        """The aids that an input was answered with."""
+        recorded = None if self._embedder.exact else _recorded_vector(outputs)
+        if recorded is None:
+            return (await self.bring([taken]))[0]
+        return self._aids(recorded)
+
+    async def bring_packs_of(self, state: PartitionState) -> None:
+        """Have every pack at hand that a state refers to."""
+        shelves = [state.shared.packs, *(each.packs for each in state.agents.values())]
+        await self._library.fetch(
+            sorted({ref.digest for shelf in shelves for ref in shelf.values()})
+        )
+
+    def _aids(self, vector: Vector | None) -> Aids:
+        return Aids(
+            vector=vector, packs=self._library.packs, is_exact=self._embedder.exact
+        )
+
+    async def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        if not texts:
+            return ()
+        if self._embedder.exact:
+            return self._embedder.embed(texts)
+        # Such an embedder may wait for the network or work for long.
+        return await asyncio.to_thread(self._embedder.embed, texts)
+
+
+def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
+    pack = from_blob(blob)
+    return compile_pack(
+        pack, embedder.embed([each.condition for each in pack.heuristics])
+    )
+
+
+def _recorded_vector(outputs: Sequence[Record]) -> Vector | None:
+    """The vector that a decision holds because no other machine might compute it."""
+    for output in outputs:
+        if subjects.parse(output.subject).detail == Decided.token():
+            embedding = orjson.loads(output.body).get("embedding")
+            return b64decode(embedding) if embedding else None
+    return None

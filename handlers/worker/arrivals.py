@@ -1,0 +1,40 @@
+"""What arrives in the log, with an end to waiting."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from streams.log import Records
+
+
+class Arrivals:
+    """An endless iterator of records that one can stop waiting for and come back to."""
+
+    def __init__(self, arriving: AsyncIterator[Records]) -> None:
+        """Take the iterator over, and close it in the end."""
+        self._arriving = arriving
+        self._next: asyncio.Future[Records] | None = None
+
+    async def within(self, seconds: float | None) -> Records:
+        """The next records; nothing if none come in so many seconds.
+
+        Raises:
+            StopAsyncIteration: nothing will come any more.
+        """
+        if self._next is None:
+            self._next = asyncio.ensure_future(anext(self._arriving))
+        done, _ = await asyncio.wait({self._next}, timeout=seconds)
+        if not done:
+            return ()
+        taken, self._next = self._next, None
+        return taken.result()
+
+    async def close(self) -> None:
+        """Stop waiting for good."""
+        if self._next is not None:
+            self._next.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._next
+        close = getattr(self._arriving, "aclose", None)
+        if close is not None:
+            await close()

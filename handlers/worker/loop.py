@@ -1,0 +1,217 @@
+"""The loop: take all that waits, answer it, append whole groups behind the fences.
+
+A write that is not acknowledged, for whatever reason, costs the state: it is dropped and
+folded again from the log, which knows what became of the write.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+from uuid import uuid4
+
+from handlers import turns
+from handlers.aids import Bringer
+from handlers.turns import Turn
+from handlers.worker.arrivals import Arrivals
+from handlers.worker.recovery import Recovery
+from handlers.worker.saving import Saver
+from handlers.worker.standing import Standing, advanced, writes
+from handlers.worker.ticking import Alarms, wall_clock
+from schemas.controls import MindStarted
+from schemas.envelope import Input
+from schemas.identity import EPOCH_PREFIX
+from schemas.reading import read_input
+from schemas.record import Record
+from schemas.results import ClockTicked
+from schemas.state import AgentState
+from schemas.subjects import PARTITIONS, SHARED_AGENT, inputs_of, parse, partition_of
+from schemas.writing import write_input
+from streams.checkpoints import Checkpoints
+from streams.errors import Fenced, LogFull, LogUnavailable
+from streams.log import ReadableLog, WritableLog
+from streams.topology import BATCH_LIMIT
+
+INPUTS_AT_ONCE = 192
+"""How many inputs are answered with one write, at most."""
+
+ALL_PARTITIONS = tuple(range(PARTITIONS))
+PAUSE_S = 0.5
+"""Between attempts while the broker is away or full."""
+
+T = TypeVar("T")
+Observer = Callable[[Sequence[Turn]], None]
+"""Is told of turns once the log holds them; must not raise."""
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """The owner of some partitions of a log."""
+
+    def __init__(
+        self,
+        log: ReadableLog,
+        writer: WritableLog,
+        bringer: Bringer,
+        started: MindStarted,
+        *,
+        partitions: Sequence[int] = ALL_PARTITIONS,
+        checkpoints: Checkpoints | None = None,
+        observe: Observer | None = None,
+        clock: Callable[[], datetime] = wall_clock,
+    ) -> None:
+        """Prepare to own `partitions`; `started` is what each of them is told first."""
+        digests = started.digests
+        code = f"{digests.version}/{digests.embedder}"
+        self.ready = asyncio.Event()
+        """Set when the state is there and inputs are being answered."""
+        self._log = log
+        self._writer = writer
+        self._bringer = bringer
+        self._started = started
+        self._partitions = tuple(partitions)
+        self._observe = observe
+        self._recovery = Recovery(log, bringer, checkpoints, code)
+        self._saver = Saver(checkpoints, log.epoch, code)
+        self._alarms = Alarms(clock)
+        self._standings: dict[int, Standing] = {}
+
+    def state_of(self, agent: str) -> AgentState | None:
+        """What is known of an agent; None if nothing is, or another worker knows."""
+        standing = self._standings.get(partition_of(agent))
+        return standing.state.agents.get(agent) if standing else None
+
+    async def run(self) -> None:
+        """Answer inputs until cancelled."""
+        await self._recover(self._partitions)
+        await self._announce()
+        first = min(each.state.position for each in self._standings.values())
+        arrivals = Arrivals(self._log.follow(self._subjects(), first, INPUTS_AT_ONCE))
+        self.ready.set()
+        try:
+            while True:
+                records = await arrivals.within(self._alarms.wait_s())
+                await self._answer(self._owned(records))
+                if not records:
+                    await self._tick()
+        finally:
+            await arrivals.close()
+            await self._saver.finish()
+
+    def _subjects(self) -> str:
+        """What to read: the server cannot filter by some partitions, only one or all."""
+        alone = len(self._partitions) == 1
+        return inputs_of(self._partitions[0] if alone else "*")
+
+    def _owned(self, records: Iterable[Record]) -> list[Input]:
+        return [
+            read_input(record)
+            for record in records
+            if parse(record.subject).partition in self._standings
+        ]
+
+    async def _answer(self, waiting: Sequence[Input]) -> None:
+        """Answer inputs in order, with as few writes as hold them."""
+        while waiting := self._unanswered(waiting):
+            made = await self._turns(waiting)
+            try:
+                ends = await self._writer.commit(writes(made, self._standings))
+            except (Fenced, LogUnavailable, LogFull) as error:
+                await self._fold_again(made, error)
+            else:
+                self._adopt(made, advanced(made, ends))
+
+    def _unanswered(self, waiting: Sequence[Input]) -> list[Input]:
+        return [
+            taken
+            for taken in waiting
+            if taken.sequence > self._standings[taken.partition].state.position
+        ]
+
+    async def _turns(self, waiting: Sequence[Input]) -> list[Turn]:
+        """Take as many turns, one after the other, as fit into one write."""
+        states = {each.partition: each.state for each in self._standings.values()}
+        made: list[Turn] = []
+        messages = 0
+        for taken, aids in zip(
+            waiting, await self._bringer.bring(waiting), strict=True
+        ):
+            turn = turns.answer(states[taken.partition], taken, aids, self._log.epoch)
+            messages += len(turn.outputs)
+            if made and messages > BATCH_LIMIT:
+                break
+            states[taken.partition] = turn.state
+            made.append(turn)
+        return made
+
+    def _adopt(self, made: Sequence[Turn], standings: dict[int, Standing]) -> None:
+        """Go on from turns that the log holds, and tell whoever watches."""
+        self._standings |= standings
+        for turn in made:
+            agent, partition = turn.taken.agent, turn.taken.partition
+            own = standings[partition].state.agents.get(agent)
+            if own is not None:
+                self._alarms.note(partition, agent, own)
+        self._saver.note(made)
+        for standing in standings.values():
+            self._saver.save(standing)
+        if self._observe is not None:
+            self._observe(made)
+
+    async def _fold_again(self, made: Sequence[Turn], error: Exception) -> None:
+        """Drop what was thought of the partitions of a write, and ask the log."""
+        partitions = {turn.taken.partition for turn in made}
+        _log.warning("%s; partitions %s are folded again", error, sorted(partitions))
+        if not isinstance(error, Fenced):
+            await asyncio.sleep(PAUSE_S)
+        await self._recover(sorted(partitions))
+
+    async def _recover(self, partitions: Iterable[int]) -> None:
+        for partition in partitions:
+            standing = await _patiently(partial(self._recovery.recover, partition))
+            self._standings[partition] = standing
+            self._alarms.note_all(partition, standing.state)
+
+    async def _announce(self) -> None:
+        """Tell each partition which settings are in force from here."""
+        appends = (
+            self._append(self._started, SHARED_AGENT, partition, "/echoic/worker")
+            for partition in self._partitions
+        )
+        await asyncio.gather(*appends)
+
+    async def _tick(self) -> None:
+        """Make an input for each agent whose timer is due."""
+        for alarm in self._alarms.ring():
+            tick = ClockTicked(due_at=alarm.due)
+            await self._append(tick, alarm.agent, alarm.partition, "/echoic/clock")
+
+    async def _append(
+        self,
+        message: MindStarted | ClockTicked,
+        agent: str,
+        partition: int,
+        source: str,
+    ) -> None:
+        id_ = str(uuid4())
+        wire = write_input(
+            message, agent=agent, partition=partition, id_=id_, source=source
+        )
+        message_id = f"{EPOCH_PREFIX}{self._log.epoch}:{id_}"
+        await _patiently(partial(self._writer.append, wire, message_id))
+
+
+async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
+    """Do it, again and again while the broker is away or full; say so once."""
+    told = False
+    while True:
+        try:
+            return await action()
+        except (LogUnavailable, LogFull) as error:
+            if not told:
+                _log.warning("waiting for the broker: %s", error)
+            told = True
+            await asyncio.sleep(PAUSE_S)

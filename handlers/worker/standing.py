@@ -1,0 +1,51 @@
+"""Where a partition stands: its state, and the fence its next write must pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from handlers.turns import Turn
+from schemas.record import Wire
+from schemas.state import PartitionState
+from streams.log import GroupWrite
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A partition as the log has it."""
+
+    partition: int
+    state: PartitionState
+    last_output: int = 0
+    """The sequence of the last output folded into the state; 0 for none."""
+    last_input_id: str = ""
+    """The id of the last input folded into it."""
+
+
+def writes(
+    turns: Sequence[Turn], standings: Mapping[int, Standing]
+) -> tuple[GroupWrite, ...]:
+    """The groups of `turns`, by partition, behind the fences of `standings`."""
+    messages: dict[int, list[Wire]] = {}
+    for turn in turns:
+        group = messages.setdefault(turn.taken.partition, [])
+        group.extend(
+            Wire(each.record.subject, each.record.headers, each.record.body)
+            for each in turn.outputs
+        )
+    return tuple(
+        GroupWrite(partition, standings[partition].last_output, tuple(group))
+        for partition, group in messages.items()
+    )
+
+
+def advanced(turns: Sequence[Turn], ends: Mapping[int, int]) -> dict[int, Standing]:
+    """Where the partitions of acknowledged turns stand; `ends` are their last outputs."""
+    return {
+        turn.taken.partition: Standing(
+            partition=turn.taken.partition,
+            state=turn.state,
+            last_output=ends[turn.taken.partition],
+            last_input_id=turn.taken.id,
+        )
+        for turn in turns
+    }

@@ -1,0 +1,76 @@
+"""The clock: when a timer is due and nothing else comes, a tick is the input to run it.
+
+Agents whose session keeps the time of its events get none: only events move their time.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from schemas.state import AgentState, PartitionState
+
+AGAIN = timedelta(seconds=1)
+"""When a tick that changed nothing is repeated: the broker's clock may be behind ours."""
+
+
+def wall_clock() -> datetime:
+    """The time on the wall, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """An agent's earliest timer."""
+
+    agent: str
+    partition: int
+    due: datetime
+    at: datetime
+    """When the next tick for it is to be made."""
+
+
+class Alarms:
+    """The earliest timer of each agent that has one."""
+
+    def __init__(self, clock: Callable[[], datetime] = wall_clock) -> None:
+        """Tell the time by `clock`."""
+        self._clock = clock
+        self._alarms: dict[str, Alarm] = {}
+
+    def note(self, partition: int, agent: str, state: AgentState) -> None:
+        """Take in an agent's timers as they are now."""
+        due = _due(state)
+        if due is None:
+            self._alarms.pop(agent, None)
+            return
+        known = self._alarms.get(agent)
+        if known is None or known.due != due:
+            self._alarms[agent] = Alarm(agent, partition, due, at=due)
+
+    def note_all(self, partition: int, state: PartitionState) -> None:
+        """Take in a partition's timers as they are now, and forget what they were."""
+        stale = [each for each in self._alarms.values() if each.partition == partition]
+        for alarm in stale:
+            del self._alarms[alarm.agent]
+        for agent, own in state.agents.items():
+            self.note(partition, agent, own)
+
+    def wait_s(self) -> float | None:
+        """Seconds until the next tick; None while no timer is set."""
+        if not self._alarms:
+            return None
+        soonest = min(alarm.at for alarm in self._alarms.values())
+        return max((soonest - self._clock()).total_seconds(), 0.0)
+
+    def ring(self) -> Iterable[Alarm]:
+        """The alarms that ring now; each is put off, for its tick takes time to count."""
+        now = self._clock()
+        ringing = [alarm for alarm in self._alarms.values() if alarm.at <= now]
+        for alarm in ringing:
+            self._alarms[alarm.agent] = replace(alarm, at=now + AGAIN)
+        return ringing
+
+
+def _due(state: AgentState) -> datetime | None:
+    has_no_clock = state.session is not None and state.session.clock == "event"
+    return None if has_no_clock or not state.timers else state.timers[0].due
