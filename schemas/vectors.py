@@ -8,7 +8,7 @@ elementwise and correctly rounded.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,13 +122,12 @@ def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
     values = np.frombuffer(b"".join(near), dtype=np.int8).astype(np.float32)
     rows = values.reshape(len(near), len(vector))
     products = rows @ np.frombuffer(vector, dtype=np.int8).astype(np.float32)
-    own = _length(vector)
-    cosines = [
-        round6(product / (_length(each) * own)) if own and _length(each) else 0.0
+    parts = [
+        product / (_length(each) or inf)
         for product, each in zip(products.tolist(), near, strict=True)
     ]
-    best = max(range(len(near)), key=cosines.__getitem__)
-    return best, cosines[best]
+    longest = max(parts)
+    return parts.index(longest), round6(longest / (_length(vector) or inf))
 
 
 @lru_cache(maxsize=8192)
