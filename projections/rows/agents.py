@@ -1,0 +1,133 @@
+"""Rows of an agent's life: its sessions, and what it got used to."""
+
+from collections.abc import Iterator
+
+from projections.changes import Change, Patch, Put, Remove, Row
+from projections.folds import domains, events
+from projections.rows.folded import Folded
+from schemas import identity
+from schemas.controls import SessionEnded, SessionStarted
+from schemas.decisions import Completed, Decided, Dropped
+from schemas.learning import FeedbackApplied
+from schemas.sensing import Sensed
+from schemas.state import Habit, Session
+
+
+def session_changes(folded: Folded) -> Iterator[Change]:
+    """The session that an input starts, lives in, or ends."""
+    before, after = folded.agent_before.session, folded.agent.session
+    if before is not None and not _is_same(before, after):
+        yield _ended(folded, before)
+    if after is not None and not _is_same(before, after):
+        yield _started(folded, after)
+    lived_in = after or before
+    if lived_in is not None:
+        values: Row = {
+            "last_sequence": folded.taken.sequence,
+            "last_at": folded.now,
+            "input_count": 1,
+        }
+        yield Patch("sessions", (folded.name, lived_in.id), values)
+    yield from _tallied(folded)
+
+
+def habit_changes(folded: Folded) -> Iterator[Change]:
+    """The sort of event that came once more, and those forgotten for it."""
+    event = folded.taken.message
+    if not isinstance(event, Sensed):
+        return
+    sort = events.sort_of(event)
+    before = folded.agent_before.habits.get(sort, ())
+    after = folded.agent.habits.get(sort, ())
+    if after is before or not after:
+        return
+    latest = _habit_key(folded, event, after[-1])
+    # A habit that came again is a new value under the same key.
+    gone = (habit for habit in before if not any(habit is kept for kept in after))
+    for habit in gone:
+        key = _habit_key(folded, event, habit)
+        if key != latest:
+            yield Remove("habituation", key)
+    yield Put("habituation", latest, _habit_row(folded, event, after[-1]))
+
+
+def _is_same(before: Session | None, after: Session | None) -> bool:
+    if before is None or after is None:
+        return False
+    return before.first_sequence == after.first_sequence
+
+
+def _started(folded: Folded, session: Session) -> Put:
+    row: Row = {
+        "title": session.title,
+        "clock": session.clock,
+        "first_sequence": session.first_sequence,
+        "last_sequence": session.first_sequence,
+        "started_at": session.started_at,
+        "last_at": session.last_at,
+        "ended_at": None,
+        "ended_by": None,
+        "input_count": 0,
+        "spoke_count": 0,
+        "silent_count": 0,
+        "feedback_count": 0,
+    }
+    return Put("sessions", (folded.name, session.id), row)
+
+
+def _ended(folded: Folded, session: Session) -> Patch:
+    match folded.taken.message:
+        case SessionEnded():
+            by, at = "end", folded.now
+        case SessionStarted():
+            by, at = "start", session.last_at
+        case _:
+            by, at = "gap", session.last_at
+    values: Row = {"ended_at": at, "ended_by": by}
+    return Patch("sessions", (folded.name, session.id), values)
+
+
+def _tallied(folded: Folded) -> Iterator[Change]:
+    """Count what was said, kept silent and judged, in the session of its decision."""
+    for output in folded.outputs:
+        match output.message:
+            case Decided() as message:
+                if message.silence is not None:
+                    yield from _counted(folded, message.session_id, "silent_count")
+                elif message.final:
+                    yield from _counted(folded, message.session_id, "spoke_count")
+            case Completed(decision_id=id_):
+                yield from _counted(folded, _session_of(folded, id_), "spoke_count")
+            case Dropped(decision_id=id_):
+                yield from _counted(folded, _session_of(folded, id_), "silent_count")
+            case FeedbackApplied(decision_id=str(id_)):
+                yield from _counted(folded, _session_of(folded, id_), "feedback_count")
+            case _:
+                pass
+
+
+def _counted(folded: Folded, session_id: str | None, column: str) -> Iterator[Change]:
+    if session_id is not None:
+        yield Patch("sessions", (folded.name, session_id), {column: 1})
+
+
+def _session_of(folded: Folded, decision_id: str) -> str | None:
+    remembered = folded.agent.decisions.get(decision_id)
+    return remembered.session_id if remembered is not None else None
+
+
+def _habit_key(folded: Folded, event: Sensed, habit: Habit) -> tuple[str, ...]:
+    sort = identity.digest(habit.vector, habit.named.encode())
+    return folded.name, event.source, event.type, sort
+
+
+def _habit_row(folded: Folded, event: Sensed, habit: Habit) -> Row:
+    return {
+        "named": habit.named,
+        "text": event.text,
+        "tau_s": domains.of_event(folded.packs, event).tau_s,
+        "passed_at": habit.passed_at,
+        "seen_at": habit.seen_at[-1],
+        "recent_count": len(habit.seen_at),
+        "sequence": folded.taken.sequence,
+    }

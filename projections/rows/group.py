@@ -1,0 +1,72 @@
+"""All changes of one group, in order."""
+
+from collections.abc import Iterator
+
+from projections.changes import Change
+from projections.rows import agents, decisions, fires, heuristics, history
+from projections.rows.folded import Folded, steps
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.envelope import Output
+from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
+from schemas.notes import ControlApplied, Handled, Quarantined
+from schemas.subjects import SHARED_AGENT
+
+_TEACHING = (FeedbackApplied, OutcomeObserved, ControlApplied)
+
+
+def changes_of(folded: Folded) -> list[Change]:
+    """What one group changes in the read models.
+
+    Raises:
+        MissingPackError: a pack in force is not among the aids.
+    """
+    changes: list[Change] = []
+    for output in folded.outputs:
+        changes += _of_output(folded, output)
+    if folded.taken.agent == SHARED_AGENT:
+        changes += heuristics.shared_changed(folded)
+        return changes
+    changes += agents.session_changes(folded)
+    changes += agents.habit_changes(folded)
+    changes += heuristics.packs_changed(folded)
+    if any(isinstance(output.message, _TEACHING) for output in folded.outputs):
+        changes += _of_teaching(folded)
+    changes += heuristics.beliefs_changed(folded)
+    return changes
+
+
+def _of_output(folded: Folded, output: Output) -> list[Change]:
+    match output.message:
+        case Decided() as message:
+            return [decisions.decided(folded, output, message)]
+        case Completed() as message:
+            return [decisions.completed(folded, output, message)]
+        case Dropped() as message:
+            return [decisions.dropped(folded, output, message)]
+        case HeuristicFired() as message:
+            return [fires.fired(folded, output, message)]
+        case ModelAsked() | DeliveryAsked() as message:
+            return [decisions.asked(folded, output, message)]
+        case OutcomeObserved() | OutcomeExpired() as message:
+            return fires.ended(folded, message.fire_id, message)
+        case Handled(reason="recorded"):
+            return decisions.answered(folded)
+        case Quarantined() as message:
+            return [decisions.quarantined(folded, output, message)]
+        case _:
+            return []
+
+
+def _of_teaching(folded: Folded) -> Iterator[Change]:
+    for step in steps(folded):
+        match step.output.message:
+            case FeedbackApplied() as message:
+                yield from fires.voted(folded, step, message)
+                yield from history.of_vote(step, message)
+            case OutcomeObserved() as message:
+                yield from history.of_outcome(step, message)
+            case ControlApplied():
+                yield from heuristics.taught(folded, step)
+            case _:
+                pass

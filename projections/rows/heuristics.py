@@ -1,0 +1,312 @@
+"""Rows of heuristics: those of the packs in force and those taught, for each agent.
+
+A heuristic that a newer version of its pack no longer has stays as a row out of force.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from immutables import Map
+
+from projections.changes import Change, Patch, Put, Row, json_text
+from projections.folds import agent as agent_fold
+from projections.folds import beliefs
+from projections.folds import heuristics as taught_fold
+from projections.folds.controls import content_in_force
+from projections.rows import history
+from projections.rows.folded import Folded, Step
+from schemas import aids as aiding
+from schemas.controls import (
+    Action,
+    HeuristicEdited,
+    HeuristicFrozen,
+    HeuristicSeeded,
+)
+from schemas.envelope import Output
+from schemas.packs import CompiledPack
+from schemas.settings import UNSTARTED, LearningSettings
+from schemas.state import (
+    AgentState,
+    Belief,
+    PackRef,
+    SharedState,
+    Taught,
+    belief_key,
+)
+from schemas.vectors import Vector
+
+
+def packs_changed(folded: Folded) -> list[Change]:
+    """The heuristics that came into force for the agent of this group, or went out."""
+    before = folded.agent_before.packs
+    if not folded.is_new and folded.agent.packs is before:
+        return []
+    known = Map[str, PackRef]() if folded.is_new else folded.before.shared.packs
+    return list(_replaced(folded, folded.name, folded.agent, known.update(before)))
+
+
+def shared_changed(folded: Folded) -> list[Change]:
+    """What a control on the whole partition changes, for each agent that is known."""
+    before, after = folded.before.shared, folded.after.shared
+    changes: list[Change] = []
+    for name in sorted(folded.after.agents):
+        agent = folded.after.agents[name]
+        if after.packs is not before.packs:
+            known = before.packs.update(agent.packs)
+            changes += _replaced(folded, name, agent, known)
+        if _learning(after) != _learning(before):
+            changes += _reassessed(folded, name, agent)
+    return changes
+
+
+def taught(folded: Folded, step: Step) -> Iterator[Change]:
+    """What a control on one heuristic changes."""
+    match folded.taken.message:
+        case HeuristicSeeded() as message:
+            yield from _seeded(folded, step, message)
+        case HeuristicEdited() as message:
+            yield from _edited(folded, step, message)
+        case HeuristicFrozen() as message:
+            yield from _frozen(folded, step, message.heuristic_id)
+        case _:
+            pass
+
+
+def beliefs_changed(folded: Folded) -> Iterator[Change]:
+    """The heuristics that this group fired or credited, as they stand now."""
+    before, after = folded.agent_before.beliefs, folded.agent.beliefs
+    if after is before:
+        return
+    for heuristic_id, content_hash in _touched(folded.outputs):
+        key = belief_key(heuristic_id, content_hash)
+        held = after.get(key)
+        if held is None or held is before.get(key):
+            continue
+        # Evidence on a content that was edited since does not move what stands now.
+        if content_in_force(folded.agent, folded.packs, heuristic_id) == content_hash:
+            values = _standing(
+                folded.agent, heuristic_id, held, folded.settings.learning
+            )
+            yield Patch("heuristics", (folded.name, heuristic_id), values)
+
+
+def _touched(outputs: tuple[Output, ...]) -> dict[tuple[str, str], None]:
+    """Ids and contents of the heuristics that a group's outputs name, each once."""
+    named = (
+        (
+            getattr(output.message, "heuristic_id", None),
+            getattr(output.message, "content_hash", None),
+        )
+        for output in outputs
+    )
+    return {(id_, content): None for id_, content in named if id_ and content}
+
+
+def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Change]:
+    heuristic = taught_fold.find(step.after, message.heuristic_id)
+    if heuristic is None:
+        return
+    held = _belief_of(step, step.after, heuristic)
+    yield _taught_row(folded, step.after, heuristic, held)
+    yield history.declared(
+        folded,
+        step.output,
+        (heuristic.id, heuristic.content_hash),
+        held,
+        why="seed",
+        detail=heuristic.name,
+    )
+
+
+def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Change]:
+    heuristic = taught_fold.find(step.after, message.heuristic_id)
+    earlier = taught_fold.find(step.before, message.heuristic_id)
+    if heuristic is None or earlier is None:
+        return
+    held = _belief_of(step, step.after, heuristic)
+    yield _taught_row(folded, step.after, heuristic, held)
+    if heuristic.content_hash == earlier.content_hash:
+        return
+    yield history.declared(
+        folded,
+        step.output,
+        (heuristic.id, heuristic.content_hash),
+        held,
+        why="edit",
+        detail=heuristic.name,
+        before=_belief_of(step, step.before, earlier).confidence,
+    )
+
+
+def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
+    content = content_in_force(step.after, folded.packs, heuristic_id)
+    if content is not None:
+        held = agent_fold.belief(step.after, step.scene, heuristic_id, content)
+        values = _standing(step.after, heuristic_id, held, folded.settings.learning)
+        yield Patch("heuristics", (folded.name, heuristic_id), values)
+
+
+def _replaced(
+    folded: Folded, name: str, agent: AgentState, known: Map[str, PackRef]
+) -> Iterator[Change]:
+    """The heuristics of packs that are not the ones known before."""
+    refs = folded.after.shared.packs.update(agent.packs)
+    for pack_name in sorted(refs):
+        ref, earlier = refs[pack_name], known.get(pack_name)
+        if ref == earlier:
+            continue
+        pack = aiding.pack(ref, folded.aids)
+        if earlier is not None:
+            yield from _gone(folded, name, pack, earlier)
+        for row in range(len(pack.ids)):
+            yield from _pack_row(folded, name, agent, pack, row)
+
+
+def _gone(
+    folded: Folded, name: str, pack: CompiledPack, earlier: PackRef
+) -> Iterator[Change]:
+    """What the earlier version had and the new one has not."""
+    for heuristic_id in aiding.pack(earlier, folded.aids).ids:
+        if pack.row_of(heuristic_id) is None:
+            yield Patch("heuristics", (name, heuristic_id), {"in_force": False})
+
+
+def _pack_row(
+    folded: Folded, name: str, agent: AgentState, pack: CompiledPack, row: int
+) -> Iterator[Change]:
+    heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
+    learning = folded.settings.learning
+    held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
+    held = held or beliefs.initial(pack.pack.heuristics[row].confidence, learning)
+    columns: Row = {
+        **_pack_columns(pack)[row],
+        **_standing(agent, heuristic_id, held, learning),
+        "embedder": folded.settings.embedder,
+        "created_at": folded.now_of(agent),
+        "created_by": folded.taken.sequence,
+    }
+    yield Put("heuristics", (name, heuristic_id), columns)
+    yield history.declared(
+        folded,
+        None,
+        (heuristic_id, content_hash),
+        held,
+        why="pack",
+        detail=f"{pack.pack.name} {pack.pack.version}",
+        agent=name,
+    )
+
+
+def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change]:
+    """Where every heuristic of an agent stands by other limits of its life."""
+    learning = folded.settings.learning
+    for heuristic_id, content_hash, declared in _contents(folded, agent):
+        held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
+        held = held or beliefs.initial(declared, learning)
+        values = _standing(agent, heuristic_id, held, learning)
+        yield Patch("heuristics", (name, heuristic_id), values)
+
+
+def _contents(folded: Folded, agent: AgentState) -> Iterator[tuple[str, str, float]]:
+    """Id, content hash and declared confidence of all that an agent goes by."""
+    for pack in aiding.in_force(folded.after.shared, agent, folded.aids):
+        declared = (each.confidence for each in pack.pack.heuristics)
+        yield from zip(pack.ids, pack.content_hashes, declared, strict=True)
+    for domain in sorted(agent.shelves):
+        taught_here = agent.shelves[domain].heuristics
+        for id_ in sorted(taught_here):
+            yield id_, taught_here[id_].content_hash, taught_here[id_].declared
+
+
+def _taught_row(
+    folded: Folded, agent: AgentState, heuristic: Taught, held: Belief
+) -> Put:
+    row: Row = {
+        "name": heuristic.name,
+        "domain": heuristic.domain,
+        "condition": _condition(heuristic.condition, heuristic.when),
+        "action": _action(
+            heuristic.response_type, heuristic.text, heuristic.action, heuristic.urgency
+        ),
+        **_standing(agent, heuristic.id, held, folded.settings.learning),
+        "in_force": True,
+        "origin": "seeded",
+        "origin_id": None,
+        "content_hash": heuristic.content_hash,
+        **_embedding(heuristic.vector),
+        "embedder": folded.settings.embedder,
+        "created_at": folded.now,
+        "created_by": folded.taken.sequence,
+    }
+    return Put("heuristics", (folded.name, heuristic.id), row)
+
+
+def _standing(
+    agent: AgentState, heuristic_id: str, held: Belief, learning: LearningSettings
+) -> Row:
+    """What evidence has made of a heuristic."""
+    by_hand = heuristic_id in agent.frozen
+    life = beliefs.lifecycle(held, by_hand, learning)
+    alpha, beta = history.counts(held, learning)
+    return {
+        "declared": held.declared,
+        "confidence": held.confidence,
+        "alpha": alpha,
+        "beta": beta,
+        "fire_count": held.fire_count,
+        "success_count": held.success_count,
+        "last_fired": held.last_fired,
+        "lifecycle": life,
+        "frozen": life == "frozen",
+        "frozen_by_hand": by_hand,
+    }
+
+
+@lru_cache(maxsize=16)
+def _pack_columns(pack: CompiledPack) -> tuple[Row, ...]:
+    """What a pack alone says of its heuristics, by row; the same for every agent."""
+    manifest = pack.pack
+    return tuple(
+        {
+            "name": each.name,
+            "domain": manifest.name,
+            "condition": _condition(each.condition, each.when),
+            "action": _action(
+                each.action.type, each.action.text, each.action.action, each.urgency
+            ),
+            "in_force": True,
+            "origin": "skill_pack",
+            "origin_id": f"{manifest.name}@{manifest.version}",
+            "content_hash": pack.content_hashes[row],
+            **_embedding(pack.vectors[row]),
+        }
+        for row, each in enumerate(manifest.heuristics)
+    )
+
+
+def _condition(text: str, when: str | None) -> str | None:
+    return json_text({"text": text} if when is None else {"text": text, "when": when})
+
+
+def _action(type_: str, text: str, action: Action | None, urgency: float) -> str | None:
+    fields: dict[str, object] = {"type": type_, "text": text, "urgency": urgency}
+    if action is not None:
+        fields["action"] = action.model_dump(mode="json", exclude_none=True)
+    return json_text(fields)
+
+
+def _embedding(vector: Vector) -> Row:
+    """A vector as pgvector reads it, and its dimension; none if nothing was embedded."""
+    values = ",".join(str(each - 256 if each > 127 else each) for each in vector)
+    return {
+        "condition_embedding": f"[{values}]" if vector else None,
+        "dimension": len(vector) or None,
+    }
+
+
+def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
+    return agent_fold.belief(agent, step.scene, heuristic.id, heuristic.content_hash)
+
+
+def _learning(shared: SharedState) -> LearningSettings:
+    return (shared.settings or UNSTARTED).learning

@@ -1,0 +1,135 @@
+"""The history of confidence: every change, why it came, and by which message."""
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from projections.changes import Change, Put, Row
+from projections.folds import agent as agent_fold
+from projections.folds import beliefs
+from projections.rows.folded import Folded, Step
+from schemas.envelope import Input, Output
+from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.settings import LearningSettings
+from schemas.state import Belief
+
+Content: TypeAlias = tuple[str, str]
+"""A heuristic's id and content hash."""
+
+
+def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
+    """What a vote did to the heuristic whose answer was seen."""
+    if message.heuristic_id is None or message.content_hash is None:
+        return []
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="vote",
+        detail=f"{message.actor}: {message.value:+g}",
+        fire_id=message.fire_id,
+        decision_id=message.decision_id,
+    )
+
+
+def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
+    """What an outcome did to the heuristic that had fired."""
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why=f"outcome_{message.by}",
+        detail=f"{message.outcome}: {message.pattern or message.reason or 'reported'}",
+        fire_id=message.fire_id,
+        decision_id=message.decision_id,
+    )
+
+
+def declared(
+    folded: Folded,
+    output: Output | None,
+    content: Content,
+    held: Belief,
+    *,
+    why: str,
+    detail: str,
+    before: float | None = None,
+    agent: str | None = None,
+) -> Put:
+    """What a heuristic's author trusts it with, as it comes into force or is changed.
+
+    `agent` is whom it concerns, if the input concerns all.
+    """
+    about: Row = {"why": why, "detail": detail, "at": folded.taken.at}
+    learning = folded.settings.learning
+    put = _entry(folded.taken, output, content, before, held, learning, about)
+    return replace(put, key=(agent, put.key[1])) if agent is not None else put
+
+
+def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
+    """The pseudo-counts alpha and beta behind a confidence."""
+    prior = beliefs.initial(held.declared, learning)
+    return beliefs.confidence(
+        held.settled_alpha,
+        held.settled_beta,
+        (prior.settled_alpha, prior.settled_beta),
+        held.signals,
+        learning,
+    )
+
+
+def _credited(
+    step: Step,
+    heuristic_id: str,
+    content_hash: str,
+    *,
+    why: str,
+    detail: str,
+    fire_id: str | None,
+    decision_id: str | None,
+) -> list[Change]:
+    before = agent_fold.belief(step.before, step.scene, heuristic_id, content_hash)
+    after = agent_fold.belief(step.after, step.scene, heuristic_id, content_hash)
+    if after.signals == before.signals:
+        return []
+    about: Row = {
+        "why": why,
+        "detail": detail,
+        "at": step.scene.now,
+        "fire_id": fire_id,
+        "decision_id": decision_id,
+    }
+    taken, learning = step.scene.taken, step.scene.settings.learning
+    content = heuristic_id, content_hash
+    was = before.confidence
+    return [_entry(taken, step.output, content, was, after, learning, about)]
+
+
+def _entry(
+    taken: Input,
+    output: Output | None,
+    content: Content,
+    before: float | None,
+    held: Belief,
+    learning: LearningSettings,
+    about: Row,
+) -> Put:
+    heuristic_id, content_hash = content
+    alpha, beta = counts(held, learning)
+    index = output.mark.index if output is not None else "in"
+    row: Row = {
+        "heuristic_id": heuristic_id,
+        "content_hash": content_hash,
+        "before": before,
+        "after": held.confidence,
+        "alpha": alpha,
+        "beta": beta,
+        "fire_id": None,
+        "decision_id": None,
+        "message_id": output.id if output is not None else None,
+        "cause_id": taken.id,
+        "sequence": taken.sequence,
+        **about,
+    }
+    # Heuristic ids may be long and are people's to choose, so they go last.
+    key = (taken.agent, f"{taken.sequence}/{index}/{heuristic_id}")
+    return Put("confidence_changes", key, row)
