@@ -22,7 +22,7 @@ from echoic.tracing.destinations import (
     endpoint,
     pairs,
 )
-from echoic.tracing.observe import Answered, Observer, Times, Trace
+from echoic.tracing.observe import Answered, Observer, Trace
 from echoic.tracing.spans import (
     Attributes,
     FollowUp,
@@ -30,9 +30,10 @@ from echoic.tracing.spans import (
     decision_spans,
     follow_up_spans,
 )
-from schemas.catalogue import OutputMessage
+from handlers.timing import Times
+from handlers.turns import Turn
 from schemas.decisions import Decided
-from schemas.envelope import Input
+from schemas.envelope import Output
 
 Content = Literal["auto", "on", "off"]
 
@@ -60,7 +61,7 @@ class Tracer:
         self._queue: deque[Answered] = deque()
         self._wake = threading.Event()
         self._closing = False
-        self._silent = _Allowance(SILENT_PER_S)
+        self._allowance = _Allowance(SILENT_PER_S)
         self.dropped = 0
         """How many answered inputs did not fit, and spans nobody took."""
         self.thinned = 0
@@ -68,19 +69,21 @@ class Tracer:
         self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
         self._thread.start()
 
-    def answered(
-        self,
-        input_: Input,
-        outputs: Sequence[tuple[str, OutputMessage]],
-        times: Times,
-    ) -> None:
-        """Trace an input whose group, given as ids and messages, is in the log."""
+    def observe(self, made: Iterable[tuple[Turn, Times]]) -> None:
+        """Trace turns that are in the log: what the worker tells whoever watches."""
+        for turn, times in made:
+            self.answered(Answered(turn.taken, turn.outputs, times))
+
+    def answered(self, seen: Answered) -> None:
+        """Trace an input whose group is in the log."""
         if self._closing or len(self._queue) >= QUEUE_MAX:
             self.dropped += 1
-        elif _only_silent(outputs) and not self._silent.take(times.committed_ns):
+        elif _only_silent(seen.outputs) and not self._allowance.take(
+            seen.times.committed_ns
+        ):
             self.thinned += 1
         else:
-            self._queue.append(Answered(input_, tuple(outputs), times))
+            self._queue.append(seen)
 
     def close(self) -> None:
         """Send what is left and stop, within a second."""
@@ -177,11 +180,12 @@ def _spans(trace: Trace) -> tuple[SpanData, ...]:
     return decision_spans(trace)
 
 
-def _only_silent(outputs: Sequence[tuple[str, OutputMessage]]) -> bool:
+def _only_silent(outputs: Sequence[Output]) -> bool:
     """Whether a group says nothing but that nothing is said."""
-    return len(outputs) == 1 and (
-        isinstance(outputs[0][1], Decided) and outputs[0][1].silence is not None
-    )
+    if len(outputs) != 1:
+        return False
+    said = outputs[0].message
+    return isinstance(said, Decided) and said.silence is not None
 
 
 class _Allowance:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from echoic.tracing import conventions as names
 from echoic.tracing import steps, tags
 from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
+from handlers.timing import Times
 from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.catalogue import OutputMessage
 from schemas.controls import PackLoaded
 from schemas.decisions import Completed, Decided, Dropped
-from schemas.envelope import Input
+from schemas.envelope import Input, Output
 from schemas.feedback import FeedbackGiven
 from schemas.learning import OutcomeObserved
 from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
@@ -30,26 +30,12 @@ REMEMBERED_MAX = 10_000
 Trace = DecisionTrace | FollowUp
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """When the worker did what, in nanoseconds since 1970."""
-
-    picked_up_ns: int
-    """The input came out of the broker, with others."""
-    started_ns: int
-    """The mind began with it."""
-    decided_ns: int
-    committed_ns: int
-    """The write of its group was acknowledged."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An input with the group that answers it."""
 
     input: Input
-    outputs: tuple[tuple[str, OutputMessage], ...]
-    """Each output with its id."""
+    outputs: tuple[Output, ...]
     times: Times
 
 
@@ -93,15 +79,16 @@ class Observer:
             touched.append(self._result(seen.input, message))
         elif isinstance(message, FeedbackGiven):
             yield self._feedback(seen, message)
-        for output_id, output in seen.outputs:
-            if isinstance(output, Decided):
-                self._begin(seen, output_id, output)
-                touched.append(output_id)
-            elif isinstance(output, Completed | Dropped):
-                yield from self._end(seen, output)
-                touched.append(output.decision_id)
-            elif isinstance(output, ModelAsked | DeliveryAsked):
-                self._ask(seen, output_id, output)
+        for output in seen.outputs:
+            said = output.message
+            if isinstance(said, Decided):
+                self._begin(seen, output.id, said)
+                touched.append(output.id)
+            elif isinstance(said, Completed | Dropped):
+                yield from self._end(seen, said)
+                touched.append(said.decision_id)
+            elif isinstance(said, ModelAsked | DeliveryAsked):
+                self._ask(seen, output.id, said)
         yield from self._finished(touched)
 
     def overdue(self, now_ns: int) -> Iterator[DecisionTrace]:
@@ -149,7 +136,8 @@ class Observer:
         _remember(self._events, id_, decided.event_id)
 
     def _outcomes(self, seen: Answered) -> Iterator[Step]:
-        shown = [each for _, each in seen.outputs if isinstance(each, OutcomeObserved)]
+        messages = (output.message for output in seen.outputs)
+        shown = [each for each in messages if isinstance(each, OutcomeObserved)]
         for outcome in shown[: steps.EVENTS_MAX]:
             links = self._links(outcome.decision_id)
             times = seen.times

@@ -14,7 +14,7 @@ from echoic.tracing.tags import Tags
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import OutputMessage
 from schemas.decisions import Candidate, Decided, Gate
-from schemas.envelope import Input
+from schemas.envelope import Input, Output
 from schemas.learning import (
     FeedbackApplied,
     FeedbackRefused,
@@ -107,11 +107,11 @@ def answered_step(
 
 
 def learned_steps(
-    outputs: Iterable[tuple[str, OutputMessage]], start_ns: int, end_ns: int
+    outputs: Iterable[Output], start_ns: int, end_ns: int
 ) -> Iterator[Step]:
     """What came of a vote."""
-    for _, output in outputs:
-        attributes = _learned(output)
+    for output in outputs:
+        attributes = _learned(output.message)
         if attributes:
             yield Step(
                 name=names.LEARN,
@@ -121,17 +121,17 @@ def learned_steps(
             )
 
 
-def _learned(output: OutputMessage) -> Tags:
-    if isinstance(output, FeedbackApplied):
-        credited = output.heuristic_id or names.NONE
+def _learned(said: OutputMessage) -> Tags:
+    if isinstance(said, FeedbackApplied):
+        credited = said.heuristic_id or names.NONE
         return {names.FEEDBACK_APPLIED: True, names.HEURISTIC_ID: credited}
-    if isinstance(output, FeedbackRefused):
-        return {names.FEEDBACK_APPLIED: False, names.REASON: output.reason}
-    if isinstance(output, LifecycleChanged):
+    if isinstance(said, FeedbackRefused):
+        return {names.FEEDBACK_APPLIED: False, names.REASON: said.reason}
+    if isinstance(said, LifecycleChanged):
         return {
-            names.HEURISTIC_ID: output.heuristic_id,
-            names.LIFECYCLE: output.after,
-            names.CONFIDENCE: output.confidence,
+            names.HEURISTIC_ID: said.heuristic_id,
+            names.LIFECYCLE: said.after,
+            names.CONFIDENCE: said.confidence,
         }
     return {}
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from echoic.tracing.observe import Answered, Times
+from echoic.tracing.observe import Answered
+from handlers.timing import Times
 from schemas import subjects
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import OutputMessage
 from schemas.decisions import Candidate, Completed, Decided, Dropped, Gate, Salience
+from schemas.envelope import Mark, Output
 from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.message import Message
 from schemas.notes import Handled
@@ -43,7 +45,21 @@ def answered(
 ) -> Answered:
     """An input as it stands in the log, with its group."""
     record = Record(subject, {"ce-id": id_, **(headers or {})}, body, 7, start_ns)
-    return Answered(read_input(record), tuple(outputs), times(start_ns))
+    entry = read_input(record)
+    named = list(outputs)
+    group = tuple(
+        Output(
+            record=Record(subject, {}, message.to_bytes(), 8 + index, start_ns),
+            partition=entry.partition,
+            agent=entry.agent,
+            id=output_id,
+            at=entry.at,
+            mark=Mark(entry.sequence, entry.id, index, len(named)),
+            message=message,
+        )
+        for index, (output_id, message) in enumerate(named)
+    )
+    return Answered(entry, group, times(start_ns))
 
 
 def sensed(*outputs: tuple[str, OutputMessage], **changes: Any) -> Answered:

@@ -16,7 +16,9 @@ import pytest
 from echoic.tracing import export
 from echoic.tracing.destinations import Spool, endpoint
 from echoic.tracing.export import Tracer, open_tracer
+from handlers.turns import Turn
 from schemas.results import Delivered
+from schemas.state import PartitionState
 from tests.echoic.tracing import samples
 
 DEADLINE_S = 10.0
@@ -112,7 +114,7 @@ def trace_something(tracer: Tracer) -> None:
         samples.result(delivered, ms=20),
         samples.feedback("d1"),
     ):
-        tracer.answered(seen.input, seen.outputs, seen.times)
+        tracer.answered(seen)
 
 
 def spooled(tmp_path: Path) -> list[str]:
@@ -163,6 +165,16 @@ def test_a_real_receiver_gets_every_span(
     assert votes == [(1,)]
     assert (notices, tracer.dropped) == ([], 0)
     assert not (tmp_path / "traces.otlp.jsonl").exists()
+
+
+def test_the_workers_turns_are_traced(tmp_path: Path, notices: list[str]) -> None:
+    """What the worker tells whoever watches it is all that a trace needs."""
+    seen = samples.sensed(("d1", samples.decided()))
+    tracer = a_tracer(free_port(), tmp_path, notices)
+    tracer.observe([(Turn(seen.input, seen.outputs, PartitionState()), seen.times)])
+    tracer.close()
+
+    assert "decide" in spooled(tmp_path)
 
 
 def test_without_a_collector_traces_go_to_a_file(
@@ -231,9 +243,9 @@ def test_silence_is_thinned_out(tmp_path: Path, notices: list[str]) -> None:
     tracer = a_tracer(free_port(), tmp_path, notices)
     for number in range(100):
         seen = samples.sensed((f"s{number}", samples.silent()))
-        tracer.answered(seen.input, seen.outputs, seen.times)
+        tracer.answered(seen)
         seen = samples.sensed((f"d{number}", samples.decided()))
-        tracer.answered(seen.input, seen.outputs, seen.times)
+        tracer.answered(seen)
     tracer.close()
 
     assert tracer.thinned == 80

@@ -1,6 +1,7 @@
 """A decision's trace: its ids, its tree and its times."""
 
 from dataclasses import replace
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,13 @@ def test_trace_is_named_after_its_event() -> None:
     spans = decision_spans(a_trace())
 
     assert {samples.TRACE_ID} == {span.trace_id for span in spans}
+
+
+def test_no_trace_is_all_zeros() -> None:
+    """The nil UUID, which no trace may be named after, is hashed like a foreign id."""
+    spans = decision_spans(replace(a_trace(), event_id=str(UUID(int=0))))
+
+    assert all(int(span.trace_id, 16) for span in spans)
 
 
 def test_tree() -> None:
