@@ -38,9 +38,13 @@ def filled_event_id(time_ns: int, sequence: int) -> str:
 def trace_id(event_id: str) -> str:
     """The 32 hex digits of the trace that belongs to an event: its id, hashed if foreign."""
     try:
-        return UUID(event_id).hex
+        own = UUID(event_id)
     except ValueError:
-        return hashlib.blake2b(event_id.encode(), digest_size=16).hexdigest()
+        own = _NIL
+    # A trace may not be all zeros, as the nil UUID is.
+    if own != _NIL:
+        return own.hex
+    return hashlib.blake2b(event_id.encode(), digest_size=16).hexdigest()
 
 
 def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
@@ -58,4 +62,5 @@ def digest(*parts: bytes) -> str:
     return hasher.hexdigest()
 
 
+_NIL = UUID(int=0)
 _PACKS = UUID("6f8f7f0c-5b0e-5c5e-9b7e-0a3c5e1d2b40")
