@@ -97,7 +97,6 @@ def wire(plan: Plan, event: Sensed, at: datetime, index: int) -> Wire:
             "ce-specversion": "1.0",
             "ce-id": id_,
             "ce-time": rfc3339(at),
-            "Nats-Msg-Id": f"s:{plan.agent}.{SOURCE}.{id_}",
         },
         body=body.model_dump_json(
             exclude_defaults=True, exclude={"source", "type"}
