@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from handlers.group import Group
-from handlers.stages import delivery, executive, matching, outcomes, prompts, salience
+from handlers.stages import (
+    conclusion,
+    delivery,
+    executive,
+    matching,
+    outcomes,
+    prompts,
+    salience,
+)
 from handlers.stages.executive import Choice
 from handlers.stages.prompts import Prompt
 from handlers.stages.salience import Assessment
@@ -240,6 +248,10 @@ def _ask_model(
             request_hash=prompt.request_hash,
         )
     )
+    pending = group.state.pending
+    crowded_out = conclusion.superseded(pending[id_] for id_ in sorted(pending))
+    if crowded_out is not None:
+        group.say(crowded_out)
 
 
 def _fired(

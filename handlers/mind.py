@@ -35,6 +35,10 @@ from schemas.settings import StrategySpec
 from schemas.state import AgentState, PartitionState, Pending
 
 
+TIMERS_AT_ONCE = 200
+"""How many timers run in one group; what is left runs with the next input."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The group that answers an input."""
@@ -73,7 +77,7 @@ def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answ
 
 def _run_timers(group: Group) -> int:
     """Do what is due by now, soonest first; return how much that was."""
-    due = timers.due(group.state.timers, group.now)
+    due = timers.due(group.state.timers, group.now)[:TIMERS_AT_ONCE]
     for timer in due:
         if timer.purpose == "outcome":
             deciding.expire(group, timer.id)

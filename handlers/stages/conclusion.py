@@ -4,7 +4,7 @@ An answer in time is said; a stale one, an empty one and a failure are not, and 
 decision ends as dropped with the reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from schemas.context import ReadAnswer
@@ -12,6 +12,9 @@ from schemas.decisions import Completed, Dropped
 from schemas.reasons import Drop
 from schemas.results import ModelFailed
 from schemas.state import Pending
+
+PENDING_LIMIT = 64
+"""How many decisions of an agent may wait for the model."""
 
 _DROPS: Mapping[str, Drop] = {
     "timeout": "llm_timeout",
@@ -52,6 +55,16 @@ def failed(pending: Pending, message: ModelFailed) -> Dropped:
 def given_up(pending: Pending) -> Dropped:
     """The end of a decision whose model never answered."""
     return _dropped(pending, "llm_timeout", "no answer came")
+
+
+def superseded(waiting: Iterable[Pending]) -> Dropped | None:
+    """The end of the least salient waiting decision, if too many wait; the oldest first."""
+    pending = sorted(
+        waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
+    )
+    if len(pending) <= PENDING_LIMIT:
+        return None
+    return _dropped(pending[0], "superseded", "too many wait for the model")
 
 
 def _dropped(pending: Pending, reason: Drop, detail: str) -> Dropped:
