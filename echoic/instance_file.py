@@ -1,0 +1,104 @@
+"""The note that a running instance leaves in its data folder for the other commands.
+
+Its rule: readable by its owner alone, for it holds passwords; and it counts only as long
+as the process that wrote it lives.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from echoic.errors import EchoicError
+
+_NOTE = "instance.json"
+_LOCK = "instance.lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceNote:
+    """Where a running instance is to be found."""
+
+    pid: int
+    started_at: str
+    nats_url: str
+    nats_user: str
+    nats_password: str
+    database_url: str | None
+    """None: it runs without read models."""
+
+
+def read_note(data: Path) -> InstanceNote | None:
+    """The note of the instance that runs over a folder; None if none does."""
+    try:
+        note = InstanceNote(**json.loads((data / _NOTE).read_text()))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as error:
+        raise EchoicError(
+            f"{data / _NOTE} is damaged ({error})", next_step=f"rm {data / _NOTE}"
+        ) from error
+    return note if is_alive(note.pid) else None
+
+
+def write_note(data: Path, note: InstanceNote) -> None:
+    """Leave the note, whole or not at all."""
+    draft = data / f"{_NOTE}.new"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(asdict(note), file, indent=2)
+    draft.replace(data / _NOTE)
+
+
+def remove_note(data: Path) -> None:
+    """Take the note away; it may be gone already."""
+    (data / _NOTE).unlink(missing_ok=True)
+
+
+@contextmanager
+def sole_instance(data: Path) -> Iterator[None]:
+    """Own the data folder for the length of the block.
+
+    Raises:
+        EchoicError: another instance runs over it.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / _LOCK).open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise already_runs(data) from None
+        yield
+
+
+def already_runs(data: Path) -> EchoicError:
+    """The error that an instance runs over the folder already."""
+    note = read_note(data)
+    who = f" (process {note.pid})" if note else ""
+    return EchoicError(
+        f"an instance runs over {data} already{who}",
+        next_step=f"echoic down --data {data}, or another folder with --data",
+    )
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this id runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not _is_zombie(pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    """Whether it has ended and only waits for its parent to notice."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[0] == "Z"

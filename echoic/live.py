@@ -1,0 +1,92 @@
+"""Connections to a running instance: the log, and where its read models are.
+
+Its rule: commands use what runs and start nothing; if nothing runs, the error says which
+command would start it.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit, urlunsplit
+from uuid import UUID
+
+from nats.aio.client import Client
+
+from echoic.errors import NotRunningError
+from echoic.instance_file import read_note
+from echoic.settings import Settings
+from streams.accounts import Credentials
+from streams.append import JetStreamWriter
+from streams.connection import connected
+from streams.migrate import epoch_of
+from streams.read import JetStreamReader
+
+
+class LiveLog(JetStreamReader, JetStreamWriter):
+    """The log of a broker, to be read and written."""
+
+    def __init__(self, client: Client, epoch: UUID) -> None:
+        """Take a connection that stays the caller's."""
+        JetStreamReader.__init__(self, client, epoch)
+        JetStreamWriter.__init__(self, client)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What a command works with."""
+
+    settings: Settings
+    client: Client
+    log: LiveLog
+    database_url: str | None
+
+    def needed_database(self) -> str:
+        """The address of the read models.
+
+        Raises:
+            NotRunningError: the instance runs without.
+        """
+        if self.database_url is None:
+            raise NotRunningError(
+                "the instance has no read models: PostgreSQL did not start",
+                next_step="echoic doctor",
+            )
+        return self.database_url
+
+
+@asynccontextmanager
+async def connect(settings: Settings) -> AsyncIterator[Connection]:
+    """Connect to the broker of the settings, else to the instance of the data folder.
+
+    Raises:
+        NotRunningError: there is neither.
+        LogUnavailable: it does not answer.
+    """
+    credentials, database_url = _addresses(settings)
+    async with connected(credentials, "echoic command") as client:
+        log = LiveLog(client, await epoch_of(client))
+        yield Connection(settings, client, log, database_url)
+
+
+def credentials_of(url: str) -> Credentials:
+    """User and password taken out of a broker's address."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return Credentials(
+        url=urlunsplit(parts._replace(netloc=host)),
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+    )
+
+
+def _addresses(settings: Settings) -> tuple[Credentials, str | None]:
+    if settings.nats_url is not None:
+        return credentials_of(settings.nats_url), settings.database_url
+    note = read_note(settings.data)
+    if note is None:
+        raise NotRunningError(
+            f"no instance runs over {settings.data}",
+            next_step=f"echoic up --detach --data {settings.data}",
+        )
+    credentials = Credentials(note.nats_url, note.nats_user, note.nats_password)
+    return credentials, settings.database_url or note.database_url

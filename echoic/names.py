@@ -1,0 +1,47 @@
+"""What heuristics are called: names from the packs and the lessons that the log holds."""
+
+from echoic.explain import Names
+from schemas import packs
+from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
+from schemas.identity import heuristic_id
+from schemas.reading import read_input
+from schemas.subjects import SHARED_AGENT, input_subject, partition_of
+from streams.log import ReadableLog
+
+_PAGE = 1_000
+
+
+async def heuristic_names(log: ReadableLog, agent: str) -> Names:
+    """The name of each heuristic that the agent may ever have used, by id."""
+    names: dict[str, str] = {}
+    for owner in (SHARED_AGENT, agent):
+        subjects = input_subject(partition_of(agent), owner, "control", "*")
+        position = 0
+        while page := await log.page(subjects, position, _PAGE):
+            for record in page:
+                await _learn(log, read_input(record).message, names)
+            position = page[-1].sequence
+    return names
+
+
+async def _learn(log: ReadableLog, message: object, names: dict[str, str]) -> None:
+    match message:
+        case HeuristicSeeded(heuristic_id=id_, name=name):
+            names[id_] = name
+        case HeuristicEdited(heuristic_id=id_, name=str(name)):
+            names[id_] = name
+        case PackLoaded(digest=digest):
+            names.update(await _of_pack(log, digest))
+        case _:
+            return
+
+
+async def _of_pack(log: ReadableLog, digest: str) -> dict[str, str]:
+    blob = await log.blob(digest)
+    if blob is None:
+        return {}
+    try:
+        pack = packs.from_blob(blob)
+    except packs.PackError:
+        return {}
+    return {heuristic_id(pack.name, each.name): each.name for each in pack.heuristics}
