@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from echoic.embedders import WordLlamaEmbedder
+from echoic.pack_problems import Code
 from echoic.packs import (
     BrokenPackError,
     check,
@@ -255,3 +257,12 @@ def test_the_json_schema_is_of_draft_07():
     assert "$defs" not in text
     assert "threat" in text
     assert '"$ref": "#/definitions/Heuristic"' in text
+
+
+def test_the_documented_manifest_is_a_pack(write):
+    """The manifest in docs/packs.md loads, and every code has its line there."""
+    page = (PACKS.parent / "docs" / "packs.md").read_text(encoding="utf-8")
+    manifest = page.split("```yaml\n")[1].split("```")[0]
+
+    assert check(write(manifest)).problems == ()
+    assert [code for code in get_args(Code) if code not in page] == []

@@ -1,0 +1,108 @@
+"""The sensor's connection: its events go out, and each is known to be stored.
+
+It publishes only below `in.<agent>.desk`; that is all its credentials allow.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import nats
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from schemas.record import Wire
+
+SOURCE = "desk"
+DEFAULT_URL = "nats://127.0.0.1:4222"
+
+Publish = Callable[[Wire], Awaitable[None]]
+
+_STORED_S = 5.0
+_TRIES = 3
+
+
+class BrokerError(Exception):
+    """The broker cannot be reached, or refuses the sensor."""
+
+
+async def connect(url: str | None, credentials: Path | None) -> Client:
+    """Open a connection; `url` goes before the one that the credentials name.
+
+    Raises:
+        BrokerError: the broker cannot be reached or refuses the credentials.
+    """
+    login = _login(credentials)
+    address = url or login.pop("url", DEFAULT_URL)
+    login.pop("url", None)
+    try:
+        client = await nats.connect(
+            address,
+            name=SOURCE,
+            connect_timeout=5,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=1,
+            error_cb=_ignore,
+            **login,
+        )
+    except (NatsError, OSError, TimeoutError) as error:
+        raise BrokerError(
+            f"no broker at {address!r} ({error!r}): start one with `echoic up`, or "
+            "name it with --url"
+        ) from error
+    # Who never got through gives up at once; who did, waits for the broker to return.
+    client.options["max_reconnect_attempts"] = -1
+    return client
+
+
+def to_broker(client: Client) -> Publish:
+    """Return what publishes over an open connection."""
+
+    async def publish(message: Wire) -> None:
+        """Send an event and wait until it is stored; its id makes a repeat harmless."""
+        for _ in range(_TRIES):
+            try:
+                answer = await client.request(
+                    message.subject,
+                    message.body,
+                    _STORED_S,
+                    headers=dict(message.headers),
+                )
+            except (NatsError, OSError, TimeoutError):
+                continue
+            refused = json.loads(answer.data or b"{}").get("error")
+            if refused is not None:
+                raise BrokerError(f"{message.subject!r} was refused: {refused!r}")
+            return
+        raise BrokerError(
+            f"nobody stored {message.subject!r}: is Echoic up, and may these "
+            "credentials publish for this agent?"
+        )
+
+    return publish
+
+
+def _login(credentials: Path | None) -> dict[str, Any]:
+    """Read how to log in; answers come below the sensor's own inbox and nowhere else."""
+    if credentials is None:
+        return {}
+    if credentials.suffix == ".creds":
+        return {"user_credentials": str(credentials)}
+    try:
+        login = json.loads(credentials.read_text(encoding="utf-8"))
+        return {
+            "url": login.get("url", DEFAULT_URL),
+            "user": login["user"],
+            "password": login["password"],
+            "inbox_prefix": login.get("inbox_prefix", "_INBOX").encode(),
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BrokerError(
+            f"cannot read credentials from {str(credentials)!r} ({error!r}): give a "
+            '.creds file or JSON {"user": …, "password": …, "inbox_prefix": …}'
+        ) from error
+
+
+async def _ignore(error: Exception) -> None:
+    """Connection errors are told once, by the call that fails."""

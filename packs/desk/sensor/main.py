@@ -1,0 +1,111 @@
+"""The command line of the desk's sensor, and its loop: read, compare, publish, wait.
+
+Run it by path: `python packs/desk/sensor --agent NAME`.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from packs.desk.sensor import gauges, machine
+from packs.desk.sensor.broker import (
+    DEFAULT_URL,
+    SOURCE,
+    BrokerError,
+    Publish,
+    connect,
+    to_broker,
+)
+from packs.desk.sensor.gauges import Readings
+from schemas.identity import filled_event_id
+from schemas.record import Wire
+from schemas.sensing import Sensed
+from schemas.subjects import SubjectError, sensor_subject
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Watch the machine until interrupted; 0 at the end, 1 without a broker."""
+    args = _parser().parse_args(argv)
+    try:
+        asyncio.run(_run(args))
+    except (BrokerError, SubjectError) as error:
+        print(f"desk: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("desk: stopped", file=sys.stderr)
+        return 130
+    return 0
+
+
+async def watch(
+    agent: str,
+    publish: Publish,
+    read: Callable[[], Readings] = machine.read,
+    *,
+    interval_s: float,
+    count: int | None = None,
+) -> None:
+    """Publish how things stand, then every change; end after `count` readings."""
+    now = read()
+    await publish(to_wire(agent, gauges.greet(now)))
+    levels, taken = gauges.CALM, 0
+    while True:
+        levels, events = gauges.observe(levels, now)
+        for event in events:
+            await publish(to_wire(agent, event))
+        taken += 1
+        if count is not None and taken >= count:
+            return
+        await asyncio.sleep(interval_s)
+        now = read()
+
+
+def to_wire(agent: str, event: Sensed) -> Wire:
+    """Make the message that carries an event, with an id of its own."""
+    event_id = filled_event_id(time.time_ns(), time.monotonic_ns())
+    return Wire(
+        subject=sensor_subject(agent, SOURCE, event.type),
+        headers={"ce-id": event_id},
+        body=event.model_dump_json(
+            exclude={"source", "type"}, exclude_defaults=True
+        ).encode(),
+    )
+
+
+async def _run(args: argparse.Namespace) -> None:
+    async with AsyncExitStack() as stack:
+        publish: Publish = _to_lines
+        if not args.out:
+            client = await connect(args.url, args.credentials)
+            stack.push_async_callback(client.close)
+            publish = to_broker(client)
+        await watch(args.agent, publish, interval_s=args.interval, count=args.count)
+
+
+async def _to_lines(message: Wire) -> None:
+    """Print an event as a line of JSON instead."""
+    line = {
+        "subject": message.subject,
+        "headers": dict(message.headers),
+        "body": json.loads(message.body),
+    }
+    print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="desk", description="Watch this machine and tell Echoic what changes."
+    )
+    add = parser.add_argument
+    add("--agent", required=True, help="whose companion hears of it")
+    add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
+    add("--credentials", type=Path, help="JSON with user, password, inbox_prefix, url")
+    add("--out", choices=["-"], help="print events as JSON lines instead")
+    add("--interval", type=float, default=5.0, help="seconds between two readings")
+    add("--count", type=int, help="readings to take; default: until interrupted")
+    return parser
