@@ -34,7 +34,6 @@ from schemas.sensing import Sensed
 from schemas.settings import StrategySpec
 from schemas.state import AgentState, PartitionState, Pending
 
-
 TIMERS_AT_ONCE = 200
 """How many timers run in one group; what is left runs with the next input."""
 
