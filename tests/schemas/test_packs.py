@@ -1,6 +1,7 @@
 """Packs: closed manifests, canonical blobs, and rows that belong together."""
 
 import hashlib
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -17,7 +18,7 @@ from schemas.packs import (
     to_blob,
 )
 
-MANIFEST = {
+MANIFEST: dict[str, Any] = {
     "schema": 1,
     "name": "survival",
     "version": "1.0.0",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -99,7 +100,7 @@ def test_alarms_and_relief_alternate(loads):
     assert not alarms.startswith(".")
 
 
-SITUATIONS = {
+SITUATIONS: dict[str, dict[str, Any]] = {
     "load-high": {"load_percent": 95},
     "load-very-high": {"load_percent": 200},
     "memory-low": {"memory_percent": 92.5, "memory_free_gb": 1.2},
