@@ -52,6 +52,8 @@ def played(
             case FeedbackGiven(decision_id=str(decision_id)) as given:
                 source_id = occasions[decision_id].event_id
                 yield PlayedVote(_new_id(run, source_id), given)
+            case _:
+                pass
 
 
 def _occasions(session: SessionFile) -> dict[str, EventRef]:
