@@ -1,0 +1,213 @@
+"""A recorded session as a file: compressed JSON lines, whole or refused.
+
+A header with the checkpoint at the session's start, the blobs it needs, every message as
+the log holds it, and a trailer. What follows from the rest is left out (`session_line`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+import zstandard
+
+from schemas.record import Record
+from schemas.subjects import is_agent, parse
+from streams.errors import SessionFileError
+from streams.log import ReadableLog
+from streams.order import groups
+from streams.session_line import Lines, read_blob, write_blob
+
+FORMAT = "echoic session"
+VERSION = 1
+LEVEL = 15
+"""Of compression: a session of 600 events stays well under 400 KB."""
+
+LINE_BYTES = 64_000_000
+"""No line is longer; a file that has one was not written by us."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHeader:
+    """Whose session it is, where in which log it stood, and the state before it."""
+
+    epoch: UUID
+    agent: str
+    session_id: str
+    partition: int
+    first: int
+    """The sequence of the session's first input."""
+    last: int
+    """The sequence of its last input; the outputs that answer it come later."""
+    checkpoint: object
+    """Whatever JSON the caller needs to have the state before `first`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTrailer:
+    """What proves that the file is whole."""
+
+    messages: int
+    chain: str
+    """The agent's chain digest after the last group, as the caller computed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A recorded session, read."""
+
+    header: SessionHeader
+    records: tuple[Record, ...]
+    """By sequence: the messages of the agent, and those of its partition's `_`."""
+    blobs: Mapping[str, bytes]
+    trailer: SessionTrailer
+
+
+async def collect(
+    log: ReadableLog, *, partition: int, agent: str, first: int, last: int
+) -> tuple[Record, ...]:
+    """The records of a session: its whole groups from the input `first` to `last`.
+
+    Raises:
+        LogDamaged: the log is not sound there.
+    """
+    records: list[Record] = []
+    async for group in groups(log, partition, after=first - 1, until=last):
+        named = parse(group.input.subject).agent
+        # An agent that cannot exist is answered for by `_`, as what is shared.
+        if named == agent or not is_agent(named):
+            records += (group.input, *group.outputs)
+    return tuple(sorted(records, key=lambda record: record.sequence))
+
+
+def write_session(path: Path, session: SessionFile) -> None:
+    """Write the file whole, or leave what was there."""
+    draft = path.with_name(path.name + ".new")
+    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    with draft.open("wb") as file, compressor.stream_writer(file) as packed:
+        for line in _lines(session):
+            packed.write(orjson.dumps(line) + b"\n")
+    draft.replace(path)
+
+
+def read_session(path: Path) -> SessionFile:
+    """Read a file and check that it is whole.
+
+    Raises:
+        SessionFileError: it is none of ours, of another version, cut or damaged.
+    """
+    reading = _Reading(path)
+    try:
+        return reading.session()
+    except OSError as error:
+        raise SessionFileError(f"cannot read {str(path)!r}: {error}") from error
+    except zstandard.ZstdError as error:
+        reading.line += 1
+        raise reading.failure(f"is no session file, or damaged ({error})") from error
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise reading.failure(
+            f"does not have the form of its place: {error!r}"
+        ) from error
+
+
+def _lines(session: SessionFile) -> Iterator[object]:
+    header = session.header
+    yield {
+        "format": FORMAT,
+        "version": VERSION,
+        "epoch": str(header.epoch),
+        "agent": header.agent,
+        "session": header.session_id,
+        "partition": header.partition,
+        "first": header.first,
+        "last": header.last,
+        "checkpoint": header.checkpoint,
+    }
+    for digest in sorted(session.blobs):
+        yield write_blob(digest, session.blobs[digest])
+    lines = Lines(header.epoch, header.partition)
+    for record in session.records:
+        yield lines.write(record)
+    yield {"end": len(session.records), "chain": session.trailer.chain}
+
+
+class _Reading:
+    """A file being read, and the line where it is."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.line = 0
+
+    def session(self) -> SessionFile:
+        """All of it."""
+        with self._path.open("rb") as file:
+            lines = self._lines(file)
+            header = self._header(next(lines, None))
+            codec = Lines(header.epoch, header.partition)
+            records: list[Record] = []
+            blobs: dict[str, bytes] = {}
+            for line in lines:
+                if "blob" in line:
+                    blobs.update([read_blob(line)])
+                elif "end" in line:
+                    trailer = self._trailer(line, records)
+                    if next(lines, None) is not None:
+                        raise self.failure("follows the end")
+                    return SessionFile(header, tuple(records), blobs, trailer)
+                else:
+                    records.append(self._record(codec, line, records))
+        raise self.failure("is missing: the file was cut")
+
+    def failure(self, what: str) -> SessionFileError:
+        """An error at the line being read."""
+        return SessionFileError(
+            f"{str(self._path)!r}, line {self.line}: {what}; export the session again"
+        )
+
+    def _lines(self, file: Any) -> Iterator[dict[str, Any]]:
+        unpacked = zstandard.ZstdDecompressor().stream_reader(file)
+        rest = b""
+        while piece := unpacked.read(1 << 20):
+            *whole, rest = (rest + piece).split(b"\n")
+            for text in whole:
+                self.line += 1
+                yield orjson.loads(text)
+            if len(rest) > LINE_BYTES:
+                raise self.failure(f"is longer than {LINE_BYTES} bytes")
+        self.line += 1
+
+    def _header(self, line: dict[str, Any] | None) -> SessionHeader:
+        if not isinstance(line, dict) or line.get("format") != FORMAT:
+            raise self.failure("is no header: this is no session file")
+        if line["version"] != VERSION:
+            raise self.failure(
+                f"is of version {line['version']!r}, this program reads {VERSION}"
+            )
+        return SessionHeader(
+            epoch=UUID(line["epoch"]),
+            agent=line["agent"],
+            session_id=line["session"],
+            partition=line["partition"],
+            first=line["first"],
+            last=line["last"],
+            checkpoint=line["checkpoint"],
+        )
+
+    def _record(
+        self, codec: Lines, line: dict[str, Any], before: list[Record]
+    ) -> Record:
+        record = codec.read(line)
+        if before and record.sequence <= before[-1].sequence:
+            raise self.failure(
+                f"has sequence {record.sequence} after {before[-1].sequence}"
+            )
+        return record
+
+    def _trailer(self, line: dict[str, Any], records: list[Record]) -> SessionTrailer:
+        if line["end"] != len(records):
+            raise self.failure(
+                f"ends a file of {line['end']} messages, {len(records)} are there"
+            )
+        return SessionTrailer(messages=line["end"], chain=line["chain"])
