@@ -22,6 +22,9 @@ from schemas.vectors import Matrix, Vector
 MATCH_LIMIT = 10
 """How many heuristics are weighed."""
 
+SCAN_LIMIT = 64
+"""How many of the nearest conditions have their `when` tested."""
+
 BeliefOf = Callable[[str, str], Belief]
 """What is believed of a heuristic id and content hash."""
 
@@ -42,10 +45,14 @@ def candidates(
         *_of_pack(domain.pack, event, vector, at_least),
         *_of_shelf(state.shelves.get(domain.name), event, vector, at_least),
     ]
-    found.sort(key=lambda each: (-each.similarity, each.heuristic_id))
-    return tuple(
-        _believed(state, each, belief_of, learning) for each in found[:MATCH_LIMIT]
-    )
+    # Near misses are worth naming, but never in the place of what is eligible.
+    found.sort(key=lambda each: (not each.eligible, *_nearness(each)))
+    weighed = sorted(found[:MATCH_LIMIT], key=_nearness)
+    return tuple(_believed(state, each, belief_of, learning) for each in weighed)
+
+
+def _nearness(candidate: HeuristicCandidate) -> tuple[float, str]:
+    return -candidate.similarity, candidate.heuristic_id
 
 
 def _of_pack(
@@ -55,7 +62,7 @@ def _of_pack(
         return []
     return [
         _from_pack(pack, row, similarity, event)
-        for row, similarity in vectors.top(pack.conditions, vector, MATCH_LIMIT, at_least)
+        for row, similarity in vectors.top(pack.conditions, vector, SCAN_LIMIT, at_least)
     ]
 
 
@@ -87,7 +94,7 @@ def _of_shelf(
     taught, matrix = _stacked(shelf)
     return [
         _from_taught(taught[row], similarity, event)
-        for row, similarity in vectors.top(matrix, vector, MATCH_LIMIT, at_least)
+        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least)
     ]
 
 
