@@ -13,5 +13,5 @@ class Times:
     """The mind began with it."""
     decided_ns: int
     """Its group was made."""
-    committed_ns: int
+    committed_ns: int = 0
     """The write of its group was acknowledged."""

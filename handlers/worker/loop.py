@@ -7,13 +7,16 @@ folded again from the log, which knows what became of the write.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from time import time_ns
 from typing import TypeVar
 from uuid import uuid4
 
 from handlers import turns
 from handlers.aids import Bringer
+from handlers.timing import Times
 from handlers.turns import Turn
 from handlers.worker.arrivals import Arrivals
 from handlers.worker.recovery import Recovery
@@ -42,7 +45,8 @@ PAUSE_S = 0.5
 """Between attempts while the broker is away or full."""
 
 T = TypeVar("T")
-Observer = Callable[[Sequence[Turn]], None]
+Timed = tuple[Turn, Times]
+Observer = Callable[[Sequence[Timed]], None]
 """Is told of turns once the log holds them; must not raise."""
 
 _log = logging.getLogger(__name__)
@@ -115,14 +119,17 @@ class Worker:
 
     async def _answer(self, waiting: Sequence[Input]) -> None:
         """Answer inputs in order, with as few writes as hold them."""
+        picked_up_ns = time_ns()
         while waiting := self._unanswered(waiting):
-            made = await self._turns(waiting)
+            timed = await self._turns(waiting, picked_up_ns)
+            made = [turn for turn, _ in timed]
             try:
                 ends = await self._writer.commit(writes(made, self._standings))
             except (Fenced, LogUnavailable, LogFull) as error:
                 await self._fold_again(made, error)
             else:
                 self._adopt(made, advanced(made, ends))
+                self._tell(timed, time_ns())
 
     def _unanswered(self, waiting: Sequence[Input]) -> list[Input]:
         return [
@@ -131,24 +138,28 @@ class Worker:
             if taken.sequence > self._standings[taken.partition].state.position
         ]
 
-    async def _turns(self, waiting: Sequence[Input]) -> list[Turn]:
+    async def _turns(self, waiting: Sequence[Input], picked_up_ns: int) -> list[Timed]:
         """Take as many turns, one after the other, as fit into one write."""
         states = {each.partition: each.state for each in self._standings.values()}
-        made: list[Turn] = []
+        made: list[Timed] = []
         messages = 0
         for taken, aids in zip(
             waiting, await self._bringer.bring(waiting), strict=True
         ):
+            started_ns = time_ns()
             turn = turns.answer(states[taken.partition], taken, aids, self._log.epoch)
             messages += len(turn.outputs)
             if made and messages > BATCH_LIMIT:
                 break
             states[taken.partition] = turn.state
-            made.append(turn)
+            times = Times(
+                picked_up_ns=picked_up_ns, started_ns=started_ns, decided_ns=time_ns()
+            )
+            made.append((turn, times))
         return made
 
     def _adopt(self, made: Sequence[Turn], standings: dict[int, Standing]) -> None:
-        """Go on from turns that the log holds, and tell whoever watches."""
+        """Go on from turns that the log holds."""
         self._standings |= standings
         for turn in made:
             agent, partition = turn.taken.agent, turn.taken.partition
@@ -158,8 +169,16 @@ class Worker:
         self._saver.note(made)
         for standing in standings.values():
             self._saver.save(standing)
+
+    def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
+        """Tell whoever watches of turns that the log holds."""
         if self._observe is not None:
-            self._observe(made)
+            self._observe(
+                [
+                    (turn, replace(times, committed_ns=committed_ns))
+                    for turn, times in timed
+                ]
+            )
 
     async def _fold_again(self, made: Sequence[Turn], error: Exception) -> None:
         """Drop what was thought of the partitions of a write, and ask the log."""
