@@ -73,7 +73,7 @@ def begin(state: AgentState, taken: Input) -> tuple[AgentState, datetime]:
     state = sessions.before(state, taken)
     now = clock.agent_time(state, taken)
     state = clock.advance(state, now, taken)
-    return sessions.after(state, taken, now), now
+    return sessions.opened(state, taken, now), now
 
 
 def said(
@@ -94,7 +94,7 @@ def said(
         case Handled(reason="recorded"):
             return _recorded(state, scene.taken.message)
         case ControlApplied():
-            return controls.applied(state, scene.taken.message, scene.aids)
+            return controls.applied(state, scene.taken, scene.aids)
         case _:
             return _learnt(state, scene, id_, message)
 

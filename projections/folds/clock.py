@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from schemas.controls import SessionEnded
+from schemas.controls import SessionEnded, SessionStarted
 from schemas.envelope import Input
 from schemas.sensing import Sensed
 from schemas.state import AgentState
@@ -26,10 +26,10 @@ def agent_time(state: AgentState, taken: Input) -> datetime:
     Raises:
         ClockFaultError: an event clock would step back, or far ahead.
     """
-    if isinstance(taken.message, SessionEnded):
-        return taken.at
     if state.session is None or state.session.clock == "broker":
         return max(state.now, taken.at) if state.now else taken.at
+    if isinstance(taken.message, SessionStarted | SessionEnded):
+        return taken.at
     return _event_time(state, taken)
 
 

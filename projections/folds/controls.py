@@ -5,32 +5,35 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import heuristics
+from projections.folds import heuristics, sessions
 from schemas import controls
 from schemas.aids import Aids
+from schemas.envelope import Input
 from schemas.packs import CompiledPack
 from schemas.settings import StrategySpec
 from schemas.state import AgentState, PackRef
 
 
-def applied(state: AgentState, message: object, aids: Aids) -> AgentState:
+def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
     """The agent's state after a control that the mind applied."""
-    match message:
-        case controls.GoalsSet():
+    match taken.message:
+        case (controls.SessionStarted() | controls.SessionEnded()) as message:
+            return sessions.applied(state, message, taken)
+        case controls.GoalsSet() as message:
             return replace(state, goals=message.goals)
-        case controls.StrategySelected():
+        case controls.StrategySelected() as message:
             spec = StrategySpec(name=message.strategy, parameters=message.parameters)
             return replace(state, strategy=spec)
-        case controls.ProfileSet():
+        case controls.ProfileSet() as message:
             return replace(state, biases=Map(message.biases))
-        case controls.PackLoaded():
+        case controls.PackLoaded() as message:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
-        case controls.HeuristicSeeded():
+        case controls.HeuristicSeeded() as message:
             return heuristics.seeded(state, message, aids.vector or b"")
-        case controls.HeuristicEdited():
+        case controls.HeuristicEdited() as message:
             return heuristics.edited(state, message, aids.vector)
-        case controls.HeuristicFrozen():
+        case controls.HeuristicFrozen() as message:
             return heuristics.frozen(state, message)
         case _:
             return state

@@ -20,16 +20,21 @@ def before(state: AgentState, taken: Input) -> AgentState:
     return replace(state, session=None) if lapsed else state
 
 
-def after(state: AgentState, taken: Input, now: datetime) -> AgentState:
-    """The state with the session open that this input starts, or without one it ends."""
-    message = taken.message
+def opened(state: AgentState, taken: Input, now: datetime) -> AgentState:
+    """The state with a session open: an input that finds none open begins one."""
+    about_sessions = isinstance(taken.message, SessionStarted | SessionEnded)
+    if state.session is not None or about_sessions:
+        return state
+    return replace(state, session=_opened(taken, now))
+
+
+def applied(
+    state: AgentState, message: SessionStarted | SessionEnded, taken: Input
+) -> AgentState:
+    """The state after a session was started or ended on purpose."""
     if isinstance(message, SessionEnded):
         return replace(state, session=None)
-    if isinstance(message, SessionStarted):
-        return replace(state, session=_started(message, taken, now))
-    if state.session is None:
-        return replace(state, session=_opened(taken, now))
-    return state
+    return replace(state, session=_started(message, taken, state.now or taken.at))
 
 
 def _lapsed(session: Session, taken: Input) -> bool:
