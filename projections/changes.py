@@ -93,6 +93,11 @@ def join(changes: Iterable[Change]) -> Mapping[TableName, TableChanges]:
     return joined
 
 
+def added(count: Value, more: Value) -> int:
+    """The sum of two counts; what is no count yet is 0."""
+    return sum(each for each in (count, more) if isinstance(each, int))
+
+
 def json_text(value: object) -> str | None:
     """A value as JSON text that PostgreSQL can hold; None stays None."""
     return None if value is None else storable_json(orjson.dumps(value))
@@ -161,12 +166,8 @@ def _patch(held: TableChanges, key: Key, values: Row) -> None:
 def _over(before: Row, values: Row) -> Row:
     after = before | values
     for name in ADDED & values.keys():
-        after[name] = _count(before.get(name)) + _count(values[name])
+        after[name] = added(before.get(name), values[name])
     return after
-
-
-def _count(value: Value) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _remove(held: TableChanges, key: Key) -> None:

@@ -65,4 +65,5 @@ def moved(connection: Connection, version: int, move: Move) -> bool:
         stood = {"sequence": move.before.sequence, "epoch": move.before.epoch}
         statement = sa.update(tables.positions).filter_by(**key, **stood)
         statement = statement.values(**values)
-    return connection.execute(statement).rowcount == 1
+    statement = statement.returning(tables.positions.c.sequence)
+    return connection.execute(statement).first() is not None

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from projections.changes import Change, Patch, Put, Remove, Row
+from projections.changes import Change, Patch, Put, Remove, Row, added
 from projections.folds import domains, events
 from projections.rows.folded import Folded
 from schemas import identity
+from schemas.catalogue import OutputMessage
 from schemas.controls import SessionEnded, SessionStarted
 from schemas.decisions import Completed, Decided, Dropped
 from schemas.learning import FeedbackApplied
@@ -16,19 +17,24 @@ from schemas.state import Habit, Session
 def session_changes(folded: Folded) -> Iterator[Change]:
     """The session that an input starts, lives in, or ends."""
     before, after = folded.agent_before.session, folded.agent.session
-    if before is not None and not _is_same(before, after):
-        yield _ended(folded, before)
-    if after is not None and not _is_same(before, after):
-        yield _started(folded, after)
+    if not _is_same(before, after):
+        if before is not None:
+            yield _ended(folded, before)
+        if after is not None:
+            yield _started(folded, after)
     lived_in = after or before
+    tally = _tally(folded)
     if lived_in is not None:
+        counted = tally.pop(lived_in.id, {})
         values: Row = {
             "last_sequence": folded.taken.sequence,
             "last_at": folded.now,
             "input_count": 1,
+            **counted,
         }
         yield Patch("sessions", (folded.name, lived_in.id), values)
-    yield from _tallied(folded)
+    for session_id, counted in tally.items():
+        yield Patch("sessions", (folded.name, session_id), counted)
 
 
 def habit_changes(folded: Folded) -> Iterator[Change]:
@@ -42,12 +48,13 @@ def habit_changes(folded: Folded) -> Iterator[Change]:
     if after is before or not after:
         return
     latest = _habit_key(folded, event, after[-1])
-    # A habit that came again is a new value under the same key.
-    gone = (habit for habit in before if not any(habit is kept for kept in after))
-    for habit in gone:
-        key = _habit_key(folded, event, habit)
-        if key != latest:
-            yield Remove("habituation", key)
+    kept = {id(habit) for habit in after}
+    for habit in before:
+        if id(habit) not in kept:
+            key = _habit_key(folded, event, habit)
+            # A habit that came again is a new value under the same key.
+            if key != latest:
+                yield Remove("habituation", key)
     yield Put("habituation", latest, _habit_row(folded, event, after[-1]))
 
 
@@ -87,28 +94,31 @@ def _ended(folded: Folded, session: Session) -> Patch:
     return Patch("sessions", (folded.name, session.id), values)
 
 
-def _tallied(folded: Folded) -> Iterator[Change]:
-    """Count what was said, kept silent and judged, in the session of its decision."""
+def _tally(folded: Folded) -> dict[str, Row]:
+    """What was said, kept silent and judged, counted in the session of its decision."""
+    tally: dict[str, Row] = {}
     for output in folded.outputs:
-        match output.message:
-            case Decided() as message:
-                if message.silence is not None:
-                    yield from _counted(folded, message.session_id, "silent_count")
-                elif message.final:
-                    yield from _counted(folded, message.session_id, "spoke_count")
-            case Completed(decision_id=id_):
-                yield from _counted(folded, _session_of(folded, id_), "spoke_count")
-            case Dropped(decision_id=id_):
-                yield from _counted(folded, _session_of(folded, id_), "silent_count")
-            case FeedbackApplied(decision_id=str(id_)):
-                yield from _counted(folded, _session_of(folded, id_), "feedback_count")
-            case _:
-                pass
+        session_id, column = _counted(folded, output.message)
+        if session_id is not None:
+            counts = tally.setdefault(session_id, {})
+            counts[column] = added(counts.get(column), 1)
+    return tally
 
 
-def _counted(folded: Folded, session_id: str | None, column: str) -> Iterator[Change]:
-    if session_id is not None:
-        yield Patch("sessions", (folded.name, session_id), {column: 1})
+def _counted(folded: Folded, message: OutputMessage) -> tuple[str | None, str]:
+    match message:
+        case Decided(silence=str()):
+            return message.session_id, "silent_count"
+        case Decided(final=True):
+            return message.session_id, "spoke_count"
+        case Completed():
+            return _session_of(folded, message.decision_id), "spoke_count"
+        case Dropped():
+            return _session_of(folded, message.decision_id), "silent_count"
+        case FeedbackApplied(decision_id=str(decision_id)):
+            return _session_of(folded, decision_id), "feedback_count"
+        case _:
+            return None, ""
 
 
 def _session_of(folded: Folded, decision_id: str) -> str | None:

@@ -1,0 +1,120 @@
+"""From the log to changes: groups in logical order, folded, and what each changes.
+
+The states of the partitions live here, in memory; a start folds the log from its first
+message. It writes nothing.
+"""
+
+import asyncio
+from base64 import b64decode
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from projections.changes import Change
+from projections.folds.partition import evolve
+from projections.positions import Position
+from projections.rows.folded import Folded
+from projections.rows.group import changes_of
+from schemas.aids import Aids
+from schemas.decisions import Decided
+from schemas.envelope import Input, Output
+from schemas.reading import read_input, read_output
+from schemas.state import PartitionState
+from streams.log import ReadableLog
+from streams.order import Group, groups
+
+GROUPS_AT_ONCE = 32
+"""How many groups are folded before others get their turn: a few milliseconds."""
+
+
+class AidsSource(Protocol):
+    """Brings what the folds need besides the log: vectors and packs."""
+
+    async def bring(self, inputs: Sequence[Input]) -> Sequence[Aids]:
+        """The aids of inputs, one for each."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """One group's part in the read models."""
+
+    partition: int
+    position: Position
+    """Where the partition stands with it."""
+    changes: Sequence[Change]
+
+
+class Folding:
+    """The fold of a log, partition by partition, as far as it was asked for."""
+
+    def __init__(self, log: ReadableLog, aids: AidsSource) -> None:
+        """Begin with nothing known."""
+        self._log = log
+        self._aids = aids
+        self._epoch = str(log.epoch)
+        self._states: dict[int, PartitionState] = {}
+        self._last_outputs: dict[int, int] = {}
+
+    def position(self, partition: int) -> int:
+        """The sequence of the last input folded, 0 for none."""
+        return self._state(partition).position
+
+    def last_output(self, partition: int) -> int:
+        """The sequence of the last output folded, 0 for none."""
+        return self._last_outputs.get(partition, 0)
+
+    async def advance(
+        self, partition: int, *, written: int = 0, until: int | None = None
+    ) -> AsyncIterator[Sequence[Projected]]:
+        """Fold what is whole and new, and yield it a few groups at a time.
+
+        Up to the input `written` the tables have it: it is folded, and not yielded.
+
+        Raises:
+            LogUnavailable: the broker does not answer; calling again goes on from there.
+            LogDamaged, UnreadableOutputError: the log cannot be folded.
+            MissingPackError: a pack in force has no blob any more.
+        """
+        few: list[Group] = []
+        async for group in groups(
+            self._log, partition, self.position(partition), until
+        ):
+            few.append(group)
+            if len(few) == GROUPS_AT_ONCE:
+                if made := await self._fold(partition, few, written):
+                    yield made
+                few = []
+                await asyncio.sleep(0)
+        if few and (made := await self._fold(partition, few, written)):
+            yield made
+
+    async def _fold(
+        self, partition: int, few: Sequence[Group], written: int
+    ) -> Sequence[Projected]:
+        inputs = [read_input(group.input) for group in few]
+        answers = [tuple(map(read_output, group.outputs)) for group in few]
+        brought = await self._aids.bring(inputs)
+        made: list[Projected] = []
+        for taken, outputs, aids in zip(inputs, answers, brought, strict=True):
+            aids = _as_recorded(aids, outputs)
+            before = self._state(partition)
+            after = evolve(before, taken, outputs, aids)
+            if taken.sequence > written:
+                changes = changes_of(Folded(before, taken, outputs, after, aids))
+                at = Position(taken.sequence, self._epoch, taken.id)
+                made.append(Projected(partition, at, changes))
+            self._states[partition] = after
+            self._last_outputs[partition] = outputs[-1].record.sequence
+        return made
+
+    def _state(self, partition: int) -> PartitionState:
+        return self._states.get(partition) or PartitionState()
+
+
+def _as_recorded(aids: Aids, outputs: Sequence[Output]) -> Aids:
+    """The aids with the vector that was decided with, where it was recorded."""
+    for output in outputs:
+        if isinstance(output.message, Decided) and output.message.embedding:
+            return replace(aids, vector=b64decode(output.message.embedding))
+    return aids
