@@ -24,11 +24,10 @@ REASONS: Mapping[str, str] = {
     "quiet_hours": "these are quiet hours",
     "muted": "it is muted",
     "informational": "the event only informs",
-    "not_immediate": "nothing learnt is trusted enough, and the event cannot wait for"
-    " a model",
+    "not_immediate": "nothing learnt answers it, and it is not to wait for a model",
     "no_candidate": "nothing learnt fits",
     "low_confidence": "nothing learnt is trusted enough",
-    "llm_unavailable": "nothing learnt is trusted enough, and no model is configured",
+    "llm_unavailable": "nothing learnt answers it, and no model is configured",
     "budget_exhausted": "the budget for models is used up",
     "safety": "the answer was not safe",
     "personality_veto": "it is not in its character",
@@ -122,8 +121,10 @@ def counterfactual(account: Account, names: Names) -> str | None:
     if not account.is_final:
         return None
     closed = closed_gate(account.decided.gates)
-    if closed is None or account.said is not None:
+    if account.said is not None:
         return _nearest(account.decided.gates)
+    if closed is None:
+        return _nearly_eligible(account.decided, names)
     if closed.value is None or closed.threshold is None:
         return f"Would have been weighed further if {closed.name} had passed."
     if closed.name == "confidence":
@@ -184,6 +185,16 @@ def _nearest(gates: Sequence[Gate]) -> str | None:
         return None
     gate = min(held, key=lambda each: each.margin or 0.0)
     return f"Closest gate: {_figures(gate)}, by {gate.margin:.2f}."
+
+
+def _nearly_eligible(decided: Decided, names: Names) -> str | None:
+    """The most similar heuristic that did not count, and why."""
+    learnt = [each for each in decided.candidates if each.similarity is not None]
+    if not learnt:
+        return None
+    nearest = max(learnt, key=lambda each: each.similarity or 0.0)
+    name = named(_heuristic(nearest), names)
+    return f"The nearest heuristic, {name}, did not count: {nearest.reason}."
 
 
 def _best(decided: Decided, gate: Gate, names: Names) -> str:

@@ -1,5 +1,8 @@
 """What heuristics are called: names from the packs and the lessons that the log holds."""
 
+import difflib
+
+from echoic.errors import NotFoundError
 from echoic.explain import Names
 from schemas import packs
 from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
@@ -45,3 +48,26 @@ async def _of_pack(log: ReadableLog, digest: str) -> dict[str, str]:
     except packs.PackError:
         return {}
     return {heuristic_id(pack.name, each.name): each.name for each in pack.heuristics}
+
+
+def resolve(names: Names, text: str) -> str:
+    """The id of the heuristic of this name, or whose id begins so.
+
+    Raises:
+        NotFoundError: there is none, or several.
+    """
+    fits = [id_ for id_ in names if names[id_] == text or id_.startswith(text)]
+    if text in names:
+        return text
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise NotFoundError(
+            f"{len(fits)} heuristics are called {text!r}",
+            next_step="echoic heuristic list, and give the id",
+        )
+    close = difflib.get_close_matches(text, names.values(), n=1)
+    hint = f": did you mean {close[0]!r}?" if close else ""
+    raise NotFoundError(
+        f"there is no heuristic {text!r}{hint}", next_step="echoic heuristic list"
+    )

@@ -4,8 +4,9 @@ Its rule: pure, text in and text out; colour is a choice of the caller, and the 
 the same without it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from echoic.accounts import Account
 from echoic.explain import Explanation, Names, Weighed, named
@@ -181,3 +182,30 @@ def next_command(account: Account) -> str:
         return f"echoic explain {id_} --json"
     number = "threshold" if closed.name == "confidence" else "relevance"
     return f"echoic explain {id_} --what-if {number}={closed.value:.2f}"
+
+
+def known(fields: Mapping[str, Any], names: Names) -> str:
+    """What the mind knows of an agent, on a page."""
+    beliefs = sorted(fields["beliefs"], key=lambda each: -each["fires"])
+    plain = (
+        "position",
+        "now",
+        "session",
+        "strategy",
+        "open_fires",
+        "waiting_for_model",
+    )
+    rows = [f"{name.replace('_', ' '):<18} {fields[name] or '-'}" for name in plain]
+    rows += [f"{'packs':<18} {', '.join(fields['packs']) or '-'}"]
+    rows += [f"{'goals':<18} {'; '.join(fields['goals']) or '-'}"]
+    rows += [
+        f"{'rapport ' + person:<18} {bar(value)} {value:.2f}"
+        for person, value in fields["rapport"].items()
+    ]
+    rows += [
+        f"{named(each['heuristic_id'], names):<26} {bar(each['confidence'])}"
+        f" {each['confidence']:.2f}  declared {each['declared']:.2f},"
+        f" {each['fires']} fires, {each['successes']} successes"
+        for each in beliefs
+    ]
+    return "\n".join((fields["agent"], *(f"  {row}" for row in rows)))

@@ -37,7 +37,7 @@ def test_silence_names_the_gate_that_closed() -> None:
     explanation = explain(account(rejected()), NAMES)
 
     assert explanation.verdict == (
-        "Stayed silent: nothing learnt is trusted enough, and no model is configured"
+        "Stayed silent: nothing learnt answers it, and no model is configured"
         " (confidence 0.62 < 0.70)."
     )
     assert explanation.counterfactual == (

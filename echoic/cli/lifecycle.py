@@ -1,0 +1,193 @@
+"""`echoic up`, `down` and `demo`: an instance from its start to its end."""
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from echoic.cli.common import Agent, Data, Json, new_app, note, settings_of
+from echoic.errors import EchoicError, NotRunningError
+from echoic.instance_file import (
+    InstanceNote,
+    already_runs,
+    is_alive,
+    read_note,
+    remove_note,
+    write_note,
+)
+from echoic.settings import Settings
+
+if TYPE_CHECKING:
+    from echoic.instance import Instance
+
+app = new_app("lifecycle", "An instance from its start to its end.")
+
+START_S = 60.0
+STOP_S = 30.0
+_POLL_S = 0.05
+_LOG = "echoic.log"
+
+
+@app.command()
+def up(
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return when it is ready.")
+    ] = False,
+    pack: Annotated[
+        list[Path] | None,
+        typer.Option("--pack", help="A pack to load, for all agents."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Start an instance: a broker, a database and the mind.
+
+    Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
+    """
+    packs = None if pack is None else [str(folder) for folder in pack]
+    settings = settings_of(data, agent, packs=packs)
+    if read_note(settings.data):
+        raise already_runs(settings.data)
+    if detach:
+        _start_detached(settings, packs or [])
+    else:
+        logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+        asyncio.run(_run(settings))
+
+
+@app.command()
+def down(data: Data = None) -> None:
+    """Stop the instance and say so.
+
+    Example: `echoic down`.
+    """
+    settings = settings_of(data)
+    running = read_note(settings.data)
+    if running is None:
+        print(f"nothing runs over {settings.data}")
+        return
+    os.kill(running.pid, signal.SIGTERM)
+    if not _ends(running.pid, STOP_S):
+        note(f"process {running.pid} does not stop: it is killed")
+        os.kill(running.pid, signal.SIGKILL)
+        _ends(running.pid, STOP_S)
+    remove_note(settings.data)
+    print(f"stopped; the data stays in {settings.data}")
+
+
+@app.command()
+def demo(
+    speed: Annotated[float, typer.Option(help="Events a second.")] = 200.0,
+    as_json: Json = False,
+) -> None:
+    """Play a recorded game through a throw-away instance, and explain it.
+
+    Examples: `echoic demo`, `echoic demo --json`.
+    """
+    from echoic.demo import run
+
+    code = run(speed=speed, as_json=as_json)
+    raise typer.Exit(code)
+
+
+async def _run(settings: Settings) -> None:
+    """Run an instance until it is told to stop, or fails."""
+    from echoic.instance import instance
+
+    note("starting …")
+    async with instance(settings, note) as running:
+        write_note(settings.data, _note(running))
+        print("\n".join(_banner(running)), flush=True)
+        try:
+            await running.tasks.beside(_stop_signal())
+        finally:
+            remove_note(settings.data)
+            note("stopping …")
+
+
+async def _stop_signal() -> None:
+    """Wait for Ctrl-C or a polite request to end."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()
+
+
+def _note(running: "Instance") -> InstanceNote:
+    credentials = running.credentials
+    return InstanceNote(
+        pid=os.getpid(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        nats_url=credentials.url,
+        nats_user=credentials.user,
+        nats_password=credentials.password,
+        database_url=running.database_url,
+    )
+
+
+def _banner(running: "Instance") -> Iterator[str]:
+    settings = running.settings
+    yield f"echoic {version('echoic')} is up"
+    yield f"  data      {settings.data} (kept)"
+    yield f"  broker    {running.credentials.url}"
+    database = running.database_url
+    yield "  database  " + (database.rpartition("@")[2] if database else "none")
+    model = settings.model_name or "no model: only what was learnt answers"
+    yield f"  mind      {settings.strategy}, threshold {settings.threshold:g}; {model}"
+    yield "  stop      Ctrl-C, or: echoic down" + _data_flag(settings)
+    yield f'  next      echoic pub "hello" --wait{_data_flag(settings)}'
+
+
+def _data_flag(settings: Settings) -> str:
+    """The flag that finds this instance again, if the default does not."""
+    is_found = not settings.origins["data"].startswith("flag")
+    return "" if is_found else f" --data {settings.data}"
+
+
+def _start_detached(settings: Settings, packs: list[str]) -> None:
+    """Start the program anew in the background, and wait until it is ready."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    log = settings.data / _LOG
+    arguments = [sys.executable, "-m", "echoic", "up", "--data", str(settings.data)]
+    arguments += [part for folder in packs for part in ("--pack", folder)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*arguments, "--agent", settings.agent],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise EchoicError(log.read_text().strip(), next_step="echoic doctor")
+        if read_note(settings.data):
+            print(log.read_text().strip())
+            return
+        time.sleep(_POLL_S)
+    process.terminate()
+    raise NotRunningError(
+        f"the instance was not ready within {START_S:.0f} s", next_step=f"less {log}"
+    )
+
+
+def _ends(pid: int, within_s: float) -> bool:
+    """Whether a process ends in time."""
+    deadline = time.monotonic() + within_s
+    while is_alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True

@@ -1,0 +1,190 @@
+"""`echoic watch`, `explain` and `state`: what was decided, why, and what is known."""
+
+import asyncio
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from echoic import accounts, explain, finding, remembering, render
+from echoic.accounts import Account
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.cli.progress import Progress
+from echoic.embedders import embedder
+from echoic.errors import EchoicError
+from echoic.explain import Explanation, Names
+from echoic.following import follow_accounts, last_position
+from echoic.live import Connection, connect
+from echoic.names import heuristic_names
+from echoic.settings import Settings
+from schemas.subjects import partition_of
+
+app = new_app("watching", "What was decided, and why.")
+
+
+@app.command()
+def watch(
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", help="Stop after so many.")
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Show each decision as it is made, until Ctrl-C.
+
+    Examples: `echoic watch`, `echoic watch --json | jq .silence`.
+    """
+    asyncio.run(_watch(settings_of(data, agent), limit, as_json))
+
+
+@app.command(name="explain")
+def explain_(
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Its id, or how that begins.")
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="The last decision.")] = False,
+    last_silent: Annotated[
+        bool, typer.Option("--last-silent", help="The last silence.")
+    ] = False,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="Suppose another number."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Say why a decision came out as it did, from the log alone.
+
+    Examples: `echoic explain --last-silent`, `echoic explain 01a1fc31 --what-if
+    threshold=0.6`.
+    """
+    if (id_ is not None) + last + last_silent > 1:
+        raise EchoicError("give one of ID, --last and --last-silent")
+    suppositions = dict(_supposition(text) for text in what_if or ())
+
+    async def run() -> tuple[Account, Explanation]:
+        async with connect(settings_of(data, agent)) as connection:
+            account = await _account(connection, id_, last_silent)
+            names = await heuristic_names(connection.log, account.agent)
+            return account, explain.explain(account, names, suppositions)
+
+    account, explanation = asyncio.run(run())
+    if as_json:
+        print_json(_as_fields(account, explanation))
+    else:
+        print(render.explained(account, explanation, _style()))
+
+
+@app.command()
+def state(
+    agent: Annotated[str, typer.Argument(help="The companion.")],
+    at: Annotated[
+        str | None, typer.Option(metavar="SEQ|TIME", help="As of then.")
+    ] = None,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Show what the mind knows of an agent, now or at any time before.
+
+    Examples: `echoic state steve`, `echoic state steve --at 2026-11-21T12:00:00Z`.
+    """
+    sequence, moment = _place(at)
+
+    async def run() -> tuple[remembering.Remembered, Names]:
+        settings = settings_of(data, agent)
+        progress = Progress("inputs folded")
+        async with connect(settings) as connection:
+            found = await remembering.state_at(
+                connection.log,
+                settings.agent,
+                embedder(settings.embedder),
+                sequence=sequence,
+                at=moment,
+                progress=progress,
+            )
+            progress.done()
+            return found, await heuristic_names(connection.log, settings.agent)
+
+    found, names = asyncio.run(run())
+    fields = remembering.as_fields(found, agent)
+    if as_json:
+        print_json(fields)
+    else:
+        print(render.known(fields, names))
+
+
+async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
+    agent = settings.agent
+    async with connect(settings) as connection:
+        names = await heuristic_names(connection.log, agent)
+        position = await last_position(connection.log, partition_of(agent))
+        note(f"watching {agent}; Ctrl-C ends")
+        count = 0
+        async for account in follow_accounts(connection.log, agent, position):
+            if as_json:
+                print_json(accounts.as_fields(account))
+            elif account.is_final:
+                print(render.line(account, names, _style()), flush=True)
+            count += account.is_final
+            if count == limit:
+                return
+
+
+async def _account(
+    connection: Connection, id_: str | None, last_silent: bool
+) -> Account:
+    log, agent = connection.log, connection.settings.agent
+    if id_ is not None:
+        return await finding.find_decision(log, agent, id_)
+    return await finding.last_decision(log, agent, silent=last_silent)
+
+
+def _supposition(text: str) -> tuple[str, float]:
+    name, equals, number = text.partition("=")
+    try:
+        if equals:
+            return name.strip(), float(number)
+    except ValueError:
+        pass
+    raise EchoicError(f"{text!r} supposes nothing", next_step="--what-if threshold=0.6")
+
+
+def _place(text: str | None) -> tuple[int | None, datetime | None]:
+    """A sequence or a time."""
+    if text is None:
+        return None, None
+    if text.isdecimal():
+        return int(text), None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise EchoicError(
+            f"{text!r} is neither a sequence nor a time",
+            next_step="--at 4711, or --at 2026-11-21T12:00:00Z",
+        ) from None
+    return None, moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _as_fields(account: Account, explanation: Explanation) -> dict[str, object]:
+    told = asdict(explanation) | {
+        "gates": [gate.model_dump(exclude_none=True) for gate in explanation.gates],
+        "salience": account.decided.salience.model_dump(),
+    }
+    return {**accounts.as_fields(account), "explanation": told}
+
+
+def _style() -> render.Style:
+    return render.Style(width=terminal_width(), colour=has_colour())

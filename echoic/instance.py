@@ -1,0 +1,226 @@
+"""The composition root: every part of a running instance, made and joined in one place.
+
+Its rule: parts are started in the order of what they need, and end in the reverse one.
+The mind needs the broker alone; without PostgreSQL it runs, and says what is stale.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from nats.aio.client import Client
+
+from echoic import packs_in_force
+from echoic.embedders import embedder
+from echoic.errors import SettingsError
+from echoic.instance_file import sole_instance
+from echoic.live import LiveLog, credentials_of
+from echoic.sensor_access import SensorDesk
+from echoic.settings import Settings, mind_settings
+from echoic.tracing.export import Tracer, open_tracer
+from handlers.aids import Bringer, PackLibrary
+from handlers.broker import faststream_broker
+from handlers.effects.models import LiteLLM
+from handlers.effects.performing import Performer
+from handlers.effects.subscribers import effects
+from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
+from handlers.worker.loop import Worker
+from projections.errors import StoreUnavailable
+from projections.postgres import embedded_postgres
+from schemas.controls import MindStarted
+from schemas.settings import CodeDigests, MatchLimits
+from schemas.vectors import Embedder
+from streams.accounts import Credentials
+from streams.checkpoints import JetStreamCheckpoints
+from streams.connection import connected
+from streams.consumers import prepare_consumers
+from streams.migrate import migrate
+from streams.server import EmbeddedServer, embedded_server
+
+Notify = Callable[[str], None]
+"""Tells the person who started the instance something, once."""
+
+SPOOL = "traces.otlp.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A running instance."""
+
+    settings: Settings
+    credentials: Credentials
+    database_url: str | None
+    """None: there are no read models."""
+    client: Client
+    log: LiveLog
+    worker: Worker
+    embedder: Embedder
+    tasks: "Tasks"
+
+    async def wait(self) -> None:
+        """Wait for the end, which only a failure brings."""
+        await self.tasks.failure()
+
+
+class Tasks:
+    """What runs in the background; the first failure is the instance's."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run something until the instance ends."""
+        self._tasks[name] = asyncio.create_task(work, name=name)
+
+    async def failure(self) -> None:
+        """Wait until one of them ends, and raise what it ended with."""
+        done, _ = await asyncio.wait(
+            self._tasks.values(), return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in done:
+            task.result()
+
+    async def beside(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something, unless one of them fails first."""
+        doing = asyncio.create_task(work)
+        await asyncio.wait(
+            (doing, *self._tasks.values()), return_when=asyncio.FIRST_COMPLETED
+        )
+        if not doing.done():
+            doing.cancel()
+            await self.failure()
+        await doing
+
+    async def stop(self) -> None:
+        """End them all; what they end with no longer matters."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+@asynccontextmanager
+async def instance(
+    settings: Settings, notify: Notify, *, durable: bool = True
+) -> AsyncIterator[Instance]:
+    """Run an instance over its data folder for the length of the block.
+
+    Raises:
+        EchoicError: the settings do not fit, or another instance runs there.
+        ServerFailed, LogUnavailable: there is no broker.
+    """
+    made_by = embedder(settings.embedder)
+    started = _started(settings, made_by)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(sole_instance(settings.data))
+        server, credentials = await _broker(stack, settings)
+        client = await stack.enter_async_context(connected(credentials, "echoic"))
+        log = LiveLog(client, await migrate(client))
+        await prepare_consumers(client)
+        database_url = await _database(stack, settings, notify, durable=durable)
+        tasks = Tasks()
+        stack.push_async_callback(tasks.stop)
+        bringer = Bringer(made_by, PackLibrary(log, made_by))
+        tracer = _tracer(stack, settings, notify)
+        worker = Worker(
+            log,
+            log,
+            bringer,
+            started,
+            checkpoints=JetStreamCheckpoints(client),
+            observe=tracer.observe if tracer else None,
+        )
+        tasks.start("worker", worker.run())
+        await _effects(stack, settings, credentials, client, log)
+        if server is not None:
+            await SensorDesk(server).serve(client)
+        await tasks.beside(worker.ready.wait())
+        folders = [Path(each) for each in settings.packs]
+        await tasks.beside(packs_in_force.load_all(log, folders))
+        yield Instance(
+            settings=settings,
+            credentials=credentials,
+            database_url=database_url,
+            client=client,
+            log=log,
+            worker=worker,
+            embedder=made_by,
+            tasks=tasks,
+        )
+
+
+def _started(settings: Settings, made_by: Embedder) -> MindStarted:
+    """The settings that shape the mind, checked before anything runs."""
+    limits = MatchLimits(
+        match=made_by.limits.match,
+        duplicate=made_by.limits.duplicate,
+        endorse=made_by.limits.endorse,
+    )
+    mind = mind_settings(settings, limits)
+    try:
+        create_decision_strategy(mind.strategy, mind)
+    except UnknownStrategyError as error:
+        raise SettingsError(
+            f"{settings.origins['strategy']}: {error}",
+            next_step="echoic config show --origin",
+        ) from error
+    digests = CodeDigests(version=version("echoic"), embedder=made_by.digest)
+    return MindStarted(settings=mind, digests=digests)
+
+
+async def _broker(
+    stack: AsyncExitStack, settings: Settings
+) -> tuple[EmbeddedServer | None, Credentials]:
+    """The broker of the settings, else one of our own over the data folder."""
+    if settings.nats_url is not None:
+        return None, credentials_of(settings.nats_url)
+    server = await stack.enter_async_context(embedded_server(settings.data / "nats"))
+    return server, server.core
+
+
+async def _database(
+    stack: AsyncExitStack, settings: Settings, notify: Notify, *, durable: bool
+) -> str | None:
+    """The database of the settings, else one of our own; None if it does not start."""
+    if settings.database_url is not None:
+        return settings.database_url
+    try:
+        server = await stack.enter_async_context(
+            embedded_postgres(settings.data / "postgres", durable=durable)
+        )
+    except StoreUnavailable as error:
+        notify(f"no read models: {error}")
+        return None
+    return server.url
+
+
+def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:
+    tracer = open_tracer(
+        settings.trace_endpoint,
+        os.environ,
+        spool=settings.data / SPOOL,
+        notify=notify,
+    )
+    if tracer is not None:
+        stack.callback(tracer.close)
+    return tracer
+
+
+async def _effects(
+    stack: AsyncExitStack,
+    settings: Settings,
+    credentials: Credentials,
+    client: Client,
+    log: LiveLog,
+) -> None:
+    """Perform what the mind asks for, by FastStream's subscribers."""
+    model = LiteLLM() if settings.model_name else None
+    broker = faststream_broker(credentials)
+    performer = Performer(log=log, writer=log, outlet=client, model=model)
+    await stack.enter_async_context(effects(broker, performer))
+    stack.push_async_callback(broker.stop)
+    await broker.start()

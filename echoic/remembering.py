@@ -1,0 +1,96 @@
+"""What the mind knew at a place in the log: the state, folded up to there.
+
+Its rule: the same fold as the worker's; nothing is asked of the running instance.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from handlers import turns
+from handlers.aids import Bringer, PackLibrary
+from schemas.reading import read_input
+from schemas.state import AgentState, PartitionState, SharedState
+from schemas.subjects import partition_of
+from schemas.vectors import Embedder
+from streams.log import ReadableLog
+from streams.order import groups
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was known of an agent."""
+
+    agent: AgentState
+    shared: SharedState
+    position: int
+    """The sequence of the last input folded."""
+
+
+async def state_at(
+    log: ReadableLog,
+    agent: str,
+    embedder: Embedder,
+    *,
+    sequence: int | None = None,
+    at: datetime | None = None,
+    progress: Progress = lambda _: None,
+) -> Remembered:
+    """The state of an agent after the last input up to a sequence or a time."""
+    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    state = PartitionState()
+    count = 0
+    async for group in groups(log, partition_of(agent), 0, sequence):
+        taken = read_input(group.input)
+        if at is not None and taken.at > at:
+            break
+        aids = await bringer.bring_recorded(taken, group.outputs)
+        state = turns.fold(state, taken, group.outputs, aids)
+        count += 1
+        progress(count)
+    known = state.agents.get(agent, AgentState())
+    return Remembered(known, state.shared, state.position)
+
+
+def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
+    """A state for a program, or a person, to read."""
+    known, shared = remembered.agent, remembered.shared
+    strategy = known.strategy or (shared.settings and shared.settings.strategy)
+    goals = known.goals
+    if goals is None:
+        goals = shared.settings.goals if shared.settings else ()
+    packs = shared.packs.update(known.packs)
+    return {
+        "v": 1,
+        "agent": agent,
+        "position": remembered.position,
+        "now": known.now,
+        "session": known.session and known.session.id,
+        "strategy": strategy and strategy.name,
+        "goals": list(goals),
+        "biases": {name: known.biases[name] for name in sorted(known.biases)},
+        "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
+        "rapport": {
+            person: known.rapport[person].value for person in sorted(known.rapport)
+        },
+        "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
+        "open_fires": len(known.fires),
+        "waiting_for_model": len(known.pending),
+        "timers": len(known.timers),
+        "chain": known.chain,
+    }
+
+
+def _belief(known: AgentState, key: str) -> dict[str, object]:
+    belief = known.beliefs[key]
+    heuristic_id, _, content_hash = key.partition("@")
+    return {
+        "heuristic_id": heuristic_id,
+        "content_hash": content_hash,
+        "confidence": belief.confidence,
+        "declared": belief.declared,
+        "fires": belief.fire_count,
+        "successes": belief.success_count,
+    }
