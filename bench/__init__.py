@@ -1,0 +1,1 @@
+"""What Echoic costs: throughput, latency and memory of the real thing on this machine."""

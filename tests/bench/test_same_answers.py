@@ -1,0 +1,53 @@
+"""The same session gets the same answers, byte for byte, whoever made the mind faster.
+
+A change that is meant to answer otherwise renews the digests here and says why.
+"""
+
+from collections import Counter
+
+from bench import world
+from handlers.turns import Turn
+from schemas.decisions import Decided
+from schemas.identity import digest
+from schemas.writing import wire_digest
+from tests.bench.session import AGENT, Session
+
+EVENTS = 300
+OUTPUTS = "9a418f15ca0f143ebe2942e6"
+CHAIN = "dcd47f4119f06ca551efe232"
+
+
+def test_a_session_of_everything_is_answered_as_ever() -> None:
+    """Every output and the agent's chain are what they were when this was written."""
+    session = Session(heuristics=400, seed=3)
+    session.run(world.events(EVENTS, seed=5))
+    spoken = [
+        output
+        for turn in session.turns
+        for output in turn.outputs
+        if isinstance(output.message, Decided) and output.message.path == "heuristic"
+    ]
+    for number, fire in enumerate(spoken[:20]):
+        session.report(number, fire)
+
+    said = Counter(
+        output.message.token() for turn in session.turns for output in turn.outputs
+    )
+    assert said.keys() >= EXPECTED_KINDS, said
+    assert session.outcomes()
+    assert digest(*map(_bytes, session.turns)) == OUTPUTS
+    assert session.state.agents[AGENT].chain == CHAIN
+
+
+def _bytes(turn: Turn) -> bytes:
+    records = [output.record for output in turn.outputs]
+    return b"".join(
+        wire_digest(each.subject, each.headers, each.body) for each in records
+    )
+
+
+EXPECTED_KINDS = {
+    "decided", "completed", "dropped", "heuristic_fired", "model_asked",
+    "delivery_asked", "outcome_observed", "outcome_expired", "feedback_applied",
+    "control_applied", "control_refused", "handled", "lifecycle_changed",
+}  # fmt: skip
