@@ -1,0 +1,143 @@
+"""Records the session that `packs/survival` ships: a real game, heard and answered live.
+
+It runs a whole instance over a throw-away folder, plays Crafter in lockstep with it (one
+step is one second of the session's clock), gives the thumbs of a scripted person, and
+exports the session. Run it as
+`python -m bench.record_survival packs/survival/recording/evening.echoic`.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nats.aio.msg import Msg
+
+from echoic.instance import Instance, instance
+from echoic.settings import Settings, load
+from echoic.talking import publish_raw, tell
+from echoic.watching import decisions
+from handlers.aids import Bringer, PackLibrary
+from packs.survival.sensor.playing import Plan, play
+from replay.sessions import export, find_session
+from schemas.controls import SessionEnded, SessionStarted
+from schemas.feedback import FeedbackGiven
+from schemas.record import Wire
+from streams.session_file import write_session
+
+ROOT = Path(__file__).parents[1]
+AGENT = "companion"
+SESSION = "survival-7"
+BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
+THUMB_EVERY = 2
+"""The person judges every second report."""
+PATIENCE_S = 20.0
+
+
+class Hearing:
+    """What the player hears: every event is answered before the game goes on."""
+
+    def __init__(self, live: Instance) -> None:
+        self._live = live
+        self._said: asyncio.Queue[bytes] = asyncio.Queue()
+        self._decided: dict[str, bool] = {}
+        self._news = asyncio.Condition()
+
+    async def subscribe(self) -> None:
+        """Listen on the agent's channels."""
+        await self._live.client.subscribe(f"out.{AGENT}.>", cb=self._hear)
+
+    async def watch(self) -> None:
+        """Note which events were answered with words."""
+        async for account in decisions(self._live.log, AGENT, 0):
+            async with self._news:
+                event_id = account.decided.event_id
+                self._decided[event_id] = account.said is not None
+                self._news.notify_all()
+
+    async def after(self, ids: Sequence[str]) -> Sequence[bytes]:
+        """What is said to these events, once all of them are decided on."""
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            await self._news.wait_for(lambda: all(id_ in self._decided for id_ in ids))
+        spoken = sum(1 for id_ in ids if self._decided[id_])
+        return [await self._said.get() for _ in range(spoken)]
+
+    async def _hear(self, message: Msg) -> None:
+        self._said.put_nowait(message.data)
+
+
+async def record(out: Path, steps: int, seed: int) -> None:
+    """Play, listen, judge, and write the session to `out`."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = _settings(Path(folder))
+        async with instance(settings, _say, durable=False) as live:
+            started = SessionStarted(
+                session_id=SESSION, title="An evening of Crafter", clock="event"
+            )
+            await tell(live.log, AGENT, started)
+            await _play(live, steps, seed)
+            await tell(live.log, AGENT, SessionEnded())
+            await _export(live, out)
+
+
+async def _play(live: Instance, steps: int, seed: int) -> None:
+    hearing = Hearing(live)
+    await hearing.subscribe()
+    watching = asyncio.create_task(hearing.watch())
+    reports = 0
+
+    async def publish(wire: Wire) -> None:
+        await publish_raw(live.client, wire.subject, wire.body, wire.headers)
+
+    async def judge(decision_id: str, outcome: str) -> None:
+        nonlocal reports
+        reports += 1
+        if reports % THUMB_EVERY or outcome not in ("succeeded", "failed"):
+            return
+        vote = FeedbackGiven(
+            decision_id=decision_id,
+            rating="positive" if outcome == "succeeded" else "negative",
+            actor="player",
+            channel="game",
+        )
+        await tell(live.log, AGENT, vote)
+
+    plan = Plan(agent=AGENT, base=BASE, run=SESSION, steps=steps, seed=seed)
+    played = await play(plan, publish, hearing.after, judge)
+    watching.cancel()
+    _say(f"{played.events} events, {played.heard} heard, {len(played.reports)} reports")
+
+
+async def _export(live: Instance, out: Path) -> None:
+    bringer = Bringer(live.embedder, PackLibrary(live.log, live.embedder))
+    span = await find_session(live.log, AGENT, SESSION, bringer)
+    session = await export(live.log, span, bringer)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_session(out, session)
+    _say(f"{len(session.records)} messages in {out}")
+
+
+def _settings(folder: Path) -> Settings:
+    flags = {"data": str(folder), "packs": [str(ROOT / "packs" / "survival")]}
+    return load(flags, environment={}, folder=folder)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Read the arguments and record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    asyncio.run(record(arguments.out, arguments.steps, arguments.seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""The demo: a recorded game, played through a real instance that is thrown away.
+
+A broker and a database start over a folder of their own, the recorded events go through
+the same subjects as a live sensor's, and each decision is shown as it is made. At the end
+the whole session is decided again, and must come out the same.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from nats.aio.client import Client
+
+from echoic import demo_report, explain, render
+from echoic.accounts import Account
+from echoic.cli.common import has_colour, note, print_json, terminal_width
+from echoic.demo_report import Report
+from echoic.instance import Instance, instance
+from echoic.names import heuristic_names
+from echoic.playback import PlayedEvent, PlayedVote, played
+from echoic.render import Style
+from echoic.sensor_access import ask_for_access
+from echoic.settings import Settings, load
+from echoic.talking import publish_raw, tell
+from echoic.watching import decisions
+from handlers.aids import Bringer, PackLibrary
+from replay.verify import Span, Verification, verify
+from schemas.controls import SessionEnded, SessionStarted
+from schemas.subjects import partition_of
+from streams.connection import connected
+from streams.session_file import read_session
+
+ROOT = Path(__file__).parents[1]
+RECORDING = ROOT / "packs" / "survival" / "recording" / "evening.echoic"
+AGENT = "companion"
+PATIENCE_S = 20.0
+"""How long to wait for the last decisions."""
+
+_EXPLAINED = ("habituated", "llm_unavailable", "below_relevance")
+"""Which silence to explain, the most telling first."""
+
+_NEXT = (
+    ("echoic up --detach", "keep an instance running"),
+    ("echoic sensor crafter", "play a live game for it"),
+    ("echoic explain --last-silent", "ask why it was quiet"),
+)
+
+
+def run(*, speed: float, as_json: bool) -> int:
+    """Run the demo and return its exit code: 1 if the replay differs."""
+    style = Style(terminal_width(), has_colour() and not as_json)
+    with tempfile.TemporaryDirectory(prefix="echoic-demo-") as folder:
+        report = asyncio.run(_demo(Path(folder), speed, style, quiet=as_json))
+    if as_json:
+        print_json(demo_report.as_fields(report))
+    else:
+        _close(report, style)
+    whole = report.verification.is_identical and len(report.accounts) == report.events
+    return 0 if whole else 1
+
+
+async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Report:
+    settings = _settings(folder)
+    _tell_start(folder, quiet)
+    async with instance(settings, _unsaid, durable=False) as live:
+        audience = Audience(live, style, quiet=quiet)
+        started = SessionStarted(
+            session_id="demo", title="A recorded evening of Crafter", clock="event"
+        )
+        await tell(live.log, AGENT, started)
+        await audience.prepare()
+        watching = asyncio.create_task(audience.watch())
+        begun = time.monotonic()
+        events = await _play(live, audience, speed)
+        await audience.until(events)
+        seconds = time.monotonic() - begun
+        watching.cancel()
+        state = live.worker.state_of(AGENT)
+        await tell(live.log, AGENT, SessionEnded())
+        if state is None:
+            raise AssertionError("the worker knows no state of the demo's agent")
+        return Report(
+            events=events,
+            accounts=tuple(audience.accounts.values()),
+            state=state,
+            verification=await _verify(live),
+            names=audience.names,
+            seconds=seconds,
+        )
+
+
+class Audience:
+    """Who watches the decisions: it prints them, and knows when all are there."""
+
+    def __init__(self, live: Instance, style: Style, *, quiet: bool) -> None:
+        self.accounts: dict[str, Account] = {}
+        """By the id of the event decided on."""
+        self.names: explain.Names = {}
+        self._live = live
+        self._style = style
+        self._quiet = quiet
+        self._news = asyncio.Condition()
+
+    async def prepare(self) -> None:
+        """Learn what the heuristics are called."""
+        self.names = await heuristic_names(self._live.log, AGENT)
+
+    async def watch(self) -> None:
+        """Take in decisions until cancelled."""
+        async for account in decisions(self._live.log, AGENT, 0):
+            if not self._quiet:
+                print(render.line(account, self.names, self._style), flush=True)
+            async with self._news:
+                self.accounts[account.decided.event_id] = account
+                self._news.notify_all()
+
+    async def decided(self, event_id: str) -> Account:
+        """The decision on an event, once it is made."""
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            await self._news.wait_for(lambda: event_id in self.accounts)
+        return self.accounts[event_id]
+
+    async def until(self, count: int) -> None:
+        """Wait until so many events are decided on."""
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            await self._news.wait_for(lambda: len(self.accounts) >= count)
+
+
+async def _play(live: Instance, audience: Audience, speed: float) -> int:
+    """Publish what was recorded, so many events a second; return how many there were."""
+    session = read_session(RECORDING)
+    count = 0
+    async with AsyncExitStack() as stack:
+        sensor = await _sensor(stack, live)
+        begun = time.monotonic()
+        for item in played(session, AGENT, uuid4()):
+            match item:
+                case PlayedEvent():
+                    await asyncio.sleep(begun + count / speed - time.monotonic())
+                    wire = item.wire
+                    await publish_raw(sensor, wire.subject, wire.body, wire.headers)
+                    count += 1
+                case PlayedVote():
+                    await _vote(live, audience, item)
+    return count
+
+
+async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
+    """A connection with the rights of a sensor, and no others."""
+    credentials = await ask_for_access(live.client, AGENT, "crafter")
+    return await stack.enter_async_context(connected(credentials, "crafter"))
+
+
+async def _vote(live: Instance, audience: Audience, vote: PlayedVote) -> None:
+    account = await audience.decided(vote.event_id)
+    given = vote.given.model_copy(update={"decision_id": account.id})
+    await tell(live.log, AGENT, given)
+
+
+async def _verify(live: Instance) -> Verification:
+    """Decide the whole session again, from the log alone."""
+    bringer = Bringer(live.embedder, PackLibrary(live.log, live.embedder))
+    return await verify(live.log, Span(partition_of(AGENT), agent=AGENT), bringer)
+
+
+def _settings(folder: Path) -> Settings:
+    """Defaults and nothing else: the demo is the same on every machine."""
+    flags = {
+        "data": str(folder),
+        "agent": AGENT,
+        "packs": [str(ROOT / "packs" / "survival")],
+    }
+    settings = load(flags, environment={}, folder=folder)
+    return replace(settings, model_name=None)
+
+
+def _tell_start(folder: Path, quiet: bool) -> None:
+    if not quiet:
+        note(
+            f"a broker and a database start in {folder}, and are thrown away at the"
+            " end; no network, no key, no model"
+        )
+
+
+def _unsaid(_: str) -> None:
+    """The demo needs no collector of traces, and says nothing of it."""
+
+
+def _close(report: Report, style: Style) -> None:
+    print()
+    print("\n".join(demo_report.summary(report, style)))
+    print()
+    print(demo_report.proof(report.verification, style))
+    silent = _telling_silence(report)
+    if silent is not None:
+        print("\nWhy was it quiet? For example here:\n")
+        why = explain.explain(silent, report.names)
+        print(render.explained(silent, why, style))
+    print("\nNext:")
+    for command, purpose in _NEXT:
+        print(f"  {command:<30} {purpose}")
+    sys.stdout.flush()
+
+
+def _telling_silence(report: Report) -> Account | None:
+    for reason in _EXPLAINED:
+        for account in report.accounts:
+            if account.silence == reason and account.decided.gates:
+                return account
+    return None
