@@ -22,7 +22,7 @@ from schemas.decisions import Completed, Dropped
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied
-from schemas.notes import Handled
+from schemas.notes import Handled, Quarantined
 from schemas.results import (
     ClockTicked,
     Delivered,
@@ -58,12 +58,13 @@ def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answ
     """
     agent = state.agents.get(taken.agent, AgentState())
     refused = intake.refusal(agent, taken)
-    if refused is not None and not isinstance(refused, Handled):
+    if isinstance(refused, Quarantined):
         return Answer(agent.now or taken.at, (refused,), agent)
     try:
         at_input, now = begin(agent, taken)
     except clock.ClockFaultError as fault:
-        refused = intake.quarantined(taken, Unreadable("clock", str(fault)))
+        # An event that was seen before is a repeat, and naturally late.
+        refused = refused or intake.quarantined(taken, Unreadable("clock", str(fault)))
         return Answer(agent.now or taken.at, (refused,), agent)
     group = Group(at_input, state.shared, taken, aids, now, epoch)
     ran = _run_timers(group)

@@ -19,7 +19,9 @@ Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 Signed = Annotated[float, Field(ge=-1.0, le=1.0)]
 """A number from -1 to 1."""
 
-Seconds = Annotated[float, Field(gt=0.0)]
+Seconds = Annotated[float, Field(gt=0.0, le=1e9)]
+"""A span of time, up to thirty years, so that none leads out of the calendar."""
+
 Moment = AwareDatetime
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -4,6 +4,7 @@ Reading an input never fails: what cannot be read becomes `Unreadable` with a re
 the mind to answer. Reading an output of our own raises, for then the log is damaged.
 """
 
+import re
 from datetime import datetime
 from typing import Any, cast
 
@@ -20,6 +21,12 @@ from schemas.upcasts import NewerVersionError, upcast
 
 BODY_LIMIT = 256 * 1024
 """How many bytes an input may have; a larger one is kept and quarantined."""
+
+NESTING_LIMIT = 100
+"""How deep the JSON of an input may go; deeper, it could not be written again."""
+
+_ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
+_VERSION = re.compile(r"[1-9][0-9]{0,5}")
 
 
 class UnreadableOutputError(ValueError):
@@ -41,6 +48,7 @@ def read_input(record: Record) -> Input:
     message: InputMessage | Unreadable | NotBuilt
     try:
         _check_agent(place)
+        _check_id(record)
         message = _input_message(record, place)
     except _RefusedError as refused:
         message = refused.unreadable
@@ -49,8 +57,7 @@ def read_input(record: Record) -> Input:
         record=record,
         partition=place.partition,
         agent=agent,
-        id=record.headers.get("ce-id")
-        or identity.filled_event_id(record.time_ns, record.sequence),
+        id=_id(record),
         at=record.recorded_at,
         message=message,
     )
@@ -98,9 +105,13 @@ def read_mark(record: Record) -> Mark:
 
 def _check_agent(place: subjects.LogSubject) -> None:
     if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
-        tokens = place.detail.count(".") + 1
-        if tokens == 2:
-            raise _RefusedError("reserved_agent", "the agent '_' is not a sensor's to use")
+        # What was published outside the grammar comes in the partition of its first
+        # token: so `in.ana.game` is told from `in._.game.hit`.
+        own = place.partition == subjects.partition_of(subjects.SHARED_AGENT)
+        if own and place.detail.count(".") == 1:
+            raise _RefusedError(
+                "reserved_agent", "the agent '_' is not a sensor's to use"
+            )
         raise _RefusedError(
             "bad_subject",
             f"a sensor publishes to in.<agent>.<source>.<type>, not {place.detail!r}",
@@ -110,6 +121,23 @@ def _check_agent(place: subjects.LogSubject) -> None:
             "bad_subject",
             f"agent {place.agent!r} is not 1 to 64 of A-Z a-z 0-9 _ -",
         )
+
+
+def _check_id(record: Record) -> None:
+    id_ = record.headers.get("ce-id")
+    if id_ and not _ID.fullmatch(id_):
+        raise _RefusedError(
+            "invalid",
+            f"ce-id {id_[:50]!r} is not 1 to 200 characters without control characters",
+        )
+
+
+def _id(record: Record) -> str:
+    """The id that the sender gave, or one of the record's place where that is none."""
+    id_ = record.headers.get("ce-id", "")
+    if _ID.fullmatch(id_):
+        return id_
+    return identity.filled_event_id(record.time_ns, record.sequence)
 
 
 def _input_message(
@@ -122,7 +150,9 @@ def _input_message(
     _check_tokens(source, type_)
     fields = _fields(record)
     if type_ == subjects.PUBLISHED_FEEDBACK:
-        return _message(record, "feedback", "feedback_given", fields | {"actor": source})
+        return _message(
+            record, "feedback", "feedback_given", fields | {"actor": source}
+        )
     if type_ == subjects.PUBLISHED_CONTROL:
         return _message(record, "control", str(fields.pop("control", "")), fields)
     return _message(
@@ -133,6 +163,8 @@ def _input_message(
 def _message(
     record: Record, kind: str, token: str, fields: dict[str, Any]
 ) -> InputMessage | NotBuilt:
+    if kind not in subjects.INPUT_KINDS:
+        raise _RefusedError("unknown_type", f"there are no inputs of the kind {kind!r}")
     if kind == "control" and token in controls.UNBUILT:
         return NotBuilt(token)
     return cast(InputMessage, _decode(kind, token, fields, _version(record)))
@@ -150,7 +182,9 @@ def _fields(record: Record) -> dict[str, Any]:
     """The fields of an input's body; bare text counts as an event's text."""
     body = record.body
     if len(body) > BODY_LIMIT:
-        raise _RefusedError("too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}")
+        raise _RefusedError(
+            "too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}"
+        )
     text = _utf8(body).strip()
     if not text:
         raise _RefusedError("empty", "the message has no body")
@@ -165,7 +199,25 @@ def _fields(record: Record) -> dict[str, Any]:
         raise _RefusedError(
             "not_an_object", f"the body is a JSON {type(fields).__name__}, no object"
         )
+    # Counting is cheap and true of all but a few bodies, so that few are walked.
+    brackets = text.count("[") + text.count("{")
+    if brackets > NESTING_LIMIT and _depth(fields) > NESTING_LIMIT:
+        raise _RefusedError("invalid", f"nested deeper than {NESTING_LIMIT} levels")
     return fields
+
+
+def _depth(value: object) -> int:
+    """How many objects and lists a JSON value has inside one another."""
+    depth, level = 0, [value]
+    while level:
+        nested = [each for each in level if isinstance(each, dict | list)]
+        depth += bool(nested)
+        level = [
+            inner
+            for each in nested
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return depth
 
 
 def _utf8(body: bytes) -> str:
@@ -177,8 +229,8 @@ def _utf8(body: bytes) -> str:
 
 def _version(record: Record) -> int:
     text = record.headers.get("ce-schemaversion", "1")
-    if not text.isdecimal():
-        raise _RefusedError("invalid", f"ce-schemaversion {text!r} is no number")
+    if not _VERSION.fullmatch(text):
+        raise _RefusedError("invalid", f"ce-schemaversion {text[:50]!r} is no version")
     return int(text)
 
 

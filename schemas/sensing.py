@@ -4,9 +4,10 @@ A person's words are a `Sensed` of source `user` and type `message`. A report on
 a `Sensed` with `in_reply_to` and an outcome.
 """
 
-from typing import ClassVar, Literal
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from schemas.message import Message, Moment, Name, Part, Seconds, Signed, Unit
 from schemas.reasons import ReportedOutcome
@@ -26,6 +27,13 @@ Fields = dict[str, JsonValue]
 
 TEXT_LIMIT = 8_000
 """How many characters an event's text may have."""
+
+
+def _in_utc(at: datetime) -> datetime:
+    # At the ends of the calendar there is no room left to reckon in.
+    if not 1000 < at.year < 9000:
+        raise ValueError("the year must lie between 1001 and 8999")
+    return at.astimezone(UTC)
 
 
 class EventRef(Part):
@@ -50,7 +58,7 @@ class Sensed(Message):
     """The event in natural language."""
     fields: Fields = Field(default_factory=dict)
     """The event's values, for conditions and patterns."""
-    occurred_at: Moment | None = None
+    occurred_at: Annotated[Moment, AfterValidator(_in_utc)] | None = None
     """When it happened; the clock of a session opened with `clock=event`."""
     salience: dict[Dimension, Unit] = Field(default_factory=dict)
     """The sensor's hints on why this may matter."""

@@ -1,16 +1,18 @@
 """Intake: may this input be taken in at all? What may not is answered with the reason."""
 
-from schemas.catalogue import NoteMessage
+from schemas.catalogue import InputMessage, LearningMessage, NoteMessage
 from schemas.controls import Control
 from schemas.envelope import Input, NotBuilt, Unreadable
+from schemas.feedback import FeedbackGiven
+from schemas.learning import FeedbackRefused
 from schemas.notes import ControlRefused, Handled, Quarantined
 from schemas.sensing import Sensed
 from schemas.state import AgentState
 from schemas.subjects import SHARED_AGENT
 
 
-def refusal(state: AgentState, taken: Input) -> NoteMessage | None:
-    """The note that refuses the input, or None if it may be taken in."""
+def refusal(state: AgentState, taken: Input) -> LearningMessage | NoteMessage | None:
+    """What refuses the input, or None if it may be taken in."""
     message = taken.message
     match message:
         case Unreadable():
@@ -23,8 +25,8 @@ def refusal(state: AgentState, taken: Input) -> NoteMessage | None:
             )
         case Sensed():
             return _repeated(state, taken, message)
-        case _ if taken.agent == SHARED_AGENT and not isinstance(message, Control):
-            return Handled(reason="unknown", detail="no agent is named")
+        case _ if taken.agent == SHARED_AGENT:
+            return _for_nobody(message)
         case _:
             return None
 
@@ -36,6 +38,17 @@ def quarantined(taken: Input, unreadable: Unreadable) -> Quarantined:
         detail=unreadable.detail,
         subject=taken.record.subject,
     )
+
+
+def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
+    """The answer to what names no agent: only some controls concern everybody."""
+    match message:
+        case Control():
+            return None
+        case FeedbackGiven():
+            return FeedbackRefused(reason="invalid", detail="no agent is named")
+        case _:
+            return Handled(reason="unknown", detail="no agent is named")
 
 
 def _repeated(state: AgentState, taken: Input, event: Sensed) -> Handled | None:

@@ -17,7 +17,7 @@ from schemas.numbers import clamp, round6
 from schemas.reasons import Silence
 from schemas.sensing import Dimension, Sensed
 from schemas.settings import MindSettings
-from schemas.state import AgentState, SourceMemory
+from schemas.state import AgentState, Habit, SourceMemory
 from schemas.vectors import Vector
 
 THREAT_ALWAYS_PASSES = 0.8
@@ -120,7 +120,7 @@ def _habit(
     domain: Domain,
     event: Sensed,
     vector: Vector | None,
-) -> habits.Habit | None:
+) -> Habit | None:
     known = state.habits.get(events.sort_of(event), ())
     if vector is None or not known:
         return None

@@ -1,0 +1,80 @@
+"""What holds of every turn, whatever the input was.
+
+Each input has one group of at least one output, marked in order; the answers are from a
+closed table; nothing is changed in place; the bytes fold to the state they came with.
+"""
+
+from collections import Counter
+from uuid import UUID
+
+from handlers import turns
+from handlers.turns import Turn
+from schemas import catalogue, checkpoint, identity
+from schemas.aids import Aids
+from schemas.controls import Control
+from schemas.envelope import NotBuilt, Unreadable
+from schemas.feedback import FeedbackGiven
+from schemas.notes import Handled
+from schemas.reading import read_output
+from schemas.results import ClockTicked, Result
+from schemas.sensing import Sensed
+from schemas.state import PartitionState
+
+
+def check(before: PartitionState, turn: Turn, aids: Aids, epoch: UUID) -> None:
+    """Fail unless everything that must hold of a turn does."""
+    _check_marks(turn, epoch)
+    _check_answer(turn)
+    again = turns.answer(before, turn.taken, aids, epoch)
+    assert [o.record for o in again.outputs] == [o.record for o in turn.outputs]
+    records = [each.record for each in turn.outputs]
+    folded = turns.fold(before, turn.taken, records, aids)
+    dumped = checkpoint.dump(turn.state)
+    assert checkpoint.dump(folded) == dumped
+    assert checkpoint.dump(checkpoint.load(dumped)) == dumped
+
+
+def _check_marks(turn: Turn, epoch: UUID) -> None:
+    count = len(turn.outputs)
+    assert count >= 1
+    for index, output in enumerate(turn.outputs):
+        mark = output.mark
+        assert (mark.index, mark.count) == (index, count)
+        assert mark.cause_sequence == turn.taken.sequence
+        assert mark.cause_id == turn.taken.id
+        assert output.id == identity.output_id(epoch, turn.taken.sequence, index)
+        assert output.agent == turn.taken.agent
+        read = read_output(output.record)
+        assert (read.mark, read.message) == (mark, output.message)
+        assert read.at == output.at
+        assert type(output.message) in catalogue.OUTPUTS
+
+
+def _check_answer(turn: Turn) -> None:
+    """The closed table: which outputs may answer which input."""
+    said = Counter(type(each.message).__name__ for each in turn.outputs)
+    handled = [
+        each.message.reason
+        for each in turn.outputs
+        if isinstance(each.message, Handled)
+    ]
+    match turn.taken.message:
+        case Unreadable():
+            assert said == {"Quarantined": 1}
+        case Sensed():
+            assert _total(said, "Decided", "Quarantined", "Handled") == 1
+            assert handled in ([], ["duplicate"])
+        case FeedbackGiven():
+            assert _total(said, "FeedbackApplied", "FeedbackRefused") == 1
+        case NotBuilt():
+            assert said["ControlRefused"] == 1
+        case Control():
+            assert _total(said, "ControlApplied", "ControlRefused") == 1
+        case ClockTicked() | Result():
+            assert len(handled) == 1
+        case other:
+            raise AssertionError(f"{other!r} is no input")
+
+
+def _total(said: Counter[str], *names: str) -> int:
+    return sum(said[name] for name in names)
