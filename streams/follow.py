@@ -131,7 +131,9 @@ class _Consumer:
 
     async def _wait(self) -> None:
         try:
-            await asyncio.wait_for(self._arrived.wait(), _HEARTBEAT_S)
+            # Not wait_for, which before Python 3.12 may swallow a cancellation.
+            async with asyncio.timeout(_HEARTBEAT_S):
+                await self._arrived.wait()
         except TimeoutError:
             silent = _now() - self._heard_at > _SILENCE_S
             if silent or self._client.stats["reconnects"] != self._reconnects:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import nats.errors
 
+from handlers.patience import heed_cancellation
 from schemas.catalogue import AskMessage
 from schemas.envelope import Output
 
@@ -103,6 +104,7 @@ class Desk:
 
     async def _serve(self) -> None:
         while True:
+            heed_cancellation()
             await self._waits.acquire()
             held = self._waiting.pop()
             self._serving.add(held)

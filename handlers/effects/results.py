@@ -5,22 +5,21 @@ that comes again is first looked up in the log; should two results slip in all t
 the mind keeps the first.
 """
 
-import logging
 from dataclasses import replace
+from functools import partial
 from uuid import UUID, uuid5
 
 from handlers.effects.desk import Held
+from handlers.patience import patiently
 from schemas import subjects
 from schemas.catalogue import ResultMessage
 from schemas.envelope import Output
 from schemas.identity import EPOCH_PREFIX
 from schemas.writing import write_input
-from streams.errors import LogUnavailable
 from streams.log import ReadableLog, WritableLog
 
 _PAGE = 256
 _SOURCE = "/echoic/effects"
-_log = logging.getLogger(__name__)
 
 
 def result_id(epoch: UUID, ask_id: str) -> str:
@@ -51,11 +50,8 @@ async def append(
         source=_SOURCE,
     )
     wire = replace(wire, headers={**wire.headers, **passed_on(output)})
-    while True:
-        try:
-            return await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{id_}")
-        except LogUnavailable as error:
-            _log.warning("the result of ask %s waits: %s", output.id, error)
+    message_id = f"{EPOCH_PREFIX}{epoch}:{id_}"
+    return await patiently(partial(writer.append, wire, message_id))
 
 
 async def is_answered(log: ReadableLog, held: Held) -> bool:

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
 from streams.log import Records
+
+CANCEL_AGAIN_S = 0.1
 
 
 class Arrivals:
@@ -31,10 +32,10 @@ class Arrivals:
 
     async def close(self) -> None:
         """Stop waiting for good."""
-        if self._next is not None:
+        while self._next is not None and not self._next.done():
+            # Once may not be enough: see `heed_cancellation`.
             self._next.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._next
+            await asyncio.wait({self._next}, timeout=CANCEL_AGAIN_S)
         close = getattr(self._arriving, "aclose", None)
         if close is not None:
             await close()

@@ -6,16 +6,16 @@ folded again from the log, which knows what became of the write.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from time import time_ns
-from typing import TypeVar
 from uuid import uuid4
 
 from handlers import turns
 from handlers.aids import Bringer
+from handlers.patience import PAUSE_S, heed_cancellation, patiently
 from handlers.timing import Times
 from handlers.turns import Turn
 from handlers.worker.arrivals import Arrivals
@@ -41,10 +41,7 @@ INPUTS_AT_ONCE = 192
 """How many inputs are answered with one write, at most."""
 
 ALL_PARTITIONS = tuple(range(PARTITIONS))
-PAUSE_S = 0.5
-"""Between attempts while the broker is away or full."""
 
-T = TypeVar("T")
 Timed = tuple[Turn, Times]
 Observer = Callable[[Sequence[Timed]], None]
 """Is told of turns once the log holds them; must not raise."""
@@ -97,6 +94,7 @@ class Worker:
         self.ready.set()
         try:
             while True:
+                heed_cancellation()
                 records = await arrivals.within(self._alarms.wait_s())
                 await self._answer(self._owned(records))
                 if not records:
@@ -190,7 +188,7 @@ class Worker:
 
     async def _recover(self, partitions: Iterable[int]) -> None:
         for partition in partitions:
-            standing = await _patiently(partial(self._recovery.recover, partition))
+            standing = await patiently(partial(self._recovery.recover, partition))
             self._standings[partition] = standing
             self._alarms.note_all(partition, standing.state)
 
@@ -220,17 +218,4 @@ class Worker:
             message, agent=agent, partition=partition, id_=id_, source=source
         )
         message_id = f"{EPOCH_PREFIX}{self._log.epoch}:{id_}"
-        await _patiently(partial(self._writer.append, wire, message_id))
-
-
-async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
-    """Do it, again and again while the broker is away or full; say so once."""
-    told = False
-    while True:
-        try:
-            return await action()
-        except (LogUnavailable, LogFull) as error:
-            if not told:
-                _log.warning("waiting for the broker: %s", error)
-            told = True
-            await asyncio.sleep(PAUSE_S)
+        await patiently(partial(self._writer.append, wire, message_id))
