@@ -1,0 +1,102 @@
+"""Running minds for tests: settings, events, and a worker over a log."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+
+import orjson
+
+from echoic.embedders import embedder
+from handlers.aids import Bringer, PackLibrary
+from handlers.worker.loop import Worker
+from schemas.controls import MindStarted
+from schemas.identity import SENSOR_PREFIX
+from schemas.record import Wire
+from schemas.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.subjects import input_subject, partition_of
+from schemas.vectors import Embedder
+from streams.log import ReadableLog, WritableLog
+from streams.order import Group, groups
+
+DEADLINE_S = 20.0
+"""How long a test waits for what must happen."""
+
+
+@cache
+def the_embedder() -> Embedder:
+    """The embedder of every test: loading it takes a while."""
+    return embedder("wordllama")
+
+
+def started(**settings: Any) -> MindStarted:
+    """What a worker tells its partitions."""
+    made = the_embedder()
+    limits = MatchLimits(
+        match=made.limits.match,
+        duplicate=made.limits.duplicate,
+        endorse=made.limits.endorse,
+    )
+    return MindStarted(
+        settings=MindSettings(limits=limits, embedder=made.name, **settings),
+        digests=CodeDigests(version="test", embedder=made.digest),
+    )
+
+
+def bringer(log: ReadableLog) -> Bringer:
+    """Brings aids out of a log's store."""
+    return Bringer(the_embedder(), PackLibrary(log, the_embedder()))
+
+
+@asynccontextmanager
+async def working(
+    log: ReadableLog, writer: WritableLog, message: MindStarted, **options: Any
+) -> AsyncIterator[Worker]:
+    """A worker that answers inputs for the length of the block."""
+    worker = Worker(log, writer, bringer(log), message, **options)
+    running = asyncio.create_task(worker.run())
+    ready = asyncio.create_task(worker.ready.wait())
+    try:
+        await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+        yield worker
+    finally:
+        ready.cancel()
+        running.cancel()
+        await asyncio.gather(running, ready, return_exceptions=True)
+
+
+def sensed(agent: str, id_: str, text: str, **fields: Any) -> Wire:
+    """An event as the log holds it once it came from a sensor."""
+    subject = input_subject(partition_of(agent), agent, "sensor", "cam.seen")
+    body = orjson.dumps({"text": text, **fields})
+    return Wire(subject, {"ce-id": id_}, body)
+
+
+async def publish(writer: WritableLog, wires: Sequence[Wire]) -> list[int]:
+    """Append events one after the other and return their sequences."""
+    return [
+        await writer.append(wire, f"{SENSOR_PREFIX}{place}.{wire.headers['ce-id']}")
+        for place, wire in enumerate(wires)
+    ]
+
+
+async def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something holds, but not for ever."""
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            while not condition():  # noqa: ASYNC110  # whoever knows has no event
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"it never came to this: {what}") from None
+
+
+async def all_groups(log: ReadableLog, agent: str) -> list[Group]:
+    """Every group of the agent's partition, without the worker's own start."""
+    return [
+        group
+        async for group in groups(log, partition_of(agent))
+        if ".in._." not in group.input.subject
+    ]
