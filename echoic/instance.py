@@ -6,9 +6,10 @@ The mind needs the broker alone; without PostgreSQL it runs, and says what is st
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
 from echoic.live import LiveLog, credentials_of
+from echoic.remembering import Remembered, as_fields
 from echoic.sensor_access import SensorDesk
 from echoic.settings import Settings, mind_settings
 from echoic.tracing.export import Tracer, open_tracer
@@ -28,12 +30,16 @@ from handlers.broker import faststream_broker
 from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import effects
+from handlers.services import Services, subscribe
 from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
 from handlers.worker.loop import Worker
-from projections.errors import StoreUnavailable
+from projections.errors import ProjectionError, StoreUnavailable
 from projections.postgres import embedded_postgres
+from projections.projector import Projector
+from projections.store import Store
 from schemas.controls import MindStarted
 from schemas.settings import CodeDigests, MatchLimits
+from schemas.state import SharedState
 from schemas.vectors import Embedder
 from streams.accounts import Credentials
 from streams.checkpoints import JetStreamCheckpoints
@@ -135,7 +141,11 @@ async def instance(
             observe=tracer.observe if tracer else None,
         )
         tasks.start("worker", worker.run())
-        await _effects(stack, settings, credentials, client, log)
+        started_with = SharedState(settings=started.settings)
+        services = Services(log, log, partial(_seen, worker, started_with))
+        await _handlers(stack, settings, credentials, client, log, services)
+        if database_url is not None:
+            tasks.start("projector", _project(log, database_url, bringer, notify))
         if server is not None:
             await SensorDesk(server).serve(client)
         await tasks.beside(worker.ready.wait())
@@ -210,17 +220,39 @@ def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer
     return tracer
 
 
-async def _effects(
+async def _handlers(
     stack: AsyncExitStack,
     settings: Settings,
     credentials: Credentials,
     client: Client,
     log: LiveLog,
+    services: Services,
 ) -> None:
-    """Perform what the mind asks for, by FastStream's subscribers."""
+    """Perform what the mind asks for and serve who calls, by FastStream's subscribers."""
     model = LiteLLM() if settings.model_name else None
     broker = faststream_broker(credentials)
     performer = Performer(log=log, writer=log, outlet=client, model=model)
     await stack.enter_async_context(effects(broker, performer))
+    subscribe(broker, services)
     stack.push_async_callback(broker.stop)
     await broker.start()
+
+
+async def _project(
+    log: LiveLog, database_url: str, bringer: Bringer, notify: Notify
+) -> None:
+    """Keep the read models up; what stops them never stops the mind."""
+    try:
+        with Store(database_url) as store:
+            await Projector(log, store, bringer).run()
+    except ProjectionError as error:
+        notify(f"the read models stand still: {error}")
+        await asyncio.Event().wait()
+
+
+def _seen(
+    worker: Worker, shared: SharedState, agent: str
+) -> Mapping[str, object] | None:
+    """What the worker knows of an agent, for who calls."""
+    known = worker.state_of(agent)
+    return as_fields(Remembered(known, shared, 0), agent) if known else None

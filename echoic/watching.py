@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 
 from echoic.accounts import Account, Accounts
 from schemas.envelope import Input, Output
-from schemas.reading import read_input, read_output
+from schemas.reading import read_input, read_mark, read_output
 from schemas.record import Record
-from schemas.subjects import parse, partition_of
+from schemas.subjects import outputs_of, parse, partition_of
 from streams.log import ReadableLog
 
 AT_ONCE = 500
@@ -43,6 +43,13 @@ class Groups:
         del self._outputs[cause]
         answered = self._inputs.pop(cause, None)
         return None if answered is None else (read_input(answered), group)
+
+
+async def last_position(log: ReadableLog, agent: str) -> int:
+    """From where to watch, to see what is answered from now on."""
+    last = await log.last_sequence(outputs_of(partition_of(agent)))
+    record = await log.record(last)
+    return read_mark(record).cause_sequence if record is not None else 0
 
 
 async def answered(

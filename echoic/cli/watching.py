@@ -24,11 +24,10 @@ from echoic.cli.progress import Progress
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
 from echoic.explain import Explanation, Names
-from echoic.following import follow_accounts, last_position
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
 from echoic.settings import Settings
-from schemas.subjects import partition_of
+from echoic.watching import decisions, last_position
 
 app = new_app("watching", "What was decided, and why.")
 
@@ -130,10 +129,10 @@ async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
     agent = settings.agent
     async with connect(settings) as connection:
         names = await heuristic_names(connection.log, agent)
-        position = await last_position(connection.log, partition_of(agent))
+        position = await last_position(connection.log, agent)
         note(f"watching {agent}; Ctrl-C ends")
         count = 0
-        async for account in follow_accounts(connection.log, agent, position):
+        async for account in decisions(connection.log, agent, position):
             if as_json:
                 print_json(accounts.as_fields(account))
             elif account.is_final:
