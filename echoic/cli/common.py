@@ -79,9 +79,12 @@ def print_rows(
 
 def terminal_width() -> int:
     """How many columns there are to fill; wide where nobody looks."""
-    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 140
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size((120, 24)).columns if known else 140
 
 
 def has_colour() -> bool:
     """Whether colours are wanted and shown."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    if os.environ.get("NO_COLOR"):
+        return False
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
