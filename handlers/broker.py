@@ -20,6 +20,22 @@ def faststream_broker(credentials: Credentials) -> NatsBroker:
         ping_interval=10,
         max_outstanding_pings=2,
         graceful_timeout=5.0,
-        logger=logging.getLogger("echoic.faststream"),
+        logger=_logger(),
         log_level=logging.DEBUG,
     )
+
+
+def _logger() -> logging.Logger:
+    logger = logging.getLogger("echoic.faststream")
+    logger.addFilter(_is_failure)
+    return logger
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    """Whether a remark is worth a line.
+
+    A fetch that found nothing may end in asyncio's TimeoutError, where FastStream expects
+    the NATS client's: it restarts the fetch, which is right, and shows a traceback.
+    """
+    raised = record.exc_info[1] if record.exc_info else None
+    return not isinstance(raised, TimeoutError)
