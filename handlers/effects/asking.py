@@ -25,15 +25,16 @@ async def ask_model(
 ) -> ModelAnswered | ModelFailed:
     """Ask until there is an answer, the deadline or a failure that will not pass."""
     started_at = datetime.now(UTC)
+    limit_s = min(within_s, asked.deadline_s)
     try:
         if model is None:
             raise ModelError("unavailable", "no model is configured: set ECHOIC_MODEL")
         if within_s <= 0:
             raise ModelError("timeout", "the answer would be stale: nobody was asked")
-        async with asyncio.timeout(min(within_s, asked.deadline_s)) as deadline:
+        async with asyncio.timeout(limit_s) as deadline:
             completion = await _insist(model, asked, deadline, headers)
     except TimeoutError:
-        failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
+        failure = ModelError("timeout", f"no answer within {limit_s:.1f} s")
     except ModelError as error:
         failure = error
     else:

@@ -3,13 +3,12 @@
 The promise is at-least-once with the same id: whoever listens drops repeats.
 """
 
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 import nats.errors
 import orjson
 
-from schemas import subjects
+from schemas import identity, subjects
 from schemas.asks import DeliveryAsked
 from schemas.message import rfc3339
 from schemas.results import Delivered, DeliveryFailed
@@ -41,7 +40,6 @@ async def deliver(
     asked: DeliveryAsked,
     *,
     within_s: float,
-    headers: Mapping[str, str],
 ) -> Delivered | DeliveryFailed:
     """Say it on its channel, if that is still in time and the broker takes it."""
     if within_s <= 0:
@@ -53,15 +51,23 @@ async def deliver(
         )
     subject = subjects.delivery_subject(agent, asked.channel)
     try:
-        await outlet.publish(
-            subject, spoken(asked), headers={"ce-id": ask_id, **headers}
-        )
+        await outlet.publish(subject, spoken(asked), headers=_headers(ask_id, asked))
     except nats.errors.MaxPayloadError as error:
         return DeliveryFailed(
             ask_id=ask_id, channel=asked.channel, reason="refused", detail=str(error)
         )
     await outlet.flush(FLUSH_S)
     return Delivered(ask_id=ask_id, channel=asked.channel)
+
+
+def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
+    """The ask's id, by which repeats are known, and the trace that goes on elsewhere."""
+    span = identity.span_id(asked.decision_id, f"publish out.{asked.channel}", 0)
+    return {
+        "ce-specversion": "1.0",
+        "ce-id": ask_id,
+        "traceparent": identity.traceparent(asked.event_id, span),
+    }
 
 
 def spoken(asked: DeliveryAsked) -> bytes:

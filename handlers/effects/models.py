@@ -44,6 +44,9 @@ class Completion:
 class Model(Protocol):
     """Something that answers prompts."""
 
+    async def prepare(self) -> None:
+        """Get ready for the first prompt, if that takes time."""
+
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:
@@ -63,26 +66,15 @@ class LiteLLM:
         self._api_key = api_key
         self._importing: asyncio.Task[ModuleType] | None = None
 
-    async def load(self) -> ModuleType:
-        """Import litellm without holding up anything else.
-
-        Raises:
-            ModelError: it is not installed.
-        """
-        if self._importing is None:
-            self._importing = asyncio.create_task(asyncio.to_thread(_import_litellm))
-        try:
-            return await asyncio.shield(self._importing)
-        except ImportError as error:
-            raise ModelError(
-                "unavailable", "litellm is not installed: pip install 'echoic[model]'"
-            ) from error
+    async def prepare(self) -> None:
+        """Import litellm before it is needed."""
+        await self._litellm()
 
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:
         """Ask the model once; how often to try is the caller's affair."""
-        litellm = await self.load()
+        litellm = await self._litellm()
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
@@ -103,6 +95,21 @@ class LiteLLM:
         except Exception as error:
             raise _failure(litellm, error) from error
         return _completion(litellm, response, asked, 1000 * (clock() - started))
+
+    async def _litellm(self) -> ModuleType:
+        """The module, imported without holding up anything else.
+
+        Raises:
+            ModelError: it is not installed.
+        """
+        if self._importing is None:
+            self._importing = asyncio.create_task(asyncio.to_thread(_import_litellm))
+        try:
+            return await asyncio.shield(self._importing)
+        except ImportError as error:
+            raise ModelError(
+                "unavailable", "litellm is not installed: pip install 'echoic[model]'"
+            ) from error
 
 
 def _import_litellm() -> ModuleType:

@@ -42,7 +42,10 @@ async def effects(broker: NatsBroker, performer: Performer) -> AsyncIterator[Non
     models = Desk(performer.perform, slots=MODEL_SLOTS)
     deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
     subscribe(broker, models, deliveries)
-    tasks = [asyncio.create_task(desk.run()) for desk in (models, deliveries)]
+    works = [models.run(), deliveries.run()]
+    if performer.model is not None:
+        works.append(performer.model.prepare())
+    tasks = [asyncio.create_task(work) for work in works]
     try:
         yield
     finally:

@@ -1,0 +1,142 @@
+"""Asking a model, against a real server on loopback: answers, failures, patience."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from handlers.effects.asking import ask_model
+from handlers.effects.models import LiteLLM
+from schemas.asks import ModelAsked
+from schemas.results import ModelAnswered, ModelFailed
+from tests.model_server import ModelServer, model_server
+
+pytestmark = pytest.mark.model
+
+ASKED = ModelAsked(
+    decision_id="d",
+    priority=1.0,
+    expires_at=datetime(2026, 11, 21, tzinfo=UTC),
+    ttl_s=30,
+    model="openai/double",
+    system="You are a companion.",
+    prompt="The door opened.",
+    temperature=0.5,
+    max_tokens=50,
+    deadline_s=10,
+    channel="say",
+    response_type="observation",
+    request_hash="hash",
+)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model on a loopback port."""
+    with model_server() as running:
+        yield running
+
+
+async def ask(
+    server: ModelServer, within_s: float = 10.0
+) -> ModelAnswered | ModelFailed:
+    """Ask the server through litellm."""
+    model = LiteLLM(api_base=server.base, api_key="none")
+    await model.prepare()
+    headers = {"traceparent": "00-1-2-01"}
+    return await ask_model(model, "ask", ASKED, within_s=within_s, headers=headers)
+
+
+async def test_an_answer_says_what_it_took(server: ModelServer) -> None:
+    """The answer bears the request's hash, tokens and time; the request its context."""
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert (answered.text, answered.request_hash) == ("Mind the step.", "hash")
+    assert (answered.input_tokens, answered.output_tokens) == (11, 4)
+    assert answered.latency_ms is not None
+    assert answered.latency_ms > 0
+    [request] = server.requests
+    assert [each["content"] for each in request["messages"]] == [
+        "You are a companion.",
+        "The door opened.",
+    ]
+    assert (request["temperature"], request["max_tokens"]) == (0.5, 50)
+    assert server.headers[0]["traceparent"] == "00-1-2-01"
+
+
+@pytest.mark.parametrize("failures", [[500], [503, 500], [429]])
+async def test_what_passes_is_tried_again(
+    server: ModelServer, failures: list[int]
+) -> None:
+    """The same request goes out again, at most twice, and its answer counts."""
+    server.failures = list(failures)
+
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert len(server.requests) == len(failures) + 1
+    assert all(request == server.requests[0] for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("failures", "requests"), [([500, 500, 500], 3), ([401], 1), ([404], 1)]
+)
+async def test_what_does_not_pass_is_a_failure(
+    server: ModelServer, failures: list[int], requests: int
+) -> None:
+    """After two repeats, or at once where repeating is pointless, it is unavailable."""
+    server.failures = list(failures)
+
+    failed = await ask(server)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "unavailable"
+    assert len(server.requests) == requests
+
+
+async def test_a_silent_model_times_out(server: ModelServer) -> None:
+    """What does not answer while the answer is worth something has timed out."""
+    server.is_silent = True
+
+    failed = await ask(server, within_s=0.3)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "timeout"
+
+
+async def test_nobody_is_asked_too_late(server: ModelServer) -> None:
+    """An ask whose answer would be stale fails without a request."""
+    failed = await ask(server, within_s=-1)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "timeout"
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "reason"),
+    [
+        ("", "stop", "no_response"),
+        (None, "stop", "no_response"),
+        ("x", "content_filter", "declined"),
+    ],
+)
+async def test_an_answer_that_says_nothing_is_a_failure(
+    server: ModelServer, text: str | None, finish: str, reason: str
+) -> None:
+    """An empty or withheld answer has its own reason."""
+    server.text, server.finish_reason = text, finish
+
+    failed = await ask(server)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == reason
+
+
+async def test_without_a_model_it_is_unavailable() -> None:
+    """An ask of an earlier run finds no model now, and is answered all the same."""
+    failed = await ask_model(None, "ask", ASKED, within_s=10, headers={})
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "unavailable"

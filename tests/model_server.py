@@ -1,0 +1,97 @@
+"""A language model's double: OpenAI's chat API on a loopback port."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from typing_extensions import override
+
+
+class ModelServer(ThreadingHTTPServer):
+    """Answers requests with what it was told to, else with the last words said."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        """Listen on a free port."""
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.requests: list[dict[str, Any]] = []
+        """The bodies of the requests, oldest first."""
+        self.headers: list[dict[str, str]] = []
+        """Their headers, names in lower case."""
+        self.failures: list[int] = []
+        """Statuses to fail the next requests with."""
+        self.finish_reason = "stop"
+        self.text: str | None = "Mind the step."
+        self.closing = threading.Event()
+        self.is_silent = False
+        """Whether it lets callers wait for an answer that never comes."""
+
+    @property
+    def base(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+@contextmanager
+def model_server() -> Iterator[ModelServer]:
+    """A model that answers for the length of the block."""
+    server = ModelServer()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ModelServer
+
+    def do_POST(self) -> None:
+        """Answer a chat completion."""
+        length = int(self.headers["content-length"])
+        self.server.requests.append(json.loads(self.rfile.read(length)))
+        self.server.headers.append({k.lower(): v for k, v in self.headers.items()})
+        if self.server.is_silent:
+            self.server.closing.wait(30)
+            return
+        if self.server.failures:
+            self._send(self.server.failures.pop(0), {"error": {"message": "no"}})
+        else:
+            self._send(200, self._completion())
+
+    def _completion(self) -> dict[str, Any]:
+        message = {"role": "assistant", "content": self.server.text}
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": self.server.finish_reason,
+        }
+        usage = {"prompt_tokens": 11, "completion_tokens": 4, "total_tokens": 15}
+        return {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "double",
+            "choices": [choice],
+            "usage": usage,
+        }
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    @override
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
