@@ -31,6 +31,7 @@ __all__ = [
     "ConditionError",
     "When",
     "explain_failure",
+    "field_value",
     "fields_named",
     "holds",
     "parse",
@@ -66,10 +67,20 @@ def explain_failure(
 
     For example `health <= 3 (is 8)`, or `door = "open" (is missing)`.
     """
-    event = _Event(type_, source, fields)
-    if _is_true(when.part, event):
-        return ""
-    return _cut(_failure(when.part, event), LONGEST_EXPLANATION)
+    failure = _failure_of(when.part, _Event(type_, source, fields))
+    return "" if failure is None else _cut(failure, LONGEST_EXPLANATION)
+
+
+def field_value(name: str, fields: Mapping[str, object]) -> tuple[bool, object]:
+    """Return whether there is a field, and its value; dots lead into objects."""
+    if "." not in name:
+        return name in fields, fields.get(name)
+    value: object = fields
+    for step in name.split("."):
+        if not isinstance(value, Mapping) or step not in value:
+            return False, None
+        value = value[step]
+    return True, value
 
 
 def fields_named(when: When) -> tuple[str, ...]:
@@ -105,12 +116,7 @@ def _look_up(name: str, event: _Event) -> tuple[bool, object]:
         return True, event.type
     if name == "source":
         return True, event.source
-    value: object = event.fields
-    for step in name.split("."):
-        if not isinstance(value, Mapping) or step not in value:
-            return False, None
-        value = value[step]
-    return True, value
+    return field_value(name, event.fields)
 
 
 def _compares(value: object, operator_: Operator, values: tuple[Scalar, ...]) -> bool:
@@ -143,6 +149,14 @@ def _rounded(value: object) -> object:
     return round6(value) if isinstance(value, float) else value
 
 
+def _failure_of(part: Part, event: _Event) -> str | None:
+    """Say why a part is false; None if it is true. Most are `and`s of comparisons."""
+    if isinstance(part, Every):
+        failures = (_failure_of(each, event) for each in part.parts)
+        return next((failure for failure in failures if failure is not None), None)
+    return None if _is_true(part, event) else _failure(part, event)
+
+
 def _failure(part: Part, event: _Event) -> str:
     """Say why a part that is false is so."""
     match part:
@@ -153,8 +167,7 @@ def _failure(part: Part, event: _Event) -> str:
         case Not():
             return part.text
         case Every():
-            failed = next(each for each in part.parts if not _is_true(each, event))
-            return _failure(failed, event)
+            return _failure_of(part, event) or ""
         case Some():
             return " or ".join(_failure(each, event) for each in part.parts)
         case _:

@@ -5,7 +5,7 @@ whose `when` does not hold, or that is frozen, is named with the reason and not 
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from projections.folds import beliefs
@@ -41,42 +41,62 @@ def candidates(
     """Up to ten candidates, the most similar first, then by id."""
     if vector is None:
         return ()
+    judge = _Judge(state, event, belief_of, learning)
     found = [
-        *_of_pack(domain.pack, event, vector, at_least),
-        *_of_shelf(state.shelves.get(domain.name), event, vector, at_least),
+        *_of_pack(domain.pack, judge, vector, at_least),
+        *_of_shelf(state.shelves.get(domain.name), judge, vector, at_least),
     ]
-    # Near misses are worth naming, but never in the place of what is eligible.
-    found.sort(key=lambda each: (not each.eligible, *_nearness(each)))
-    weighed = sorted(found[:MATCH_LIMIT], key=_nearness)
-    return tuple(_believed(state, each, belief_of, learning) for each in weighed)
+    found.sort(key=lambda each: (-each.similarity, each.heuristic_id))
+    return tuple(found[:MATCH_LIMIT])
 
 
-def _nearness(candidate: HeuristicCandidate) -> tuple[float, str]:
-    return -candidate.similarity, candidate.heuristic_id
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Whether a heuristic that is near may answer the event, and what it is trusted with."""
+
+    state: AgentState
+    event: Sensed
+    belief_of: BeliefOf
+    learning: LearningSettings
+
+    def of(
+        self, heuristic_id: str, content_hash: str, when: When | None
+    ) -> tuple[float, str | None]:
+        """The confidence it has earned, and the reason if it is not eligible."""
+        belief = self.belief_of(heuristic_id, content_hash)
+        reason = _failure(when, self.event)
+        if reason is None:
+            by_hand = heuristic_id in self.state.frozen
+            life = beliefs.lifecycle(belief, by_hand, self.learning)
+            reason = "frozen" if life == "frozen" else None
+        return belief.confidence, reason
 
 
 def _of_pack(
-    pack: CompiledPack | None, event: Sensed, vector: Vector, at_least: float
+    pack: CompiledPack | None, judge: _Judge, vector: Vector, at_least: float
 ) -> list[HeuristicCandidate]:
     if pack is None:
         return []
     return [
-        _from_pack(pack, row, similarity, event)
-        for row, similarity in vectors.top(pack.conditions, vector, SCAN_LIMIT, at_least)
+        _from_pack(pack, row, similarity, judge)
+        for row, similarity in vectors.top(
+            pack.conditions, vector, MATCH_LIMIT, at_least
+        )
     ]
 
 
 def _from_pack(
-    pack: CompiledPack, row: int, similarity: float, event: Sensed
+    pack: CompiledPack, row: int, similarity: float, judge: _Judge
 ) -> HeuristicCandidate:
+    heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
     heuristic = pack.pack.heuristics[row]
-    reason = _failure(pack.whens[row], event)
+    confidence, reason = judge.of(heuristic_id, content_hash, pack.whens[row])
     return HeuristicCandidate(
-        heuristic_id=pack.ids[row],
-        content_hash=pack.content_hashes[row],
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
         condition_text=heuristic.condition,
         suggested_action=heuristic.action.text,
-        confidence=heuristic.confidence,
+        confidence=confidence,
         similarity=similarity,
         eligible=reason is None,
         reason=reason,
@@ -87,14 +107,14 @@ def _from_pack(
 
 
 def _of_shelf(
-    shelf: Shelf | None, event: Sensed, vector: Vector, at_least: float
+    shelf: Shelf | None, judge: _Judge, vector: Vector, at_least: float
 ) -> list[HeuristicCandidate]:
     if shelf is None:
         return []
     taught, matrix = _stacked(shelf)
     return [
-        _from_taught(taught[row], similarity, event)
-        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least)
+        _from_taught(taught[row], similarity, judge)
+        for row, similarity in vectors.top(matrix, vector, MATCH_LIMIT, at_least)
     ]
 
 
@@ -105,15 +125,17 @@ def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
 
 
 def _from_taught(
-    heuristic: Taught, similarity: float, event: Sensed
+    heuristic: Taught, similarity: float, judge: _Judge
 ) -> HeuristicCandidate:
-    reason = _failure(_parsed(heuristic.when), event)
+    confidence, reason = judge.of(
+        heuristic.id, heuristic.content_hash, _parsed(heuristic.when)
+    )
     return HeuristicCandidate(
         heuristic_id=heuristic.id,
         content_hash=heuristic.content_hash,
         condition_text=heuristic.condition,
         suggested_action=heuristic.text,
-        confidence=heuristic.declared,
+        confidence=confidence,
         similarity=similarity,
         eligible=reason is None,
         reason=reason,
@@ -129,23 +151,7 @@ def _parsed(when: str | None) -> When | None:
 
 
 def _failure(when: When | None, event: Sensed) -> str | None:
-    if when is None or conditions.holds(when, event.type, event.source, event.fields):
+    if when is None:
         return None
     because = conditions.explain_failure(when, event.type, event.source, event.fields)
-    return f"when: {because}"
-
-
-def _believed(
-    state: AgentState,
-    candidate: HeuristicCandidate,
-    belief_of: BeliefOf,
-    learning: LearningSettings,
-) -> HeuristicCandidate:
-    """The candidate with the confidence it has earned, ineligible if it is frozen."""
-    belief = belief_of(candidate.heuristic_id, candidate.content_hash)
-    by_hand = candidate.heuristic_id in state.frozen
-    life = beliefs.lifecycle(belief, by_hand, learning)
-    candidate = replace(candidate, confidence=belief.confidence)
-    if life == "frozen" and candidate.eligible:
-        return replace(candidate, eligible=False, reason="frozen")
-    return candidate
+    return f"when: {because}" if because else None
