@@ -229,7 +229,11 @@ async def _handlers(
     services: Services,
 ) -> None:
     """Perform what the mind asks for and serve who calls, by FastStream's subscribers."""
-    model = LiteLLM() if settings.model_name else None
+    model = (
+        LiteLLM(settings.model_api_base, settings.model_api_key)
+        if settings.model_name
+        else None
+    )
     broker = faststream_broker(credentials)
     performer = Performer(log=log, writer=log, outlet=client, model=model)
     await stack.enter_async_context(effects(broker, performer))

@@ -221,6 +221,15 @@ OPTIONS: tuple[Option, ...] = (
         "The language model as litellm names it, such as ollama/llama3.2; without it"
         " only heuristics answer.",
     ),
+    Option(
+        "model.api_base", url("http", "https"), None,
+        "Where it is reached, if not at its provider's own address.", secret=True,
+    ),
+    Option(
+        "model.api_key", optional_text, None,
+        "The key it asks for; without it litellm takes the provider's own variable.",
+        secret=True,
+    ),
     Option("model.temperature", number(0, 2), 0.7, "Its sampling temperature."),
     Option("model.max_tokens", whole(1, 8_000), 300, "The longest answer."),
     Option("model.deadline_s", positive, 30.0, "How long its answer is waited for."),

@@ -37,6 +37,8 @@ class Settings:
     goals: tuple[str, ...]
     seed: str
     model_name: str | None
+    model_api_base: str | None
+    model_api_key: str | None = field(repr=False)
     model_temperature: float
     model_max_tokens: int
     model_deadline_s: float
@@ -122,12 +124,14 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
 
 
 def shown(settings: Settings, option: Option) -> Value:
-    """An option's value as it may be shown: addresses without their password."""
+    """An option's value as it may be shown: no keys, addresses without their password."""
     value: Value = getattr(settings, option.field)
-    if not (option.secret and isinstance(value, str) and "@" in value):
+    if not (option.secret and isinstance(value, str)):
         return value
-    scheme, _, rest = value.partition("://")
-    return f"{scheme}://…@{rest.rpartition('@')[2]}"
+    scheme, separator, rest = value.partition("://")
+    if not separator:
+        return "…"
+    return f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,3 +206,18 @@ def test_the_seed_preset_counts_every_signal_whole(folders: tuple[Path, Path]) -
 
     weights = mind.learning.weights
     assert (weights.outcome, weights.explicit, weights.endorsement) == (1.0, 1.0, 1.0)
+
+
+def test_keys_are_not_shown(folders: tuple[Path, Path]) -> None:
+    """A model's key is never printed, not even in part; its address is."""
+    environment = {
+        "ECHOIC_MODEL_API_BASE": "http://127.0.0.1:8000/v1",
+        "ECHOIC_MODEL_API_KEY": "sk-secret",
+    }
+
+    settings = load({}, environment=environment, folder=folders[0])
+
+    by_name = {option.name: option for option in OPTIONS}
+    assert shown(settings, by_name["model.api_base"]) == "http://127.0.0.1:8000/v1"
+    assert shown(settings, by_name["model.api_key"]) == "…"
+    assert "sk-secret" not in repr(settings)
