@@ -47,6 +47,17 @@ def trace_id(event_id: str) -> str:
     return hashlib.blake2b(event_id.encode(), digest_size=16).hexdigest()
 
 
+def span_id(key: str, name: str, index: int) -> str:
+    """The 16 hex digits of the `index`-th span of a name in the trace of `key`."""
+    text = f"{key}|{name}|{index}".encode()
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def traceparent(event_id: str, parent: str) -> str:
+    """The W3C trace context of whatever the span `parent` of an event's trace causes."""
+    return f"00-{trace_id(event_id)}-{parent}-01"
+
+
 def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
     """A number in [0, 1) that depends on nothing but its four arguments."""
     key = f"{seed}|{agent}|{event_id}|{purpose}".encode()

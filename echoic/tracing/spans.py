@@ -4,7 +4,6 @@ A trace's id is its event's; a span's id derives from the decision and the span'
 Every parent is in the trace, and every child lies within its parent.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -146,15 +145,9 @@ def decision_link(event_id: str, decision_id: str) -> Link:
     """A link to the `decide` span of a decision, wherever its trace may be."""
     return Link(
         identity.trace_id(event_id),
-        span_id(decision_id, names.DECIDE, 0),
+        identity.span_id(decision_id, names.DECIDE, 0),
         {names.LINK: names.LINK_DECISION, names.DECISION_ID: decision_id},
     )
-
-
-def span_id(key: str, name: str, index: int) -> str:
-    """The id of the `index`-th span of a name in the trace that belongs to `key`."""
-    text = f"{key}|{name}|{index}".encode()
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
 class _Ids:
@@ -167,7 +160,7 @@ class _Ids:
     def next(self, name: str) -> str:
         index = self._used.get(name, 0)
         self._used[name] = index + 1
-        return span_id(self._key, name, index)
+        return identity.span_id(self._key, name, index)
 
 
 def _context(

@@ -9,6 +9,7 @@ from handlers.effects.asking import ask_model
 from handlers.effects.delivering import Outlet, deliver
 from handlers.effects.desk import Held
 from handlers.effects.models import Model
+from schemas import identity
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import ResultMessage
 from streams.log import ReadableLog, WritableLog
@@ -46,11 +47,16 @@ class Performer:
 
     async def _result(self, held: Held, left_s: float) -> ResultMessage:
         output = held.output
-        headers = results.passed_on(output)
         match held.ask:
             case ModelAsked() as asked:
+                span = identity.span_id(asked.decision_id, f"chat {asked.model}", 0)
+                context = identity.traceparent(output.mark.cause_id, span)
                 return await ask_model(
-                    self.model, output.id, asked, within_s=left_s, headers=headers
+                    self.model,
+                    output.id,
+                    asked,
+                    within_s=left_s,
+                    headers={"traceparent": context},
                 )
             case DeliveryAsked() as asked:
                 return await deliver(
@@ -59,5 +65,4 @@ class Performer:
                     output.agent,
                     asked,
                     within_s=left_s,
-                    headers=headers,
                 )

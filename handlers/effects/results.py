@@ -5,7 +5,6 @@ that comes again is first looked up in the log; should two results slip in all t
 the mind keeps the first.
 """
 
-from dataclasses import replace
 from functools import partial
 from uuid import UUID, uuid5
 
@@ -13,7 +12,6 @@ from handlers.effects.desk import Held
 from handlers.patience import patiently
 from schemas import subjects
 from schemas.catalogue import ResultMessage
-from schemas.envelope import Output
 from schemas.identity import EPOCH_PREFIX
 from schemas.writing import write_input
 from streams.log import ReadableLog, WritableLog
@@ -25,12 +23,6 @@ _SOURCE = "/echoic/effects"
 def result_id(epoch: UUID, ask_id: str) -> str:
     """The id of the result of an ask."""
     return str(uuid5(epoch, f"result/{ask_id}"))
-
-
-def passed_on(output: Output) -> dict[str, str]:
-    """The headers that an ask hands on to whatever it causes."""
-    traceparent = output.record.headers.get("traceparent")
-    return {"traceparent": traceparent} if traceparent else {}
 
 
 async def append(
@@ -49,7 +41,6 @@ async def append(
         id_=id_,
         source=_SOURCE,
     )
-    wire = replace(wire, headers={**wire.headers, **passed_on(output)})
     message_id = f"{EPOCH_PREFIX}{epoch}:{id_}"
     return await patiently(partial(writer.append, wire, message_id))
 

@@ -2,8 +2,9 @@
 
 from echoic.tracing import observe
 from echoic.tracing.observe import Observer
-from echoic.tracing.spans import DecisionTrace, FollowUp, span_id
+from echoic.tracing.spans import DecisionTrace, FollowUp
 from schemas.controls import PackLoaded
+from schemas.identity import span_id
 from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
 from tests.echoic.tracing import samples
 
