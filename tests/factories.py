@@ -24,7 +24,7 @@ from schemas.vectors import Vector
 EPOCH = UUID("3d9f2c52-5a1e-4a53-8f62-0f1c6f7b8a90")
 NOON = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)
 AGENT = "ana"
-DIMENSION = 256
+DIMENSION = 1024
 LIMITS = MatchLimits(match=0.6, duplicate=0.9, endorse=0.6)
 MODEL = ModelSettings(name="test/model")
 
@@ -33,7 +33,8 @@ def embed(text: str) -> Vector:
     """The vector of a text: a one wherever the hash of one of its words falls."""
     values = bytearray(DIMENSION)
     for word in text.lower().split():
-        values[blake2b(word.encode(), digest_size=1).digest()[0]] = 1
+        place = int.from_bytes(blake2b(word.encode(), digest_size=2).digest(), "big")
+        values[place % DIMENSION] = 1
     return bytes(values)
 
 

@@ -94,6 +94,10 @@ def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
         raise _RefusedError(
             "unknown_pack", f"no pack with sha256 {message.digest!r} is in the store"
         )
+    if pack.pack.name != message.name:
+        raise _RefusedError(
+            "invalid", f"the pack {message.digest!r} is named {pack.pack.name!r}"
+        )
     count = len(pack.pack.heuristics)
     return f"{message.name} {message.pack_version}, {count} heuristics"
 

@@ -141,11 +141,12 @@ def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
 
 
 def _gate(name: str, value: float, threshold: float, always: bool) -> Gate:
+    threshold = round6(threshold)
     return Gate(
         name=name,
         passed=always or value >= threshold,
         value=value,
-        threshold=round6(threshold),
+        threshold=threshold,
         margin=round6(value - threshold),
         note="a threat always passes" if always else None,
     )

@@ -1,6 +1,7 @@
 """The agent's time: the broker's, or the sensors' in a session that says so.
 
-Now never goes back, but for the first sensor event of a session with an event clock.
+Now never goes back, but where a session's event clock takes over from the broker's, at
+its first sensor event, and where it ends.
 """
 
 from datetime import datetime, timedelta

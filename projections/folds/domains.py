@@ -49,7 +49,11 @@ def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
     names = set(domain.pack.fields_named) if domain.pack else set()
     if shelf is not None:
         names.update(_fields_named(shelf))
-    values = [[name, event.fields[name]] for name in sorted(names & set(event.fields))]
+    values = []
+    for name in sorted(names):
+        found, value = conditions.field_value(name, event.fields)
+        if found:
+            values.append([name, value])
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
 
 

@@ -90,6 +90,10 @@ def content_hash(
 
 
 def _put(state: AgentState, heuristic: Taught) -> AgentState:
-    shelf = state.shelves.get(heuristic.domain, Shelf())
+    shelves, held = state.shelves, find(state, heuristic.id)
+    if held is not None and held.domain != heuristic.domain:
+        left = shelves[held.domain].heuristics.delete(held.id)
+        shelves = shelves.set(held.domain, Shelf(left))
+    shelf = shelves.get(heuristic.domain, Shelf())
     shelf = Shelf(shelf.heuristics.set(heuristic.id, heuristic))
-    return replace(state, shelves=state.shelves.set(heuristic.domain, shelf))
+    return replace(state, shelves=shelves.set(heuristic.domain, shelf))

@@ -130,8 +130,8 @@ def test_forgetting_pulls_toward_the_prior() -> None:
     belief = beliefs.observed(belief, "f1", True, 1, learning)
     belief = beliefs.observed(belief, "f2", False, 2, learning)
 
-    # alpha: 1 + .5 * 1 = 1.5; beta: 1 + 1 = 2
-    assert belief.confidence == pytest.approx(1.5 / 3.5, abs=1e-6)
+    alpha, beta = 1 + 0.5 * 1, 1 + 1
+    assert belief.confidence == pytest.approx(alpha / (alpha + beta), abs=1e-6)
 
 
 def test_a_fire_is_counted_and_moves_nothing() -> None:
