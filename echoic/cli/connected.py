@@ -1,0 +1,31 @@
+"""Commands that work on a running instance: connect, do it, disconnect."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from echoic.cli.common import settings_of
+from echoic.embedders import embedder
+from echoic.live import Connection, connect
+from handlers.aids import Bringer, PackLibrary
+
+T = TypeVar("T")
+
+
+def on_instance(
+    data: Path | None, agent: str | None, work: Callable[[Connection], Awaitable[T]]
+) -> T:
+    """Do something with a connection to the instance, and return what came of it."""
+
+    async def run() -> T:
+        async with connect(settings_of(data, agent)) as connection:
+            return await work(connection)
+
+    return asyncio.run(run())
+
+
+def bringer_of(connection: Connection) -> Bringer:
+    """Brings the aids that a fold of the log needs."""
+    made = embedder(connection.settings.embedder)
+    return Bringer(made, PackLibrary(connection.log, made))

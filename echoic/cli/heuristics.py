@@ -1,0 +1,218 @@
+"""`echoic heuristic`: what was learnt, how far it is trusted, and new lessons."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from echoic import learnt, remembering, render
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    new_app,
+    print_json,
+    print_rows,
+    settings_of,
+    table,
+)
+from echoic.cli.progress import Progress
+from echoic.embedders import embedder
+from echoic.errors import EchoicError
+from echoic.learnt import Learnt
+from echoic.live import Connection, connect
+from echoic.names import resolve
+from echoic.talking import tell
+from schemas.controls import HeuristicFrozen, HeuristicSeeded
+from schemas.reasons import ResponseType
+
+app = new_app("heuristic", "What was learnt: list, show, seed, freeze.")
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List what the agent goes by, the most used first.
+
+    Examples: `echoic heuristic list`, `echoic heuristic list --agent steve --json`.
+    """
+
+    async def run() -> list[Learnt]:
+        async with connect(settings_of(data, agent)) as connection:
+            return await _learnt(connection)
+
+    found = sorted(asyncio.run(run()), key=lambda each: (-each.fires, each.name))
+    rows = [_row(each) for each in found]
+    columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
+    if as_json:
+        print_json({"v": 1, "rows": [asdict(each) for each in found]})
+    else:
+        print_rows(rows, columns, as_json=False)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Show one heuristic, and every change of the trust in it with its reason.
+
+    Example: `echoic heuristic show drink-now`.
+    """
+    settings = settings_of(data, agent)
+
+    async def run() -> tuple[Learnt, list[learnt.Change]]:
+        async with connect(settings) as connection:
+            found = await _one(connection, name)
+            progress = Progress("inputs folded")
+            changes = await learnt.history(
+                connection.log,
+                settings.agent,
+                found.id,
+                embedder(settings.embedder),
+                progress,
+            )
+            progress.done()
+            return found, changes
+
+    found, changes = asyncio.run(run())
+    if as_json:
+        history = [asdict(change) for change in changes]
+        print_json({"v": 1, **asdict(found), "history": history})
+        return
+    print("\n".join(f"{key:<13} {value}" for key, value in _page(found).items()))
+    if changes:
+        print()
+        table(
+            [
+                (c.sequence, c.at, c.why, c.detail, f"{c.before:.2f} → {c.after:.2f}")
+                for c in changes
+            ],
+            ("seq", "at", "why", "detail", "trust"),
+        )
+
+
+@app.command()
+def seed(
+    condition: Annotated[str, typer.Option(help="The situation, in words.")],
+    say: Annotated[str, typer.Option(help="What to say then.")],
+    name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
+    domain: Annotated[
+        str, typer.Option(help="The pack or source whose events it may answer.")
+    ] = "user",
+    when: Annotated[
+        str | None, typer.Option(help="What must hold of the event's fields besides.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="How far to trust it.")] = 0.5,
+    response_type: Annotated[ResponseType, typer.Option("--type")] = "suggestion",
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Teach a heuristic: in such a situation, say this.
+
+    Example: `echoic heuristic seed --domain kitchen --condition "the oven is done" --say
+    "Your cake is ready." --confidence 0.8`.
+    """
+    id_ = str(uuid4())
+    lesson = HeuristicSeeded(
+        heuristic_id=id_,
+        name=name or render.short(id_),
+        domain=domain,
+        condition=condition,
+        when=when,
+        response_type=response_type,
+        text=say,
+        confidence=_unit(confidence),
+    )
+    settings = settings_of(data, agent)
+
+    async def run() -> None:
+        async with connect(settings) as connection:
+            await tell(connection.log, settings.agent, lesson)
+
+    asyncio.run(run())
+    if as_json:
+        print_json({"v": 1, "heuristic_id": id_})
+    else:
+        print(f"taught {settings.agent} the heuristic {lesson.name} ({id_[:8]})")
+
+
+@app.command()
+def freeze(
+    name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
+    off: Annotated[bool, typer.Option("--off", help="Release it again.")] = False,
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Keep a heuristic from firing, or release it.
+
+    Examples: `echoic heuristic freeze drink-now`, `echoic heuristic freeze drink-now --off`.
+    """
+    settings = settings_of(data, agent)
+
+    async def run() -> Learnt:
+        async with connect(settings) as connection:
+            found = await _one(connection, name)
+            control = HeuristicFrozen(
+                heuristic_id=found.id, frozen=not off, reason=reason
+            )
+            await tell(connection.log, settings.agent, control)
+            return found
+
+    found = asyncio.run(run())
+    print(f"{found.name} is {'released' if off else 'frozen'}")
+
+
+async def _learnt(connection: Connection) -> list[Learnt]:
+    settings = connection.settings
+    progress = Progress("inputs folded")
+    known = await remembering.state_at(
+        connection.log,
+        settings.agent,
+        embedder(settings.embedder),
+        progress=progress,
+    )
+    progress.done()
+    return await learnt.learnt(connection.log, known)
+
+
+async def _one(connection: Connection, name: str) -> Learnt:
+    known = {each.id: each for each in await _learnt(connection)}
+    return known[resolve({id_: known[id_].name for id_ in known}, name)]
+
+
+def _row(each: Learnt) -> Mapping[str, object]:
+    return {
+        "id": render.short(each.id),
+        "name": each.name,
+        "domain": each.domain,
+        "trust": f"{render.bar(each.confidence)} {each.confidence:.2f}",
+        "declared": f"{each.declared:.2f}",
+        "fires": each.fires,
+        "life": each.lifecycle,
+    }
+
+
+def _page(found: Learnt) -> Mapping[str, object]:
+    return {
+        "name": f"{found.name} ({found.id})",
+        "domain": f"{found.domain}, {found.origin}",
+        "condition": found.condition,
+        "when": found.when or "-",
+        "says": found.text,
+        "trust": f"{found.confidence:.3f} (declared {found.declared:.2f})",
+        "fires": f"{found.fires}, {found.successes} successes",
+        "life": found.lifecycle,
+    }
+
+
+def _unit(number: float) -> float:
+    if not 0 <= number <= 1:
+        raise EchoicError(f"--confidence {number:g} is not a number from 0 to 1")
+    return number

@@ -1,0 +1,135 @@
+"""`echoic replay`: decide again what was recorded, and compare."""
+
+import asyncio
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import errors
+from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, settings_of
+from echoic.cli.connected import bringer_of
+from echoic.cli.progress import Progress
+from echoic.embedders import embedder
+from echoic.errors import NotFoundError
+from echoic.live import Connection, connect
+from echoic.settings import Settings
+from handlers.aids import Bringer, PackLibrary
+from replay.sessions import UnknownSessionError, find_session, start_of
+from replay.verify import Divergence, Span, Verification
+from replay.verify import verify as verify_span
+from schemas.settings import CodeDigests
+from schemas.subjects import partition_of
+from streams.session_file import read_session
+from streams.session_log import SessionLog
+
+app = new_app("replay", "Decide a session again, and compare.")
+
+
+@app.callback()
+def _group() -> None:
+    """Decide a session again, and compare."""
+
+
+@app.command()
+def verify(
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION|FILE]", help="A session's id, or a file."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Decide again under the recorded strategy: every output must come out the same.
+
+    Examples: `echoic replay verify` (all of the agent), `echoic replay verify evening`,
+    `echoic replay verify packs/survival/recording/evening.echoic`. The exit code is 1 if
+    one differs.
+    """
+    settings = settings_of(data, agent)
+    progress = Progress("inputs decided again")
+    is_file = session is not None and Path(session).is_file()
+    found = asyncio.run(
+        _of_file(settings, Path(session or ""), progress)
+        if is_file
+        else _of_log(settings, session, progress)
+    )
+    progress.done()
+    if as_json:
+        print_json({"v": 1, **asdict(found), "is_identical": found.is_identical})
+    else:
+        _tell(found)
+    if not found.is_identical:
+        raise typer.Exit(errors.FINDING)
+
+
+async def _of_log(
+    settings: Settings, session: str | None, progress: Progress
+) -> Verification:
+    async with connect(settings) as connection:
+        bringer = bringer_of(connection)
+        return await verify_span(
+            connection.log,
+            await _span(connection, session, bringer),
+            bringer,
+            digests=_digests(settings),
+            progress=progress,
+        )
+
+
+async def _span(connection: Connection, session: str | None, bringer: Bringer) -> Span:
+    agent = connection.settings.agent
+    if session is None:
+        return Span(partition_of(agent), agent=agent)
+    try:
+        found = await find_session(connection.log, agent, session, bringer)
+    except UnknownSessionError as error:
+        raise NotFoundError(str(error), next_step="echoic session list") from error
+    return Span(partition_of(agent), found.first - 1, found.last, agent)
+
+
+async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verification:
+    file = read_session(path)
+    log = SessionLog(file)
+    made = embedder(settings.embedder)
+    header = file.header
+    found = await verify_span(
+        log,
+        Span(header.partition, header.first - 1, header.last, header.agent),
+        Bringer(made, PackLibrary(log, made)),
+        start=start_of(file),
+        digests=_digests(settings),
+        progress=progress,
+    )
+    chain = dict(found.chains).get(header.agent, "")
+    if found.divergence is None and chain != file.trailer.chain:
+        differs = Divergence(header.last, None, "chain", file.trailer.chain, chain)
+        return replace(found, divergence=differs)
+    return found
+
+
+def _digests(settings: Settings) -> CodeDigests:
+    made = embedder(settings.embedder)
+    return CodeDigests(version=version("echoic"), embedder=made.digest)
+
+
+def _tell(found: Verification) -> None:
+    for each in found.notes:
+        note(each)
+    mark = "✓" if found.is_identical else "✗"
+    print(
+        f"{mark} {found.identical}/{found.total} outputs identical,"
+        f" {found.inputs} inputs decided again"
+    )
+    if found.divergence is not None:
+        _tell_divergence(found.divergence)
+
+
+def _tell_divergence(first: Divergence) -> None:
+    place = "" if first.index is None else f", output {first.index}"
+    print(f"first divergence at input {first.sequence}{place}: {first.what}")
+    print(f"  recorded  {first.recorded or '-'}")
+    print(f"  replayed  {first.replayed or '-'}")
