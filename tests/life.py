@@ -49,6 +49,8 @@ class Life:
         self.state = state or PartitionState()
         self.turns: list[Turn] = []
         self.blobs = {pack.digest: pack for pack in packs}
+        self.vectorless = False
+        """Whether the embedder brings nothing."""
         self._sequence = 0
         self._ids = 0
         if state is None:
@@ -171,7 +173,8 @@ class Life:
         return [each.message for turn in self.turns for each in turn.outputs]
 
     def _aids(self, text: str | None) -> Aids:
-        vector = factories.embed(text) if text is not None else None
+        has_vector = text is not None and not self.vectorless
+        vector = factories.embed(text or "") if has_vector else None
         return Aids(vector=vector, packs=self.blobs)
 
     def _fresh_id(self) -> str:

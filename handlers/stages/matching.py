@@ -46,8 +46,13 @@ def candidates(
         *_of_pack(domain.pack, judge, vector, at_least),
         *_of_shelf(state.shelves.get(domain.name), judge, vector, at_least),
     ]
-    found.sort(key=lambda each: (-each.similarity, each.heuristic_id))
-    return tuple(found[:MATCH_LIMIT])
+    # Near misses are worth naming, but never in the place of what is eligible.
+    found.sort(key=lambda each: (not each.eligible, *_nearness(each)))
+    return tuple(sorted(found[:MATCH_LIMIT], key=_nearness))
+
+
+def _nearness(candidate: HeuristicCandidate) -> tuple[float, str]:
+    return -candidate.similarity, candidate.heuristic_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def _of_pack(
     return [
         _from_pack(pack, row, similarity, judge)
         for row, similarity in vectors.top(
-            pack.conditions, vector, MATCH_LIMIT, at_least
+            pack.conditions, vector, SCAN_LIMIT, at_least
         )
     ]
 
@@ -114,7 +119,7 @@ def _of_shelf(
     taught, matrix = _stacked(shelf)
     return [
         _from_taught(taught[row], similarity, judge)
-        for row, similarity in vectors.top(matrix, vector, MATCH_LIMIT, at_least)
+        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least)
     ]
 
 

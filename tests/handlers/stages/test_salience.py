@@ -20,7 +20,7 @@ def gate(decided: Decided, name: str) -> Gate:
 def weighing(
     threshold: float | None = None,
     weights: dict[str, float] | None = None,
-    **event: object,
+    **event: JsonValue,
 ) -> Life:
     """A life with one declared type `vital`, and no computed novelty in what follows."""
     pack = factories.pack(
