@@ -45,9 +45,9 @@ class Groups:
         return None if answered is None else (read_input(answered), group)
 
 
-async def last_position(log: ReadableLog, agent: str) -> int:
-    """From where to watch, to see what is answered from now on."""
-    last = await log.last_sequence(outputs_of(partition_of(agent)))
+async def last_answered(log: ReadableLog, partition: int) -> int:
+    """The sequence of the last answered input of a partition, 0 for none."""
+    last = await log.last_sequence(outputs_of(partition))
     record = await log.record(last)
     return read_mark(record).cause_sequence if record is not None else 0
 

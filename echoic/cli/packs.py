@@ -5,9 +5,20 @@ from typing import Annotated
 
 import typer
 
-from echoic import errors, packs
-from echoic.cli.common import Json, new_app, note, print_json
+from echoic import errors, packs, packs_in_force
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    new_app,
+    note,
+    print_json,
+    print_rows,
+)
+from echoic.cli.connected import on_instance
+from echoic.live import Connection
 from schemas.packs import Pack
+from schemas.subjects import SHARED_AGENT, partition_of
 
 app = new_app("pack", "What a domain brings: list, load, validate, schema.")
 
@@ -35,6 +46,57 @@ def validate(
         note(f"{failures} errors, {len(problems) - failures} warnings")
     if failures:
         raise typer.Exit(errors.FINDING)
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List the packs in force for the agent.
+
+    Example: `echoic pack list`.
+    """
+
+    async def run(connection: Connection) -> list[dict[str, object]]:
+        log, name = connection.log, connection.settings.agent
+        place = partition_of(name)
+        shared = await packs_in_force.in_force(log, SHARED_AGENT, place)
+        own = await packs_in_force.in_force(log, name, place)
+        return [
+            {
+                "name": each.name,
+                "version": each.pack_version,
+                "for": name if each.name in own else "all",
+                "digest": each.digest[:12],
+            }
+            for each in (shared | own).values()
+        ]
+
+    rows = on_instance(data, agent, run)
+    print_rows(rows, ("name", "version", "for", "digest"), as_json)
+
+
+@app.command()
+def load(
+    folder: Annotated[Path, typer.Argument(help="The pack's folder.")],
+    everyone: Annotated[
+        bool, typer.Option("--all", help="For every agent, not just one.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Put a pack in force; another version of it is replaced.
+
+    Examples: `echoic pack load packs/survival`, `echoic pack load packs/desk --all`.
+    """
+
+    async def run(connection: Connection) -> str:
+        name = connection.settings.agent
+        if everyone:
+            await packs_in_force.load_all(connection.log, [folder])
+            return "in force for all agents"
+        loaded = await packs_in_force.load_for(connection.log, name, folder)
+        return f"in force for {name}" if loaded else f"was in force for {name} already"
+
+    print(on_instance(data, agent, run))
 
 
 @app.command()

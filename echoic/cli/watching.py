@@ -27,7 +27,8 @@ from echoic.explain import Explanation, Names
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
 from echoic.settings import Settings
-from echoic.watching import decisions, last_position
+from echoic.watching import decisions, last_answered
+from schemas.subjects import partition_of
 
 app = new_app("watching", "What was decided, and why.")
 
@@ -129,7 +130,7 @@ async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
     agent = settings.agent
     async with connect(settings) as connection:
         names = await heuristic_names(connection.log, agent)
-        position = await last_position(connection.log, agent)
+        position = await last_answered(connection.log, partition_of(agent))
         note(f"watching {agent}; Ctrl-C ends")
         count = 0
         async for account in decisions(connection.log, agent, position):

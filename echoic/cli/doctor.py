@@ -1,0 +1,56 @@
+"""`echoic doctor`: checks the installation and what runs, and says how to mend it."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from echoic import errors
+from echoic.checks import Check, of_installation, of_instance
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    print_json,
+    settings_of,
+)
+from echoic.render import Style
+
+app = new_app("doctor", "Check the whole installation.")
+
+
+@app.command()
+def doctor(
+    zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Check everything there is; each problem names the command that mends it.
+
+    Examples: `echoic doctor`, `echoic doctor --json`. The exit code is 1 if something
+    is wrong.
+    """
+    settings = settings_of(data, agent)
+    checks = [*of_installation(settings), *asyncio.run(of_instance(settings))]
+    problems = [check for check in checks if check.verdict == "problem"]
+    if as_json:
+        print_json({"v": 1, "checks": [check.as_fields() for check in checks]})
+    else:
+        style = Style(colour=has_colour())
+        print("\n".join(_line(check, style) for check in checks))
+        notices = sum(check.verdict == "notice" for check in checks)
+        print(f"{len(problems)} problems, {notices} notices")
+    if problems and not zero:
+        raise typer.Exit(errors.FINDING)
+
+
+def _line(check: Check, style: Style) -> str:
+    marks = {"fine": ("✓", "green"), "notice": ("!", "yellow"), "problem": ("✗", "red")}
+    mark, colour = marks[check.verdict]
+    line = f"{style.paint(mark, colour)} {check.name:<14} {check.found}"
+    return f"{line}\n  → {check.advice}" if check.advice else line

@@ -1,0 +1,123 @@
+"""`echoic sensor`: run a sensor that comes with a pack, with rights of its own.
+
+Its rule: a sensor is a program by itself; it gets credentials that allow it to speak as
+one source of one agent, and nothing of ours.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import packs_in_force
+from echoic.cli.common import Agent, Data, new_app, note
+from echoic.cli.connected import on_instance
+from echoic.errors import EchoicError
+from echoic.live import Connection
+from echoic.sensor_access import ask_for_access
+from schemas.subjects import SHARED_AGENT, partition_of
+
+app = new_app("sensor", "Run a sensor that comes with a pack.")
+
+PACKS = Path(__file__).parents[2] / "packs"
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@app.command(context_settings=_PASSED_ON)
+def crafter(context: typer.Context, data: Data = None, agent: Agent = None) -> None:
+    """Play the open-world game Crafter live; `-- --help` shows its own options.
+
+    Examples: `echoic sensor crafter`, `echoic sensor crafter --rate 5 --steps 300`.
+    """
+    raise typer.Exit(_run("survival", "crafter", data, agent, context.args))
+
+
+@app.command(context_settings=_PASSED_ON)
+def desk(context: typer.Context, data: Data = None, agent: Agent = None) -> None:
+    """Watch this machine: load, memory, disk, battery, temperature.
+
+    Examples: `echoic sensor desk`, `echoic sensor desk --interval 1 --count 10`.
+    """
+    raise typer.Exit(_run("desk", "desk", data, agent, context.args))
+
+
+@app.command()
+def access(
+    source: Annotated[str, typer.Argument(help="As which source it speaks.")],
+    grant: Annotated[
+        list[str] | None, typer.Option(help="Also allow `feedback` or `control`.")
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Make credentials for a sensor of your own, and print the file that has them.
+
+    Example: `echoic sensor access door --agent ada`.
+    """
+    print(
+        on_instance(data, agent, lambda c: _credentials(c, source, tuple(grant or ())))
+    )
+
+
+def _run(
+    pack: str, source: str, data: Path | None, agent: str | None, arguments: list[str]
+) -> int:
+    """Run a pack's sensor until it ends, and return its exit code."""
+    folder = PACKS / pack
+    if not folder.is_dir():
+        raise EchoicError(f"there is no pack in {folder}: run from the repository")
+    if "--help" in arguments:
+        return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
+
+    async def prepare(connection: Connection) -> tuple[str, Path]:
+        await _have_pack(connection, folder)
+        return connection.settings.agent, await _credentials(connection, source)
+
+    name, credentials = on_instance(data, agent, prepare)
+    command = [sys.executable, str(folder / "sensor"), "--agent", name]
+    command += ["--credentials", str(credentials), *arguments]
+    with subprocess.Popen(command) as sensor:
+        while True:
+            try:
+                return sensor.wait()
+            except KeyboardInterrupt:
+                # The sensor was interrupted as well, and ends by itself.
+                continue
+
+
+async def _have_pack(connection: Connection, folder: Path) -> None:
+    """Load the sensor's pack, unless it is in force for the agent or for all."""
+    pack = packs_in_force.read_pack(folder)
+    log, agent = connection.log, connection.settings.agent
+    shared = await packs_in_force.in_force(log, SHARED_AGENT, partition_of(agent))
+    if pack.name in shared:
+        return
+    if await packs_in_force.load_for(log, agent, folder):
+        note(f"loaded the pack {pack.name} {pack.version} for {agent}")
+
+
+async def _credentials(
+    connection: Connection, source: str, grants: tuple[str, ...] = ()
+) -> Path:
+    """A file with the rights to speak as `source`, readable by its owner alone."""
+    agent = connection.settings.agent
+    access = await ask_for_access(connection.client, agent, source, grants)
+    folder = connection.settings.data / "sensors"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / f"{agent}.{source}.json"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(
+            {
+                "url": access.url,
+                "user": access.user,
+                "password": access.password,
+                "inbox_prefix": access.inbox_prefix,
+            },
+            file,
+        )
+    return path
