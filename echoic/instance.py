@@ -29,7 +29,7 @@ from handlers.aids import Bringer, PackLibrary
 from handlers.broker import faststream_broker
 from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
-from handlers.effects.subscribers import effects
+from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
 from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
 from handlers.worker.loop import Worker
@@ -236,10 +236,13 @@ async def _handlers(
     )
     broker = faststream_broker(credentials)
     performer = Performer(log=log, writer=log, outlet=client, model=model)
-    await stack.enter_async_context(effects(broker, performer))
+    effects = Effects(performer)
+    effects.subscribe(broker)
     subscribe(broker, services)
     stack.push_async_callback(broker.stop)
     await broker.start()
+    # Ends before the broker does: unfinished asks go back over its connection.
+    await stack.enter_async_context(effects.serving())
 
 
 async def _project(

@@ -36,50 +36,59 @@ _PULL = PullSub(batch_size=16, timeout=1.0)
 _log = logging.getLogger(__name__)
 
 
-@asynccontextmanager
-async def effects(broker: NatsBroker, performer: Performer) -> AsyncIterator[None]:
-    """Perform asks for the length of the block; start `broker` inside it."""
-    models = Desk(performer.perform, slots=MODEL_SLOTS)
-    deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
-    subscribe(broker, models, deliveries)
-    works = [models.run(), deliveries.run()]
-    if performer.model is not None:
-        works.append(performer.model.prepare())
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+class Effects:
+    """The desks where asks are served, and the subscribers that bring them there."""
 
+    def __init__(self, performer: Performer) -> None:
+        """Perform asks with `performer`."""
+        self._model = performer.model
+        self._models = Desk(performer.perform, slots=MODEL_SLOTS)
+        self._deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
 
-def subscribe(broker: NatsBroker, models: Desk, deliveries: Desk) -> None:
-    """Let each family of asks go to its desk."""
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Serve for the length of the block.
 
-    @broker.subscriber(
-        MODEL_ASKS.subjects,
-        stream=_STREAM,
-        durable=MODEL_ASKS.durable,
-        pull_sub=_PULL,
-        ack_policy=AckPolicy.MANUAL,
-        title="model_asked",
-        description="Ask a language model, and append what it answers.",
-    )
-    async def on_model_asked(message: NatsMessage) -> None:
-        await _hand_to(models, message)
+        At its end unfinished asks go back over the broker's connection, which must
+        still be open then.
+        """
+        works = [self._models.run(), self._deliveries.run()]
+        if self._model is not None:
+            works.append(self._model.prepare())
+        tasks = [asyncio.create_task(work) for work in works]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    @broker.subscriber(
-        DELIVERY_ASKS.subjects,
-        stream=_STREAM,
-        durable=DELIVERY_ASKS.durable,
-        pull_sub=_PULL,
-        ack_policy=AckPolicy.MANUAL,
-        title="delivery_asked",
-        description="Let words out on out.<agent>.<channel>, and append that.",
-    )
-    async def on_delivery_asked(message: NatsMessage) -> None:
-        await _hand_to(deliveries, message)
+    def subscribe(self, broker: NatsBroker) -> None:
+        """Let each family of asks come to its desk once `broker` is started."""
+
+        @broker.subscriber(
+            MODEL_ASKS.subjects,
+            stream=_STREAM,
+            durable=MODEL_ASKS.durable,
+            pull_sub=_PULL,
+            ack_policy=AckPolicy.MANUAL,
+            title="model_asked",
+            description="Ask a language model, and append what it answers.",
+        )
+        async def on_model_asked(message: NatsMessage) -> None:
+            await _hand_to(self._models, message)
+
+        @broker.subscriber(
+            DELIVERY_ASKS.subjects,
+            stream=_STREAM,
+            durable=DELIVERY_ASKS.durable,
+            pull_sub=_PULL,
+            ack_policy=AckPolicy.MANUAL,
+            title="delivery_asked",
+            description="Say it on out.<agent>.<channel>, and append that it went out.",
+        )
+        async def on_delivery_asked(message: NatsMessage) -> None:
+            await _hand_to(self._deliveries, message)
 
 
 async def _hand_to(desk: Desk, message: NatsMessage) -> None:
