@@ -6,6 +6,7 @@ the whole session is decided again, and must come out the same.
 """
 
 import asyncio
+import shutil
 import sys
 import tempfile
 import time
@@ -45,9 +46,9 @@ _EXPLAINED = ("habituated", "llm_unavailable", "below_relevance")
 """Which silence to explain, the most telling first."""
 
 _NEXT = (
-    ("echoic up --detach", "keep an instance running"),
-    ("echoic sensor crafter", "play a live game for it"),
-    ("echoic explain --last-silent", "ask why it was quiet"),
+    ("up --detach", "keep an instance running"),
+    ("sensor crafter", "play a live game for it"),
+    ("explain --last-silent", "ask why it was quiet"),
 )
 
 
@@ -202,9 +203,19 @@ def _close(report: Report, style: Style) -> None:
         why = explain.explain(silent, report.names)
         print(render.explained(silent, why, style))
     print("\nNext:")
+    program = _program()
     for command, purpose in _NEXT:
-        print(f"  {command:<30} {purpose}")
+        print(f"  {program} {command:<24} {purpose}")
     sys.stdout.flush()
+
+
+def _program() -> str:
+    """How this program can be called from here."""
+    if shutil.which("echoic"):
+        return "echoic"
+    called = Path(sys.argv[0])
+    near = called.is_relative_to(Path.cwd())
+    return str(called.relative_to(Path.cwd()) if near else called)
 
 
 def _telling_silence(report: Report) -> Account | None:
