@@ -86,7 +86,8 @@ class Services:
             id_=given.id,
             source=_SOURCE,
         )
-        message_id = f"{EPOCH_PREFIX}{self.log.epoch}:{given.id}"
+        # A shared control has one id in all partitions; the broker must keep each.
+        message_id = f"{EPOCH_PREFIX}{self.log.epoch}:{given.partition}:{given.id}"
         sequence = await self.writer.append(wire, message_id)
         try:
             group = await answer(self.log, given.partition, sequence, self.answer_s)
