@@ -7,6 +7,7 @@ of the event holds everything that led to it.
 import base64
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from handlers.group import Group
 from handlers.stages import (
@@ -277,61 +278,61 @@ def _decided(
     prompt: Prompt | None,
 ) -> Decided:
     heuristic = choice.heuristic
-    return _base(group, occasion, strategy).model_copy(
-        update={
-            "path": result.path,
-            "arm": choice.arm,
-            "probability": choice.probability,
-            "greedy_arm": choice.odds.greedy,
-            "silence": choice.odds.silence if choice.arm == SILENT else None,
-            "final": not choice.asks_model,
-            "text": result.response_text or None,
-            "response_type": heuristic.response_type if heuristic else None,
-            "action": heuristic.action if heuristic else None,
-            "urgency": _urgency(occasion, heuristic),
-            "timing": "queued" if choice.asks_model else "immediate",
-            "expires_at": occasion.expires_at if choice.arm != SILENT else None,
-            "matched_heuristic_id": result.matched_heuristic_id,
-            "predicted_success": result.predicted_success,
-            "prediction_confidence": result.prediction_confidence,
-            "draw": choice.draw,
-            "candidates": choice.candidates,
-            "gates": (*occasion.assessment.gates, *choice.odds.gates),
-            "prompt_digest": prompt.request_hash if prompt else None,
-        }
+    return Decided(
+        **_base(group, occasion, strategy),
+        path=result.path,
+        arm=choice.arm,
+        probability=choice.probability,
+        greedy_arm=choice.odds.greedy,
+        silence=choice.odds.silence if choice.arm == SILENT else None,
+        final=not choice.asks_model,
+        text=result.response_text or None,
+        response_type=heuristic.response_type if heuristic else None,
+        action=heuristic.action if heuristic else None,
+        urgency=_urgency(occasion, heuristic),
+        timing="queued" if choice.asks_model else "immediate",
+        expires_at=occasion.expires_at if choice.arm != SILENT else None,
+        matched_heuristic_id=result.matched_heuristic_id,
+        predicted_success=result.predicted_success,
+        prediction_confidence=result.prediction_confidence,
+        draw=choice.draw,
+        candidates=choice.candidates,
+        gates=(*occasion.assessment.gates, *choice.odds.gates),
+        prompt_digest=prompt.request_hash if prompt else None,
     )
 
 
 def _gated(group: Group, occasion: Occasion) -> Decided:
     """The decision to say nothing that a gate made before any strategy."""
-    strategy = strategy_in_force(group)
-    return _base(group, occasion, strategy)
-
-
-def _base(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
-    """What every decision says, as one that a gate has closed."""
-    event, aids, state = occasion.event, group.aids, group.state
     return Decided(
-        event_id=group.taken.id,
-        source=event.source,
-        type=event.type,
-        domain=occasion.domain.name,
+        **_base(group, occasion, strategy_in_force(group)),
         path="none",
         arm=SILENT,
         probability=1.0,
         greedy_arm=SILENT,
         silence=occasion.assessment.silence,
         final=True,
-        strategy=strategy.name,
-        strategy_version=strategy.version,
-        config_hash=executive.config_hash(strategy),
         gates=occasion.assessment.gates,
-        salience=occasion.assessment.salience,
-        session_id=state.session.id if state.session else None,
-        embedding=_recorded_vector(aids.vector) if not aids.is_exact else None,
-        flags=_flags(group, event),
-        chain=state.chain,
     )
+
+
+def _base(group: Group, occasion: Occasion, strategy: Strategy) -> dict[str, Any]:
+    """What every decision says, whatever came of it."""
+    event, aids, state = occasion.event, group.aids, group.state
+    return {
+        "event_id": group.taken.id,
+        "source": event.source,
+        "type": event.type,
+        "domain": occasion.domain.name,
+        "strategy": strategy.name,
+        "strategy_version": strategy.version,
+        "config_hash": executive.config_hash(strategy),
+        "salience": occasion.assessment.salience,
+        "session_id": state.session.id if state.session else None,
+        "embedding": None if aids.is_exact else _recorded_vector(aids.vector),
+        "flags": _flags(group, event),
+        "chain": state.chain,
+    }
 
 
 def _recorded_vector(vector: bytes | None) -> str | None:

@@ -10,7 +10,7 @@ from projections.folds import agent as agent_fold
 from projections.folds import beliefs
 from projections.folds.agent import Scene
 from schemas import identity
-from schemas.aids import Aids, in_force
+from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.envelope import Input
 from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
@@ -37,8 +37,8 @@ class Group:
         self.taken = taken
         self.aids = aids
         self.now = now
-        self.packs: tuple[CompiledPack, ...] = in_force(shared, state, aids)
-        self._scene = Scene(shared=shared, taken=taken, aids=aids, now=now)
+        self._scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
+        self.packs: tuple[CompiledPack, ...] = self._scene.packs
         self._epoch = epoch
         self._state = state
         self._outputs: list[OutputMessage] = []

@@ -32,7 +32,7 @@ from schemas.results import (
 )
 from schemas.sensing import Sensed
 from schemas.settings import StrategySpec
-from schemas.state import AgentState, PartitionState, Pending
+from schemas.state import STRANGER, AgentState, PartitionState, Pending
 
 TIMERS_AT_ONCE = 200
 """How many timers run in one group; what is left runs with the next input."""
@@ -56,7 +56,7 @@ def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answ
     Raises:
         MissingPackError: a pack in force is not among the aids.
     """
-    agent = state.agents.get(taken.agent, AgentState())
+    agent = state.agents.get(taken.agent, STRANGER)
     refused = intake.refusal(agent, taken)
     if isinstance(refused, Quarantined):
         return Answer(agent.now or taken.at, (refused,), agent)

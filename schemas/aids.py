@@ -37,7 +37,9 @@ def in_force(
     Raises:
         MissingPackError: the shell did not bring one of them.
     """
-    refs: Map[str, PackRef] = shared.packs.update(agent.packs)
+    refs: Map[str, PackRef] = shared.packs
+    if agent.packs:
+        refs = refs.update(agent.packs)
     return tuple(pack(refs[name], aids) for name in sorted(refs))
 
 

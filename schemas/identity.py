@@ -15,7 +15,13 @@ SENSOR_PREFIX = "s:"
 @lru_cache(maxsize=4096)
 def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
     """The id of the `index`-th output that answers the input at `cause_sequence`."""
-    return str(uuid5(epoch, f"{cause_sequence}/{index}"))
+    name = f"{cause_sequence}/{index}".encode()
+    # A uuid5 as text; the library's own takes five times as long to make one.
+    hashed = bytearray(hashlib.sha1(epoch.bytes + name, usedforsecurity=False).digest())
+    hashed[6] = hashed[6] & 0x0F | 0x50
+    hashed[8] = hashed[8] & 0x3F | 0x80
+    text = hashed.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}"
 
 
 def heuristic_id(pack: str, name: str) -> str:
@@ -66,11 +72,13 @@ def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
 
 def digest(*parts: bytes) -> str:
     """A short content hash (96 bits, hex) over parts that may not run into each other."""
-    hasher = hashlib.blake2b(digest_size=12)
-    for part in parts:
-        hasher.update(len(part).to_bytes(8, "big"))
-        hasher.update(part)
-    return hasher.hexdigest()
+    return raw_digest(*parts).hex()
+
+
+def raw_digest(*parts: bytes) -> bytes:
+    """The bytes of `digest`."""
+    measured = [len(part).to_bytes(8, "big") + part for part in parts]
+    return hashlib.blake2b(b"".join(measured), digest_size=12).digest()
 
 
 _NIL = UUID(int=0)

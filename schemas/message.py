@@ -6,7 +6,7 @@ error in our own code and are ignored when an older program reads a newer log.
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, ClassVar, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -60,8 +60,8 @@ class Message(Part):
 
 
 def rfc3339(at: datetime) -> str:
-    """A UTC time as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
-    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    """A time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def _snake(name: str) -> str:

@@ -242,6 +242,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Soonest first."""
 
 
+STRANGER = AgentState()
+"""An agent of whom nothing is known yet."""
+
+
 class PartitionState(Struct, frozen=True, kw_only=True):
     """All that the mind knows of one partition."""
 

@@ -165,10 +165,12 @@ def top(
     Cosines are rounded before they are compared, with the limit and with each other.
     """
     exact = cosines(matrix, vector)
-    near = [
-        (int(row), round6(float(exact[row])))
-        for row in np.flatnonzero(exact > at_least - _ROUNDING_MARGIN)
-    ]
+    rows = np.flatnonzero(exact > at_least - _ROUNDING_MARGIN)
+    if len(rows) > k:
+        # Only these can be among the first k once they are rounded.
+        worst = np.partition(exact[rows], -k)[-k]
+        rows = rows[exact[rows] > worst - _ROUNDING_MARGIN]
+    near = [(int(row), round6(float(exact[row]))) for row in rows]
     reached = [pair for pair in near if pair[1] >= at_least]
     return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
 

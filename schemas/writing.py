@@ -54,9 +54,9 @@ def write_output(
 def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """What of a message enters the chain: subject, ce-headers and body, 16 bytes."""
     attributes = "\n".join(
-        f"{name}:{headers[name]}" for name in sorted(headers) if name.startswith("ce-")
+        [f"{name}:{headers[name]}" for name in sorted(headers) if name[:3] == "ce-"]
     )
-    return bytes.fromhex(identity.digest(subject.encode(), attributes.encode(), body))
+    return identity.raw_digest(subject.encode(), attributes.encode(), body)
 
 
 def _headers(message: Message, agent: str, id_: str, source: str) -> dict[str, str]:

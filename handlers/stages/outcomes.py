@@ -8,7 +8,8 @@ decides, and one event closes one fire. What is waited for in vain expires.
 from collections.abc import Mapping
 from datetime import datetime
 
-from projections.folds.expectations import matches
+from projections.folds import expectations
+from schemas import patterns
 from schemas.learning import OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome, ReportedOutcome
 from schemas.sensing import EventRef, Sensed
@@ -28,10 +29,11 @@ def observed(
     """The outcome that the event shows, if it shows one."""
     if event.in_reply_to is not None:
         return _reported(state, event, event_id)
+    words = expectations.words(event) if state.fires else ""
     for fire in state.fires:
         if fire.domain != domain or not _shares_entities(fire, event):
             continue
-        seen = _first_seen(fire.expectations, event, now)
+        seen = _first_seen(fire.expectations, words, now)
         if seen is not None:
             return _outcome(
                 fire,
@@ -101,13 +103,13 @@ def _shares_entities(fire: OpenFire, event: Sensed) -> bool:
     # Only where both sides say who takes part can they be about different ones.
     if not fire.entities or not event.entities:
         return True
-    return any(entity in fire.entities for entity in event.entities)
+    return not set(fire.entities).isdisjoint(event.entities)
 
 
 def _first_seen(
-    expectations: tuple[Expectation, ...], event: Sensed, now: datetime
+    waited_for: tuple[Expectation, ...], words: str, now: datetime
 ) -> Expectation | None:
-    for expectation in expectations:
-        if now <= expectation.due and matches(expectation.pattern, event):
+    for expectation in waited_for:
+        if now <= expectation.due and patterns.occurs(expectation.pattern, words):
             return expectation
     return None

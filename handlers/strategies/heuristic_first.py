@@ -1,5 +1,6 @@
 """`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
 
+from functools import cached_property
 from typing import ClassVar
 
 from pydantic import Field, JsonValue
@@ -27,7 +28,7 @@ class HeuristicFirst(Part):
     max_candidates: int = Field(default=3, ge=0, le=5)
     llm_confidence_ceiling: Unit = 0.8
 
-    @property
+    @cached_property
     def config(self) -> dict[str, JsonValue]:
         """Its settings in full, for the record."""
         return {"strategy": self.name, **self.model_dump()}

@@ -6,6 +6,7 @@ had been seen before leaves nothing but its trace in the chain.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from immutables import Map
 from msgspec.structs import replace
@@ -29,6 +30,7 @@ from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input
 from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
 from schemas.notes import ControlApplied, Handled
+from schemas.packs import CompiledPack
 from schemas.results import Delivered, DeliveryFailed
 from schemas.sensing import Sensed
 from schemas.settings import UNSTARTED, MindSettings
@@ -49,11 +51,13 @@ DIRECT_VOTE = "direct"
 """The fire of a vote that is about the heuristic itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scene:
     """What the folds of one group share."""
 
     shared: SharedState
+    agent: AgentState
+    """At the input, before anything is said."""
     taken: Input
     aids: Aids
     now: datetime
@@ -62,6 +66,11 @@ class Scene:
     def settings(self) -> MindSettings:
         """The settings in force."""
         return self.shared.settings or UNSTARTED
+
+    @cached_property
+    def packs(self) -> tuple[CompiledPack, ...]:
+        """The packs in force, by name; no group loads one and goes on to use it."""
+        return aiding.in_force(self.shared, self.agent, self.aids)
 
 
 def begin(state: AgentState, taken: Input) -> tuple[AgentState, datetime]:
@@ -122,8 +131,7 @@ def belief(
     held = state.beliefs.get(belief_key(heuristic_id, content_hash))
     if held is not None:
         return held
-    packs = aiding.in_force(scene.shared, state, scene.aids)
-    declared = controls.declared_confidence(state, packs, heuristic_id)
+    declared = controls.declared_confidence(state, scene.packs, heuristic_id)
     return beliefs.initial(declared, scene.settings.learning)
 
 
@@ -132,8 +140,7 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
     event = scene.taken.message
     if not isinstance(event, Sensed) or message.event_id != scene.taken.id:
         return state
-    packs = aiding.in_force(scene.shared, state, scene.aids)
-    domain = domains.of_event(packs, event)
+    domain = domains.of_event(scene.packs, event)
     return events.decided(
         state,
         event,
@@ -153,8 +160,7 @@ def _fired(
     event = scene.taken.message
     if message.mode != "shown" or not isinstance(event, Sensed):
         return state
-    packs = aiding.in_force(scene.shared, state, scene.aids)
-    domain = domains.of_event(packs, event)
+    domain = domains.of_event(scene.packs, event)
     armed = expectations.armed(domain.pack, event, scene.now) if domain.pack else ()
     state = fires.fired(state, id_, message, domain.name, event.entities, armed)
     held = belief(state, scene, message.heuristic_id, message.content_hash)

@@ -10,6 +10,7 @@ from schemas.state import Expectation
 
 def armed(pack: CompiledPack, event: Sensed, now: datetime) -> tuple[Expectation, ...]:
     """Every outcome pattern that `event` triggers, success and failure alike."""
+    said = words(event)
     return tuple(
         Expectation(
             pattern=pattern.outcome_pattern,
@@ -17,10 +18,10 @@ def armed(pack: CompiledPack, event: Sensed, now: datetime) -> tuple[Expectation
             due=now + timedelta(seconds=pattern.timeout_sec),
         )
         for pattern in pack.pack.executive.outcome_patterns
-        if matches(pattern.trigger_pattern, event)
+        if patterns.occurs(pattern.trigger_pattern, said)
     )
 
 
-def matches(pattern: str, event: Sensed) -> bool:
-    """Whether the words of `pattern` stand in the event."""
-    return patterns.matches(pattern, event.text, event.type, event.source, event.fields)
+def words(event: Sensed) -> str:
+    """The words of an event, for `patterns.occurs`."""
+    return patterns.event_words(event.text, event.type, event.source, event.fields)

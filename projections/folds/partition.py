@@ -16,7 +16,7 @@ from schemas.aids import Aids
 from schemas.controls import MindStarted, PackLoaded
 from schemas.envelope import Input, Output
 from schemas.notes import ControlApplied, Quarantined
-from schemas.state import AgentState, PartitionState, SharedState
+from schemas.state import STRANGER, AgentState, PartitionState, SharedState
 from schemas.subjects import SHARED_AGENT
 from schemas.writing import wire_digest
 
@@ -25,7 +25,7 @@ def evolve(
     state: PartitionState, taken: Input, outputs: Sequence[Output], aids: Aids
 ) -> PartitionState:
     """The state after an input and the whole group that answers it."""
-    before = state.agents.get(taken.agent, AgentState())
+    before = state.agents.get(taken.agent, STRANGER)
     after = _agent(before, state.shared, taken, outputs, aids)
     return concluded(state, taken, outputs, after)
 
@@ -70,7 +70,7 @@ def _agent(
         state, now = agent_fold.begin(state, taken)
     except clock.ClockFaultError:
         return state
-    scene = Scene(shared=shared, taken=taken, aids=aids, now=now)
+    scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
     for output in outputs:
         state = agent_fold.said(state, scene, output.id, output.message)
     return state

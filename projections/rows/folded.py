@@ -79,7 +79,11 @@ def steps(folded: Folded) -> Iterator[Step]:
     """Fold the group once more, output by output, to see what each of them did."""
     state, now = agent_fold.begin(folded.agent_before, folded.taken)
     scene = Scene(
-        shared=folded.before.shared, taken=folded.taken, aids=folded.aids, now=now
+        shared=folded.before.shared,
+        agent=state,
+        taken=folded.taken,
+        aids=folded.aids,
+        now=now,
     )
     for output in folded.outputs:
         before = state
