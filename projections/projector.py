@@ -63,6 +63,7 @@ class Projector:
         """The version being written, once that is known."""
         self._stands: dict[int, Position] = {}
         self._batch: list[Projected] = []
+        self._writing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Bring the tables up to the log and keep them there, until cancelled.
@@ -93,10 +94,12 @@ class Projector:
         """Write all that is whole in the log now, up to the inputs `until` if given."""
         await self._open()
         for partition in partitions:
-            if until is not None and partition not in until:
-                continue
-            await self._catch_up(partition, until[partition] if until else None)
-        await self._flush()
+            if until is None:
+                await self._catch_up(partition, None)
+            elif partition in until:
+                await self._catch_up(partition, until[partition])
+        await self._hand_over()
+        await self._written()
 
     async def _catch_up(self, partition: int, until: int | None) -> None:
         stands = self._stands.get(partition)
@@ -106,7 +109,7 @@ class Projector:
         ):
             self._batch += made
             if len(self._batch) >= BATCH_GROUPS:
-                await self._flush()
+                await self._hand_over()
 
     async def _open(self) -> None:
         """Find out which version to write, once, and where it stands."""
@@ -123,28 +126,38 @@ class Projector:
         await check_positions(self._log, stands)
         self._version, self._stands = version, stands
 
-    async def _flush(self) -> None:
-        """Write the batch, however long PostgreSQL is away."""
-        while self._batch:
+    async def _hand_over(self) -> None:
+        """Begin to write the batch, while the next one is folded."""
+        await self._written()
+        batch, self._batch = self._batch, []
+        if batch:
+            self._writing = asyncio.create_task(self._write(batch))
+
+    async def _written(self) -> None:
+        """Wait for the write under way, and meet what it met."""
+        if self._writing is not None:
+            await self._writing
+            self._writing = None
+
+    async def _write(self, batch: Sequence[Projected]) -> None:
+        """Write a batch, however long PostgreSQL is away."""
+        while True:
             try:
-                await _patiently(self._write)
+                return await _patiently(partial(self._try_to_write, batch))
             except VersionRetired:
                 if self._fixed is not None:
                     raise
                 _log.info("a rebuild has replaced version %s", self._version)
                 self._version = None
-                await self._open()
-            else:
-                self._batch = []
+                await _patiently(self._open)
 
-    async def _write(self) -> None:
-        new = [each for each in self._batch if self._is_new(each)]
+    async def _try_to_write(self, batch: Sequence[Projected]) -> None:
+        new = [each for each in batch if self._is_new(each)]
         moves = self._moves(new)
-        if not moves:
+        if not moves or self._version is None:
             return
-        changes = join(change for each in new for change in each.changes)
         try:
-            await _in_thread(self._store.write, self._version, changes, moves)
+            await _in_thread(_write_joined, self._store, self._version, new, moves)
         except PositionLost:
             # A commit whose answer got lost was made all the same.
             stands = await _in_thread(self._store.positions, self._version)
@@ -159,6 +172,13 @@ class Projector:
     def _moves(self, new: Sequence[Projected]) -> list[Move]:
         ends = {each.partition: each.position for each in new}
         return [Move(each, self._stands.get(each), ends[each]) for each in ends]
+
+
+def _write_joined(
+    store: Store, version: int, new: Sequence[Projected], moves: Sequence[Move]
+) -> None:
+    changes = join(change for each in new for change in each.changes)
+    store.write(version, changes, moves)
 
 
 async def check_positions(log: ReadableLog, stands: Mapping[int, Position]) -> None:

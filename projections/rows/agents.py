@@ -48,13 +48,9 @@ def habit_changes(folded: Folded) -> Iterator[Change]:
     if after is before or not after:
         return
     latest = _habit_key(folded, event, after[-1])
-    kept = {id(habit) for habit in after}
-    for habit in before:
-        if id(habit) not in kept:
-            key = _habit_key(folded, event, habit)
-            # A habit that came again is a new value under the same key.
-            if key != latest:
-                yield Remove("habituation", key)
+    gone = _gone(before, after)
+    if gone is not None and (key := _habit_key(folded, event, gone)) != latest:
+        yield Remove("habituation", key)
     yield Put("habituation", latest, _habit_row(folded, event, after[-1]))
 
 
@@ -124,6 +120,14 @@ def _counted(folded: Folded, message: OutputMessage) -> tuple[str | None, str]:
 def _session_of(folded: Folded, decision_id: str) -> str | None:
     remembered = folded.agent.decisions.get(decision_id)
     return remembered.session_id if remembered is not None else None
+
+
+def _gone(before: tuple[Habit, ...], after: tuple[Habit, ...]) -> Habit | None:
+    """The habit that one more event forgot, or renewed; all others keep their order."""
+    if len(after) > len(before):
+        return None
+    pairs = zip(before, after, strict=False)
+    return next((was for was, is_now in pairs if was is not is_now), None)
 
 
 def _habit_key(folded: Folded, event: Sensed, habit: Habit) -> tuple[str, ...]:
