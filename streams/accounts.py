@@ -76,13 +76,19 @@ class SensorAccess:
 
 
 def server_configuration(
-    *, port: int, store: str, core: Credentials, sensors: Iterable[SensorAccess]
+    *,
+    port: int,
+    store: str,
+    process_id_file: str,
+    core: Credentials,
+    sensors: Iterable[SensorAccess],
 ) -> str:
     """The whole configuration file; JSON is a subset of nats-server's own format."""
     return json.dumps(
         {
             "server_name": "echoic",
             "listen": f"127.0.0.1:{port}",
+            "pid_file": process_id_file,
             "jetstream": {"store_dir": store, "sync_interval": "always"},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},

@@ -21,7 +21,7 @@ from streams.errors import LogFull, LogRefused, LogUnavailable
 DEADLINE_S = 20.0
 """How long an operation is tried before it fails; longer than a change of leader."""
 
-ATTEMPT_S = 5.0
+ATTEMPT_S = 2.0
 """How long one attempt may take."""
 
 _RECONNECT_S = 0.2
@@ -58,15 +58,18 @@ async def connect(credentials: Credentials, name: str = "echoic") -> Client:
             password=credentials.password,
             inbox_prefix=credentials.inbox_prefix.encode(),
             connect_timeout=int(ATTEMPT_S),
-            allow_reconnect=True,
+            # A first connection that fails is told at once; later ones are tried for ever.
+            allow_reconnect=False,
             max_reconnect_attempts=-1,
             reconnect_time_wait=_RECONNECT_S,  # type: ignore[arg-type]  # takes floats
             ping_interval=10,
             max_outstanding_pings=2,
-            error_cb=_report,
+            error_cb=client.report,
         )
+        client.options["allow_reconnect"] = True
         return client
     except (OSError, nats.errors.Error) as error:
+        await client.close()
         raise LogUnavailable(
             f"no broker answers at {credentials.url!r} as {credentials.user!r}:"
             f" {error!r}; check that it runs and that the credentials are its own"
@@ -79,6 +82,20 @@ class _Client(Client):
     The library's own reads no more after one that is not UTF-8, and a sensor may have
     published it.
     """
+
+    _reported = ""
+
+    async def close(self) -> None:
+        """Close; with the broker away, what was never sent is dropped."""
+        if not self.is_connected:
+            self._pending, self._pending_data_size = [], 0
+        await super().close()
+
+    async def report(self, error: Exception) -> None:
+        """Log an error, once as long as the same comes again."""
+        if repr(error) != self._reported:
+            self._reported = repr(error)
+            _log.warning("connection to the broker: %r", error)
 
     def _build_message(
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: Any
@@ -127,12 +144,11 @@ async def request(
     subject: str,
     body: bytes,
     headers: Mapping[str, str] | None = None,
-    timeout_s: float = ATTEMPT_S,
 ) -> Msg:
     """Send a request and wait for the one answer; `LogUnavailable` if none comes."""
     try:
         return await client.request(
-            subject, body, timeout_s, headers=dict(headers) if headers else None
+            subject, body, ATTEMPT_S, headers=dict(headers) if headers else None
         )
     except (nats.errors.Error, TimeoutError, OSError) as error:
         raise LogUnavailable(
@@ -170,10 +186,10 @@ def answer(subject: str, message: Msg) -> dict[str, Any]:
     raise refusal
 
 
-async def attempts(deadline_s: float = DEADLINE_S) -> AsyncIterator[bool]:
+async def attempts() -> AsyncIterator[bool]:
     """Yield until the deadline, with pauses; the value says whether it is the last."""
     loop = asyncio.get_running_loop()
-    end = loop.time() + deadline_s
+    end = loop.time() + DEADLINE_S
     for turn in range(10_000):
         pause = _PAUSES_S[min(turn, len(_PAUSES_S) - 1)]
         last = loop.time() + pause >= end
@@ -181,7 +197,3 @@ async def attempts(deadline_s: float = DEADLINE_S) -> AsyncIterator[bool]:
         if last:
             return
         await asyncio.sleep(pause)
-
-
-async def _report(error: Exception) -> None:
-    _log.warning("connection to the broker: %r", error)
