@@ -23,18 +23,23 @@ async def ask_model(
     within_s: float,
     headers: Mapping[str, str],
 ) -> ModelAnswered | ModelFailed:
-    """Ask until there is an answer, the deadline or a failure that will not pass."""
+    """Ask until there is an answer, the deadline or a failure that will not pass.
+
+    Nobody is asked `within_s` seconds too late; an answer that turns stale under way is
+    waited for and recorded all the same, and the mind does not say it.
+    """
     started_at = datetime.now(UTC)
-    limit_s = min(within_s, asked.deadline_s)
     try:
         if model is None:
-            raise ModelError("unavailable", "no model is configured: set ECHOIC_MODEL")
+            raise ModelError(
+                "unavailable", "no model is configured: set ECHOIC_MODEL_NAME"
+            )
         if within_s <= 0:
             raise ModelError("timeout", "the answer would be stale: nobody was asked")
-        async with asyncio.timeout(limit_s) as deadline:
+        async with asyncio.timeout(asked.deadline_s) as deadline:
             completion = await _insist(model, asked, deadline, headers)
     except TimeoutError:
-        failure = ModelError("timeout", f"no answer within {limit_s:.1f} s")
+        failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
     except ModelError as error:
         failure = error
     else:

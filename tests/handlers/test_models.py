@@ -38,13 +38,13 @@ def server() -> Iterator[ModelServer]:
 
 
 async def ask(
-    server: ModelServer, within_s: float = 10.0
+    server: ModelServer, within_s: float = 10.0, asked: ModelAsked = ASKED
 ) -> ModelAnswered | ModelFailed:
     """Ask the server through litellm."""
     model = LiteLLM(api_base=server.base, api_key="none")
     await model.prepare()
     headers = {"traceparent": "00-1-2-01"}
-    return await ask_model(model, "ask", ASKED, within_s=within_s, headers=headers)
+    return await ask_model(model, "ask", asked, within_s=within_s, headers=headers)
 
 
 async def test_an_answer_says_what_it_took(server: ModelServer) -> None:
@@ -96,10 +96,10 @@ async def test_what_does_not_pass_is_a_failure(
 
 
 async def test_a_silent_model_times_out(server: ModelServer) -> None:
-    """What does not answer while the answer is worth something has timed out."""
+    """What does not answer by its deadline has timed out."""
     server.is_silent = True
 
-    failed = await ask(server, within_s=0.3)
+    failed = await ask(server, asked=ASKED.model_copy(update={"deadline_s": 0.3}))
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == "timeout"
