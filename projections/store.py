@@ -36,7 +36,7 @@ class Store:
         """
         self._engine = sa.create_engine(
             _engine_url(url),
-            pool_size=2,
+            pool_size=4,
             pool_pre_ping=True,
             connect_args={
                 "connect_timeout": CONNECT_S,
@@ -69,6 +69,16 @@ class Store:
         """
         try:
             with self._engine.begin() as connection:
+                yield connection
+        except (DBAPIError, psycopg.Error) as error:
+            raise _translated(error, self._where()) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A transaction that sees one moment and changes nothing; raises as the other."""
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        try:
+            with self._engine.connect().execution_options(**options) as connection:
                 yield connection
         except (DBAPIError, psycopg.Error) as error:
             raise _translated(error, self._where()) from error
