@@ -129,7 +129,7 @@ def test_success_and_failure_are_both_waited_for() -> None:
         assert [each.is_success for each in fire.expectations] == [False, True]
         assert (shown.outcome, shown.by, shown.pattern) == (outcome, "pattern", text)
         assert shown.decision_id == decision_id(turn)
-        assert life.mind.fires == life.mind.timers == ()
+        assert (life.mind.fires, life.mind.timers) == ((), ())
 
 
 def test_words_are_matched_whole() -> None:
@@ -200,7 +200,7 @@ def test_what_is_waited_for_in_vain_expires() -> None:
     expired = one(late, OutcomeExpired)
     assert expired.fire_id == output(turn, HeuristicFired).id
     assert low(life).confidence == 0.8
-    assert life.mind.fires == life.mind.timers == ()
+    assert (life.mind.fires, life.mind.timers) == ((), ())
     assert life.mind.decisions.get(decision_id(turn)).outcome == "timeout"  # type: ignore[union-attr]
 
 
