@@ -4,6 +4,7 @@ Its rule: commands use what runs and start nothing; if nothing runs, the error s
 command would start it.
 """
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
         NotRunningError: there is neither.
         LogUnavailable: it does not answer.
     """
+    # A command is short: what goes wrong is told once, by the error that ends it.
+    logging.getLogger("streams").setLevel(logging.ERROR)
     credentials, database_url = _addresses(settings)
     async with connected(credentials, "echoic command") as client:
         log = LiveLog(client, await epoch_of(client))

@@ -172,7 +172,10 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise EchoicError(log.read_text().strip(), next_step="echoic doctor")
+            raise EchoicError(
+                f"the instance did not start:\n{log.read_text().strip()}",
+                next_step="echoic doctor",
+            )
         if read_note(settings.data):
             print(log.read_text().strip())
             return

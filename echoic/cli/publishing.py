@@ -88,9 +88,11 @@ def pub(
         lines, agent=agent, default_agent=settings.agent, new_id=new_event_id
     )
 
+    pacer = Pace(pace)
+
     async def run() -> None:
         async with connect(settings) as connection:
-            await _send(connection, sendings, Pace(pace), wait=wait, as_json=as_json)
+            await _send(connection, sendings, pacer, wait=wait, as_json=as_json)
 
     asyncio.run(run())
 

@@ -1,0 +1,95 @@
+"""The program as people run it: a process of its own, over a folder of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SURVIVAL = ROOT / "packs" / "survival"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one line of JSON that it printed."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`echoic` over one data folder."""
+
+    folder: Path
+
+    @property
+    def data(self) -> Path:
+        """The data folder."""
+        return self.folder / "data"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Ours, with folders of its own for everything."""
+        return {
+            **os.environ,
+            "ECHOIC_DATA": str(self.data),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "OTEL_TRACES_EXPORTER": "none",
+            "COLUMNS": "120",
+        }
+
+    def __call__(
+        self, *arguments: str, stdin: str | None = None, **environment: str
+    ) -> Ran:
+        """Run a command to its end."""
+        done = subprocess.run(
+            [sys.executable, "-m", "echoic", *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env=self.environment | environment,
+            timeout=55,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start a command that goes on."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "echoic", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=self.environment,
+        )
+
+
+@pytest.fixture
+def echoic(tmp_path: Path) -> Program:
+    """The program over an empty folder; nothing runs."""
+    return Program(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """The program beside an instance that has the survival pack."""
+    program = Program(tmp_path_factory.mktemp("live"))
+    started = program("up", "--detach", "--pack", str(SURVIVAL))
+    assert started.code == 0, started.err
+    yield program
+    program("down")

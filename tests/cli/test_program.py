@@ -1,0 +1,234 @@
+"""The program without an instance: help, errors and exit codes."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from echoic.cli.program import COMMANDS
+from tests.cli.conftest import SURVIVAL, Program
+
+HEAVY = ("numpy", "nats", "sqlalchemy", "litellm", "pydantic", "faststream", "rich")
+
+
+@pytest.mark.parametrize("flag", ["--help", "--version"])
+def test_the_first_output_imports_nothing_heavy(flag: str) -> None:
+    """Help and version come at once, so they import no library that takes long."""
+    probe = (
+        "import sys; from echoic.cli.program import main\n"
+        f"try: main([{flag!r}])\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_names_every_command(echoic: Program) -> None:
+    """What can be done is listed with a line each."""
+    ran = echoic("--help")
+
+    assert ran.code == 0
+    for name, (_, about) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(about)}$", ran.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(echoic: Program, command: str) -> None:
+    """Each command explains itself; plain verbs show how they are called."""
+    ran = echoic(command, "--help")
+
+    assert ran.code == 0, ran.err
+    assert f"Usage: echoic {command}" in ran.out
+    assert "Commands:" in ran.out or "Example" in ran.out
+
+
+def test_the_version_is_shown(echoic: Program) -> None:
+    """The version is one line."""
+    assert re.fullmatch(r"echoic \d+\.\d+\.\d+\n", echoic("--version").out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("explian",), "Did you mean 'explain'"),
+        (("heuristic", "lst"), "Did you mean 'list'?"),
+        (("explain", "--lst"), "--lst"),
+        (("pub",), "give either a text or a file"),
+        (("explain", "--last", "--last-silent"), "give one of"),
+        (("explain", "--what-if", "threshold"), "supposes nothing"),
+        (("state", "ada", "--at", "noon"), "neither a sequence nor a time"),
+        (("heuristic", "seed", "--condition", "x", "--say", "y", "--confidence", "2"),
+         "not a number from 0 to 1"),
+        (("pub", "x", "--pace", "fast"), "--pace 'fast'"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_exit_code_2(
+    echoic: Program, arguments: tuple[str, ...], hint: str
+) -> None:
+    """What was wrong is said on stderr, without a traceback."""
+    ran = echoic(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert hint in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("watch",),
+        ("explain", "--last"),
+        ("pub", "hello"),
+        ("feedback", "last", "up"),
+        ("outcome", "last", "success"),
+        ("state", "ada"),
+        ("heuristic", "list"),
+        ("session", "list"),
+        ("projection", "lag"),
+        ("log", "verify"),
+        ("replay", "verify"),
+        ("pack", "list"),
+        ("sensor", "desk"),
+    ],
+)
+def test_without_an_instance_the_next_command_is_named(
+    echoic: Program, arguments: tuple[str, ...]
+) -> None:
+    """Exit code 3, and how to start one."""
+    ran = echoic(*arguments)
+
+    assert ran.code == 3
+    assert f"no instance runs over {echoic.data}" in ran.err
+    assert f"→ echoic up --detach --data {echoic.data}" in ran.err
+
+
+def test_a_broker_that_is_away_is_exit_code_3(echoic: Program) -> None:
+    """A broker of one's own that does not answer is named."""
+    ran = echoic("explain", "--last", NATS_URL="nats://127.0.0.1:1")
+
+    assert ran.code == 3
+    assert "nats://127.0.0.1:1" in ran.err
+
+
+def test_a_wrong_setting_is_exit_code_2(echoic: Program) -> None:
+    """The variable, its value and what is allowed are named."""
+    ran = echoic("config", "show", ECHOIC_THRESHOLD="high")
+
+    assert ran.code == 2
+    assert "variable ECHOIC_THRESHOLD: threshold = 'high' is not allowed" in ran.err
+
+
+def test_an_unknown_strategy_is_exit_code_2(echoic: Program) -> None:
+    """A strategy that does not exist stops the start, with a suggestion."""
+    ran = echoic("up", EXECUTIVE_DECISION_STRATEGY="heuristic_frist")
+
+    assert ran.code == 2
+    assert "heuristic_first" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_config_shows_where_values_come_from(echoic: Program) -> None:
+    """Each setting names the flag, variable, file or default it came from."""
+    (echoic.folder / "echoic.toml").write_text("[model]\nname = 'ollama/x'\n")
+
+    ran = echoic("config", "show", "--origin", EXECUTIVE_GOALS="a;b")
+
+    lines = {line.split()[0]: line for line in ran.out.splitlines()}
+    assert lines["goals"].split("  ")[-1] == "variable EXECUTIVE_GOALS"
+    assert lines["model.name"].endswith("echoic.toml")
+    assert lines["threshold"].endswith("default")
+
+
+def test_config_as_json_has_values_and_origins(echoic: Program) -> None:
+    """Programs read the same."""
+    found = echoic("config", "show", "--json", EXECUTIVE_HEURISTIC_THRESHOLD="0.6").json
+
+    assert found["settings"]["threshold"] == 0.6
+    assert found["origins"]["threshold"] == "variable EXECUTIVE_HEURISTIC_THRESHOLD"
+
+
+def test_schema_prints_documents(echoic: Program) -> None:
+    """JSON Schema, AsyncAPI and the page of messages."""
+    assert "Sensed" in echoic("schema").json["$defs"]
+    assert echoic("schema", "--asyncapi").json["asyncapi"] == "3.0.0"
+    assert echoic("schema", "--markdown").out.startswith("# Messages")
+
+
+def test_a_good_pack_is_exit_code_0(echoic: Program) -> None:
+    """The shipped pack has no errors."""
+    ran = echoic("pack", "validate", str(SURVIVAL))
+
+    assert ran.code == 0, ran.out
+    assert "survival" in ran.out
+
+
+def test_every_mistake_of_a_pack_is_named_at_once(echoic: Program) -> None:
+    """Exit code 1, and each mistake with file, line and column."""
+    folder = echoic.folder / "broken"
+    folder.mkdir()
+    (folder / "manifest.yaml").write_text(
+        "schema: 1\nname: broken\nversion: 1.0.0\nsalience:\n  weights: {thret: 1.0}\n"
+        "heuristics:\n  - name: one\n    condition: a\n    confidence: 7\n"
+        "    action: {text: x}\n    when: value <\n"
+    )
+
+    ran = echoic("pack", "validate", str(folder))
+    found = echoic("pack", "validate", str(folder), "--json").json["problems"]
+
+    assert ran.code == 1
+    assert 'did you mean "threat"?' in ran.out
+    assert len([each for each in found if each["severity"] == "error"]) >= 3
+    assert all(each["line"] and each["column"] for each in found)
+
+
+def test_the_packs_schema_is_draft_07(echoic: Program) -> None:
+    """Editors complete manifests by it."""
+    assert "draft-07" in echoic("pack", "schema").json["$schema"]
+
+
+def test_doctor_checks_what_is_there(echoic: Program) -> None:
+    """Without an instance the installation is checked, and that is no problem."""
+    ran = echoic("doctor", "--json")
+
+    checks = {check["name"]: check for check in json.loads(ran.out)["checks"]}
+    assert ran.code == 0
+    assert checks["nats-server"]["verdict"] == "fine"
+    assert checks["postgresql"]["verdict"] == "fine"
+    assert checks["instance"]["verdict"] == "notice"
+    assert checks["instance"]["advice"].startswith("echoic up")
+
+
+def test_down_without_an_instance_says_so(echoic: Program) -> None:
+    """Stopping what does not run is fine."""
+    ran = echoic("down")
+
+    assert ran.code == 0
+    assert "nothing runs" in ran.out
+
+
+def test_a_damaged_session_file_is_an_error(echoic: Program) -> None:
+    """A file that is no session is named."""
+    path = echoic.folder / "x.echoic"
+    path.write_bytes(b"no session")
+
+    ran = echoic("replay", "verify", str(path))
+
+    assert ran.code == 2
+    assert "x.echoic" in ran.err
+
+
+def test_the_shipped_recording_replays_identically(echoic: Program) -> None:
+    """A session file needs no instance: it is decided again from itself."""
+    recording = SURVIVAL / "recording" / "evening.echoic"
+
+    ran = echoic("replay", "verify", str(recording), "--json")
+
+    assert ran.code == 0, ran.out + ran.err
+    assert ran.json["is_identical"]
+    assert ran.json["identical"] == ran.json["total"] > 0
