@@ -81,10 +81,22 @@ _PLACES = (
     "in the guest room", "on the balcony", "in the garage", "beside the church",
     "in the library", "at the boat house", "in the corridor", "on the terrace",
 )  # fmt: skip
+_MOMENTS = (
+    "while guests arrive", "during a thunderstorm", "before breakfast", "after the concert",
+    "while Ada practises scales", "on laundry day", "as the sun goes down",
+    "with the twins asleep", "in the middle of an exam", "while soup boils over",
+    "right before the holidays", "during the football match", "as snow begins to fall",
+    "on market morning", "while the doctor visits", "after the fireworks",
+    "in the dentist's absence", "during a video call", "on tax day",
+    "while paint is drying", "as the ferry leaves", "in mushroom season",
+    "during the siesta", "while wolves howl", "after a marathon", "on election night",
+    "as bread rises", "during choir rehearsal", "while lightning strikes", "at low tide",
+    "in mating season",
+)  # fmt: skip
 _PATTERNS = (
-    "{place} the {thing} {state}",
-    "the {thing} {place} {state}",
-    "attention, the {thing} {state}, {place}",
+    "{moment} {place}: {thing} {state}",
+    "{thing} {state} {place} {moment}",
+    "{place}, {moment}, {thing} {state}",
 )
 _QUIET = (
     "{who} walks past the {thing} and hums an old song",
@@ -175,17 +187,21 @@ def _outcome_pattern(thing: str) -> OutcomePattern:
     )
 
 
-def _situation(row: int) -> tuple[str, str, str, tuple[str, str, str, int]]:
-    """The words of a row: neighbours in number differ in what they are about."""
+def _situation(row: int) -> tuple[str, str, tuple[str, str, str, int]]:
+    """A row's text, its thing and its `when`: like rows differ in all else."""
     number, about = row % len(_THINGS), row // len(_THINGS)
-    place = _PLACES[(7 * about + number) % len(_PLACES)]
-    state = _STATES[(about + 3 * number) % len(_STATES)]
-    return _PATTERNS[row % len(_PATTERNS)], _THINGS[number], place, state
+    condition = _STATES[(about + 3 * number) % len(_STATES)]
+    text = _PATTERNS[row % len(_PATTERNS)].format(
+        thing=_THINGS[number],
+        place=_PLACES[(7 * about + number) % len(_PLACES)],
+        moment=_MOMENTS[(11 * about + number) % len(_MOMENTS)],
+        state=condition[0],
+    )
+    return text, _THINGS[number], condition
 
 
 def _heuristic(row: int) -> Heuristic:
-    pattern, thing, place, (state, field, operator, limit) = _situation(row)
-    text = pattern.format(thing=thing, place=place, state=state)
+    text, thing, (state, field, operator, limit) = _situation(row)
     return Heuristic(
         name=f"h{row}",
         condition=text[0].upper() + text[1:],
@@ -227,13 +243,12 @@ def _event(rng: Random, number: int) -> Event:
 
 def _known(rng: Random) -> tuple[str, dict[str, str | int]]:
     row = rng.randrange(1000)
-    pattern, thing, place, (state, field, operator, limit) = _situation(row)
-    text = pattern.format(thing=thing, place=place, state=state)
+    text, thing, (state, field, operator, limit) = _situation(row)
     beyond = rng.randrange(1, 9)
     value = limit + (beyond if operator.startswith(">") else -beyond)
     value = limit if operator == "=" else value
     misses = rng.random() < 0.4
-    fields: dict[str, str | int] = {"device": thing, "room": place}
+    fields: dict[str, str | int] = {"device": thing}
     fields[field] = -value if misses else value
     return f"{text} since {rng.randrange(1, 60)} minutes", fields
 

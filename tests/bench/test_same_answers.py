@@ -13,8 +13,8 @@ from schemas.writing import wire_digest
 from tests.bench.session import AGENT, Session
 
 EVENTS = 300
-OUTPUTS = "9a418f15ca0f143ebe2942e6"
-CHAIN = "dcd47f4119f06ca551efe232"
+OUTPUTS = "3e57162a3116715e4f0f5467"
+CHAIN = "1b573cc7a76b9a8b6a0f9251"
 
 
 def test_a_session_of_everything_is_answered_as_ever() -> None:
