@@ -55,6 +55,17 @@ class Group:
         return self._scene.settings
 
     @property
+    def goals(self) -> tuple[str, ...]:
+        """The active goals: the agent's own, else the settings'."""
+        own = self.state.goals
+        return self.settings.goals if own is None else own
+
+    @property
+    def biases(self) -> dict[str, float]:
+        """The personality's adjustments; the agent's own go before the settings'."""
+        return {**self.settings.biases, **self.state.biases}
+
+    @property
     def state(self) -> AgentState:
         """The agent's state after the input and what was said so far."""
         # Folded only when somebody looks: most groups say their last words unseen.

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from handlers import deciding
+from handlers import composing, consulting, deciding
 from handlers.group import Group
-from handlers.stages import conclusion, controls, delivery, intake, learning, prompts
+from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
 from handlers.strategies import registry
 from projections.folds import clock, timers
 from projections.folds.agent import begin
 from schemas.aids import Aids
-from schemas.asks import DeliveryAsked
 from schemas.catalogue import ControlMessage, OutputMessage
 from schemas.decisions import Completed, Dropped
 from schemas.envelope import Input, NotBuilt, Unreadable
@@ -80,7 +79,7 @@ def _run_timers(group: Group) -> int:
     due = timers.due(group.state.timers, group.now)[:TIMERS_AT_ONCE]
     for timer in due:
         if timer.purpose == "outcome":
-            deciding.expire(group, timer.id)
+            group.say(outcomes.expired(group.state.fires, timer.id))
         else:
             group.say(conclusion.given_up(group.state.pending[timer.id]))
     return len(due)
@@ -140,7 +139,7 @@ def _conclude(group: Group, result: ModelAnswered | ModelFailed) -> None:
     group.say(Handled(reason="recorded"))
     group.say(end)
     if isinstance(end, Completed):
-        group.say(_said(group, pending, end))
+        group.say(composing.model_delivery(group, pending, end))
 
 
 def _end(
@@ -148,23 +147,5 @@ def _end(
 ) -> Completed | Dropped:
     if isinstance(result, ModelFailed):
         return conclusion.failed(pending, result)
-    ceiling = deciding.ceiling(group)
-    read = prompts.read_answer(result.text, ceiling)
-    return conclusion.answered(pending, result.model, result.text, read, group.now)
-
-
-def _said(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
-    left = (pending.expires_at - group.now).total_seconds()
-    return DeliveryAsked(
-        decision_id=pending.decision_id,
-        event_id=pending.event_id,
-        channel=pending.channel,
-        text=end.text,
-        response_type=end.response_type,
-        urgency=pending.urgency,
-        path=end.path,
-        action=end.action,
-        priority=pending.priority,
-        expires_at=pending.expires_at,
-        ttl_s=max(left, 0.001),
-    )
+    strategy = deciding.strategy_in_force(group)
+    return consulting.conclude(group, strategy, pending, result)

@@ -5,7 +5,7 @@ domain whose entities and expected words the event has is settled: the first pat
 decides, and one event closes one fire. What is waited for in vain expires.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from projections.folds import expectations
@@ -44,8 +44,9 @@ def observed(
     return None
 
 
-def expired(fire: OpenFire) -> OutcomeExpired:
-    """The end of a fire for which nothing came in time."""
+def expired(fires: Sequence[OpenFire], fire_id: str) -> OutcomeExpired:
+    """The end of an open fire for which nothing came in time."""
+    fire = next(each for each in fires if each.fire_id == fire_id)
     return OutcomeExpired(
         fire_id=fire.fire_id,
         decision_id=fire.decision_id,

@@ -1,0 +1,172 @@
+"""Composing: the messages that a decision is made of, from what led to it."""
+
+import base64
+from typing import Any
+
+from handlers.consulting import Consultation
+from handlers.group import Group
+from handlers.occasion import Occasion
+from handlers.stages import executive
+from handlers.stages.executive import Choice
+from handlers.stages.prompts import Prompt
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.context import DecisionResult, HeuristicCandidate, Strategy
+from schemas.decisions import SILENT, Completed, Decided, HeuristicFired
+from schemas.state import Pending
+
+_SOONEST_S = 0.001
+
+
+def gated(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
+    """The decision to say nothing that a gate made before any strategy."""
+    return Decided(
+        **_common(group, occasion, strategy),
+        path="none",
+        arm=SILENT,
+        probability=1.0,
+        greedy_arm=SILENT,
+        silence=occasion.assessment.silence,
+        final=True,
+        gates=occasion.assessment.gates,
+    )
+
+
+def decided(
+    group: Group,
+    occasion: Occasion,
+    strategy: Strategy,
+    choice: Choice,
+    result: DecisionResult,
+    prompt: Prompt | None,
+) -> Decided:
+    """The decision by a strategy; with a prompt it is not final."""
+    heuristic = choice.heuristic
+    return Decided(
+        **_common(group, occasion, strategy),
+        path=result.path,
+        arm=choice.arm,
+        probability=choice.probability,
+        greedy_arm=choice.odds.greedy,
+        silence=choice.odds.silence if choice.arm == SILENT else None,
+        final=prompt is None,
+        text=result.response_text or None,
+        response_type=heuristic.response_type if heuristic else None,
+        action=heuristic.action if heuristic else None,
+        urgency=occasion.urgency(heuristic),
+        timing="immediate" if prompt is None else "queued",
+        expires_at=occasion.expires_at if choice.arm != SILENT else None,
+        matched_heuristic_id=result.matched_heuristic_id,
+        predicted_success=result.predicted_success,
+        prediction_confidence=result.prediction_confidence,
+        draw=choice.draw,
+        candidates=choice.candidates,
+        gates=(*occasion.assessment.gates, *choice.odds.gates),
+        prompt_digest=prompt.request_hash if prompt else None,
+    )
+
+
+def fired(
+    occasion: Occasion, heuristic: HeuristicCandidate, decision_id: str, *, shown: bool
+) -> HeuristicFired:
+    """A heuristic's part in a decision: shown to the person, or suggested to the model."""
+    return HeuristicFired(
+        decision_id=decision_id,
+        event_id=occasion.id,
+        heuristic_id=heuristic.heuristic_id,
+        content_hash=heuristic.content_hash,
+        mode="shown" if shown else "suggested",
+        similarity=heuristic.similarity,
+        confidence=heuristic.confidence,
+    )
+
+
+def heuristic_delivery(
+    occasion: Occasion, heuristic: HeuristicCandidate, decision_id: str
+) -> DeliveryAsked:
+    """The ask to say what a heuristic says."""
+    return DeliveryAsked(
+        decision_id=decision_id,
+        event_id=occasion.id,
+        channel=occasion.channel,
+        text=heuristic.suggested_action,
+        response_type=heuristic.response_type,
+        urgency=occasion.urgency(heuristic),
+        path="heuristic",
+        action=heuristic.action,
+        priority=occasion.priority,
+        expires_at=occasion.expires_at,
+        ttl_s=occasion.ttl_s,
+    )
+
+
+def model_asked(
+    occasion: Occasion,
+    consulted: Consultation,
+    prompt: Prompt,
+    decision_id: str,
+    matched_heuristic_id: str | None,
+) -> ModelAsked:
+    """The ask to the model."""
+    model = consulted.model
+    return ModelAsked(
+        decision_id=decision_id,
+        priority=occasion.priority,
+        expires_at=occasion.expires_at,
+        ttl_s=occasion.ttl_s,
+        model=model.name,
+        system=prompt.system,
+        prompt=prompt.user,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=model.deadline_s,
+        channel=occasion.channel,
+        response_type=occasion.response_type,
+        urgency=occasion.urgency(),
+        matched_heuristic_id=matched_heuristic_id,
+        request_hash=prompt.request_hash,
+    )
+
+
+def model_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
+    """The ask to say what the model said, for as long as it is still worth it."""
+    left_s = (pending.expires_at - group.now).total_seconds()
+    return DeliveryAsked(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        channel=pending.channel,
+        text=end.text,
+        response_type=end.response_type,
+        urgency=pending.urgency,
+        path=end.path,
+        action=end.action,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        ttl_s=max(left_s, _SOONEST_S),
+    )
+
+
+def _common(group: Group, occasion: Occasion, strategy: Strategy) -> dict[str, Any]:
+    """What every decision says, whatever came of it."""
+    event, state = occasion.event, group.state
+    return {
+        "event_id": occasion.id,
+        "source": event.source,
+        "type": event.type,
+        "domain": occasion.domain.name,
+        "strategy": strategy.name,
+        "strategy_version": strategy.version,
+        "config_hash": executive.config_hash(strategy),
+        "salience": occasion.assessment.salience,
+        "session_id": state.session.id if state.session else None,
+        "embedding": _recorded_vector(group),
+        "flags": occasion.flags,
+        "chain": state.chain,
+    }
+
+
+def _recorded_vector(group: Group) -> str | None:
+    """The event's vector, if another machine might compute another one."""
+    vector = group.aids.vector
+    if vector is None or group.aids.is_exact:
+        return None
+    return base64.b64encode(vector).decode()

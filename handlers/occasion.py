@@ -1,0 +1,85 @@
+"""An occasion: an event on its way to a decision, with all that its answer will need."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from handlers.group import Group
+from handlers.stages import delivery, outcomes, salience
+from handlers.stages.salience import Assessment
+from projections.folds.domains import Domain
+from schemas.context import HeuristicCandidate
+from schemas.numbers import round6
+from schemas.reasons import ResponseType
+from schemas.sensing import Sensed
+
+_IMPLAUSIBLE_S = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """An event that is decided on."""
+
+    id: str
+    """The event's."""
+    event: Sensed
+    domain: Domain
+    assessment: Assessment
+    ttl_s: float
+    """For how long an answer is worth something."""
+    expires_at: datetime
+    channel: str
+    """Where an answer goes."""
+    flags: tuple[str, ...]
+    """Oddities worth a look."""
+
+    @property
+    def priority(self) -> float:
+        """What asks about it are served by."""
+        return delivery.priority(self.assessment.salience, self.assessment.is_threat)
+
+    @property
+    def response_type(self) -> ResponseType:
+        """What sort of response a model's answer will be."""
+        return "alert" if self.assessment.is_threat else "suggestion"
+
+    def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
+        """How soon an answer is worth having, by the event and whoever answers."""
+        own = heuristic.urgency if heuristic else 0.0
+        return round6(max(self.event.urgency or 0.0, own))
+
+
+def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
+    """The occasion that an event makes; the event's own wishes go before the pack's."""
+    declared, pack = domain.event_type, domain.pack
+    ttl_s = (
+        event.ttl_s
+        or (declared.ttl_s if declared else None)
+        or (pack.pack.ttl_s if pack else None)
+        or group.settings.ttl_s
+    )
+    return Occasion(
+        id=group.taken.id,
+        event=event,
+        domain=domain,
+        assessment=salience.assess(
+            group.state, group.settings, domain, event, group.aids.vector
+        ),
+        ttl_s=ttl_s,
+        expires_at=group.now + timedelta(seconds=ttl_s),
+        channel=(declared.channel if declared else None) or group.settings.channel,
+        flags=_flags(group, event),
+    )
+
+
+def _flags(group: Group, event: Sensed) -> tuple[str, ...]:
+    """A time that cannot be, a report on nothing that is known."""
+    flags = []
+    if event.occurred_at is not None:
+        apart = (event.occurred_at - group.now).total_seconds()
+        if abs(apart) > _IMPLAUSIBLE_S:
+            flags.append("implausible_time")
+    if event.in_reply_to is not None:
+        decision_id = outcomes.replied_decision(group.state, event)
+        if decision_id is None or group.state.decisions.get(decision_id) is None:
+            flags.append("unknown_reply")
+    return tuple(flags)
