@@ -19,7 +19,8 @@ from nats.aio.subscription import Subscription
 from schemas.record import Record
 from streams.connection import call
 from streams.errors import LogUnavailable
-from streams.log import Records, kept_headers
+from streams.headers import own_headers
+from streams.log import Records
 from streams.topology import LOG
 
 ASKED_AT_ONCE = 1000
@@ -163,7 +164,7 @@ class _Consumer:
         self._buffer.append(
             Record(
                 subject=message.subject,
-                headers=kept_headers(message.headers),
+                headers=own_headers(message.headers),
                 body=message.data,
                 sequence=int(place[5]),
                 time_ns=int(place[7]),

@@ -40,7 +40,9 @@ class ReadableLog(Protocol):
         """At most `limit` records over sequence `after`; empty only at the log's end."""
         ...
 
-    def follow(self, subjects: str, after: int, limit: int) -> AsyncGenerator[Records, None]:
+    def follow(
+        self, subjects: str, after: int, limit: int
+    ) -> AsyncGenerator[Records, None]:
         """Yield what is there and then what arrives, never nothing, at most `limit` at once.
 
         It outlives reconnects and restarts of the broker, and ends only when it is closed.
@@ -124,13 +126,6 @@ def same_messages(found: Sequence[Record], written: Sequence[Wire]) -> bool:
         _digest(record) == _digest(wire)
         for record, wire in zip(found, written, strict=True)
     )
-
-
-def kept_headers(headers: dict[str, str] | None) -> dict[str, str]:
-    """The headers that are the message's own: the broker's begin with `Nats-`."""
-    if not headers:
-        return {}
-    return {key: headers[key] for key in headers if not key.startswith("Nats-")}
 
 
 def _digest(message: Record | Wire) -> bytes:

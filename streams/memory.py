@@ -13,12 +13,12 @@ from uuid import UUID, uuid4
 from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
 from streams.errors import Fenced
+from streams.headers import own_headers
 from streams.log import (
     GroupWrite,
     Records,
     check_input,
     check_writes,
-    kept_headers,
     matches,
     same_messages,
 )
@@ -118,7 +118,7 @@ class MemoryLog:
     def _store(self, wire: Wire) -> Record:
         record = Record(
             subject=wire.subject,
-            headers=kept_headers(dict(wire.headers)),
+            headers=own_headers(wire.headers),
             body=wire.body,
             sequence=len(self._records) + 1,
             time_ns=self._clock(),

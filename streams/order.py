@@ -109,13 +109,16 @@ async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
         async for records in following:
             for record in records:
                 mark = _mark(record)
-                if mark.cause_sequence == cause:
-                    _check_place(found, record, mark)
-                    found.append((record, mark))
-                    if len(found) == mark.count:
-                        input_ = await _existing_cause(log, partition, mark, record)
-                        return Group(input_, tuple(each for each, _ in found))
-    raise AssertionError("a followed log has no end")
+                if mark.cause_sequence != cause:
+                    continue
+                _check_place(found, record, mark)
+                found.append((record, mark))
+                if len(found) == mark.count:
+                    input_ = await _existing_cause(log, partition, mark, record)
+                    return Group(input_, tuple(each for each, _ in found))
+    raise LogDamaged(
+        "unanswered", cause, "a recorded log ends before its group is whole"
+    )
 
 
 class _Cursor:

@@ -20,7 +20,8 @@ from schemas.record import Record, nanoseconds
 from streams.connection import ApiError, attempts, insist
 from streams.errors import LogUnavailable
 from streams.follow import follow
-from streams.log import Records, kept_headers
+from streams.headers import own_headers, parse_headers
+from streams.log import Records
 from streams.migrate import epoch_of
 from streams.topology import BLOB_BUCKET, LOG
 
@@ -61,7 +62,9 @@ class JetStreamReader:
             f"no page of {subjects!r} after {after}: is the broker away?"
         )
 
-    def follow(self, subjects: str, after: int, limit: int) -> AsyncGenerator[Records, None]:
+    def follow(
+        self, subjects: str, after: int, limit: int
+    ) -> AsyncGenerator[Records, None]:
         """Yield what is there and then what arrives."""
         return follow(self._client, subjects, after, limit)
 
@@ -94,7 +97,7 @@ async def stored(client: Client, which: dict[str, Any]) -> Record | None:
     message = found["message"]
     return Record(
         subject=message["subject"],
-        headers=kept_headers(_parse_headers(base64.b64decode(message.get("hdrs", "")))),
+        headers=own_headers(parse_headers(base64.b64decode(message.get("hdrs", "")))),
         body=base64.b64decode(message.get("data", "")),
         sequence=message["seq"],
         time_ns=_time_ns(message["time"]),
@@ -159,7 +162,7 @@ class _Page:
         self._records.append(
             Record(
                 subject=headers["Nats-Subject"],
-                headers=kept_headers(headers),
+                headers=own_headers(headers),
                 body=message.data,
                 sequence=sequence,
                 time_ns=_time_ns(headers["Nats-Time-Stamp"]),
@@ -176,14 +179,3 @@ def _time_ns(text: str) -> int:
     seconds, _, fraction = text.rstrip("Z").partition(".")
     whole = nanoseconds(datetime.fromisoformat(seconds + "+00:00"))
     return whole + int(fraction.ljust(9, "0")) if fraction else whole
-
-
-def _parse_headers(raw: bytes) -> dict[str, str]:
-    """The headers of a stored message, read just as the client reads delivered ones."""
-    headers: dict[str, str] = {}
-    for line in raw.split(b"\r\n")[1:]:
-        name, colon, value = line.partition(b":")
-        key = name.strip().decode(errors="replace")
-        if colon and key.isascii() and not any(map(str.isspace, key)):
-            headers[key] = value.strip().decode(errors="replace")
-    return headers

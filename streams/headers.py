@@ -1,0 +1,46 @@
+"""The headers of messages, read alike however a message was fetched.
+
+Later ones win over earlier ones of the same name: the broker adds its own last, so that
+a sensor cannot forge them.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+RESERVED = "Nats-"
+"""How the headers begin that are the broker's, and no part of the message."""
+
+
+def parse_headers(raw: bytes) -> dict[str, str]:
+    """The headers of a block in the wire form of the NATS protocol.
+
+    What is no header is left out; bytes that are not UTF-8 are replaced.
+    """
+    headers = {}
+    for line in raw.decode("utf-8", "replace").split("\r\n"):
+        name, colon, value = line.partition(":")
+        if colon and (key := _name(name)):
+            headers[key] = value.strip(_SPACE)
+    return headers
+
+
+def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """The headers that are the message's own."""
+    if not headers:
+        return {}
+    return {key: value for key, value in headers.items() if not _is_reserved(key)}
+
+
+_SPACE = " \t\n\r\x0b\x0c"
+
+
+@lru_cache(maxsize=4096)
+def _name(raw: str) -> str:
+    """A header's name, empty if it cannot be one."""
+    name = raw.strip(_SPACE)
+    return name if name.isascii() and name.split() == [name] else ""
+
+
+@lru_cache(maxsize=4096)
+def _is_reserved(name: str) -> bool:
+    return name.startswith(RESERVED)
