@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from echoic import errors
-from echoic.chains import broken_chains
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json
-from echoic.cli.connected import bringer_of, on_instance
+from echoic.cli.connected import on_instance
 from echoic.cli.progress import Progress
 from echoic.live import Connection
+from replay import chains
 from schemas.record import Record
 from schemas.subjects import parse
 from streams.audit import audit
@@ -31,10 +31,12 @@ def verify(data: Data = None, as_json: Json = False) -> None:
 
     async def count(connection: Connection) -> dict[str, int]:
         found = await audit(connection.log)
-        progress = Progress("inputs folded")
-        broken = await broken_chains(connection.log, bringer_of(connection), progress)
+        progress = Progress("groups read")
+        broken = await chains.check(connection.log, progress)
         progress.done()
-        return {**asdict(found), "broken_chains": broken}
+        for each in broken:
+            note(f"chain broken at sequence {each.sequence}: {each.detail}")
+        return {**asdict(found), "broken_chains": len(broken)}
 
     found = on_instance(data, None, count)
     sound = found["inputs"] == found["groups"] and not any(
