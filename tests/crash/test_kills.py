@@ -1,0 +1,229 @@
+"""Kill -9 at random moments of a session: nothing is lost, nothing is decided twice.
+
+The seed of the moments is drawn and printed, so that a failure can be had again.
+"""
+
+import asyncio
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+
+import orjson
+import pytest
+
+from handlers.worker.recovery import Recovery
+from replay.verify import Span, verify
+from schemas import checkpoint as codec
+from schemas.controls import HeuristicSeeded, SessionStarted
+from schemas.record import Record, Wire
+from schemas.subjects import partition_of
+from schemas.writing import write_input
+from streams.audit import Audit, audit
+from streams.checkpoints import JetStreamCheckpoints
+from streams.errors import LogUnavailable
+from streams.order import groups
+from tests.crash.worker_process import SETTINGS, serve_for_ever, serving
+from tests.minds import bringer, publish, sensed
+from tests.servers import Broker, fresh_broker
+
+pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
+
+KILLS = 20
+BURST = 40
+"""Events for each kill."""
+AGENTS = ("ada", "bob")
+SETTLE_S = 60.0
+
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.crash.worker_process"])
+
+
+@pytest.fixture
+async def broker() -> AsyncIterator[Broker]:
+    """A real server with an empty log."""
+    async with fresh_broker() as running:
+        yield running
+
+
+@pytest.fixture
+def moments() -> random.Random:
+    """Where the moments come from."""
+    seed = time.time_ns()
+    sys.stdout.write(f"seed of the moments: {seed}\n")
+    return random.Random(seed)
+
+
+@pytest.mark.timeout(180)
+async def test_a_worker_that_is_killed_goes_on(
+    broker: Broker, moments: random.Random
+) -> None:
+    """Twenty kills of the worker and its effects leave a log without a fault."""
+    await publish(broker.writer, beginnings())
+    for burst in range(KILLS):
+        async with worker_process(broker) as process:
+            publishing = asyncio.create_task(publish(broker.writer, events(burst)))
+            await some_outputs(broker, moments.randint(1, 2 * BURST))
+            await asyncio.sleep(moments.uniform(0, 0.01))
+            assert process.is_alive()
+            process.kill()
+            process.join()
+            assert process.exitcode == -signal.SIGKILL
+            await publishing
+
+    async with serving(broker.server.core):
+        await settled(broker)
+
+    await assert_nothing_is_amiss(broker)
+
+
+@pytest.mark.timeout(180)
+async def test_a_broker_that_is_killed_comes_back(
+    broker: Broker, moments: random.Random
+) -> None:
+    """Twenty kills of the broker under a running worker leave a log without a fault."""
+    await publish(broker.writer, beginnings())
+    async with serving(broker.server.core):
+        for burst in range(KILLS):
+            publishing = asyncio.create_task(publish(broker.writer, events(burst)))
+            await asyncio.sleep(moments.uniform(0, 0.15))
+            await broker.server.kill()
+            await broker.server.restart()
+            await publishing
+        await settled(broker)
+
+    await assert_nothing_is_amiss(broker)
+
+
+def beginnings() -> list[Wire]:
+    """A session for each agent, and something they know how to answer."""
+    return [
+        write_input(
+            message, agent=agent, partition=partition_of(agent), id_=id_, source="/test"
+        )
+        for agent in AGENTS
+        for id_, message in (
+            ("start", SessionStarted(session_id="s")),
+            (
+                "teach",
+                HeuristicSeeded(
+                    heuristic_id="greet",
+                    name="greet",
+                    domain="cam",
+                    condition="a visitor came in",
+                    text="Good morning!",
+                    confidence=0.9,
+                ),
+            ),
+        )
+    ]
+
+
+def events(burst: int) -> list[Wire]:
+    """Events of both agents: visitors, and now and then what only a model can answer."""
+    texts = ("a visitor came in", "the kettle whistles in the kitchen", "rain")
+    return [
+        sensed(
+            AGENTS[number % 2],
+            f"event-{burst}-{number}",
+            f"{texts[number % 3]} {number}",
+            salience={"threat": 0.9},
+        )
+        for number in range(BURST)
+    ]
+
+
+@asynccontextmanager
+async def worker_process(broker: Broker) -> AsyncIterator[BaseProcess]:
+    """A worker in a process of its own, which is gone at the end."""
+    process = FORKS.Process(target=serve_for_ever, args=(broker.server.core,))
+    process.start()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.join()
+
+
+async def some_outputs(broker: Broker, count: int) -> None:
+    """Wait until so many more outputs are in the log."""
+    last = await broker.reader.last_sequence("ev.*.out.>")
+    following = broker.reader.follow("ev.*.out.>", last, 1)
+    async with asyncio.timeout(SETTLE_S):
+        for _ in range(count):
+            await anext(following)
+    await following.aclose()
+
+
+async def settled(broker: Broker) -> Audit:
+    """Wait until every input is answered and every ask has its result."""
+    async with asyncio.timeout(SETTLE_S):
+        while True:
+            with suppress(LogUnavailable):
+                found = await audit(broker.reader)
+                if found.sound and not await asks_without_result(broker):
+                    return found
+
+
+async def asks_without_result(broker: Broker) -> set[str]:
+    """The ids of asks that nothing answered yet."""
+    asked = {
+        record.headers["ce-id"]
+        for record in await everything(broker, "ev.*.out.*.ask.>")
+    }
+    results = await everything(broker, "ev.*.in.*.result.>")
+    return asked - {orjson.loads(record.body)["ask_id"] for record in results}
+
+
+async def everything(broker: Broker, subjects: str) -> list[Record]:
+    """All records of a filter."""
+    found: list[Record] = []
+    after = 0
+    while page := await broker.reader.page(subjects, after, 1000):
+        found += page
+        after = page[-1].sequence
+    return found
+
+
+async def assert_nothing_is_amiss(broker: Broker) -> None:
+    """No event is lost or decided twice, and the log replays to the same bytes."""
+    found = await audit(broker.reader)
+    assert found.sound
+    assert found.faults == 0
+    decided = Counter(
+        (record.subject.split(".")[3], orjson.loads(record.body)["event_id"])
+        for record in await everything(broker, "ev.*.out.*.decision.decided")
+    )
+    assert set(decided.values()) == {1}
+    assert len(decided) == KILLS * BURST
+    ends = Counter(
+        orjson.loads(record.body)["decision_id"]
+        for record in (
+            *await everything(broker, "ev.*.out.*.decision.completed"),
+            *await everything(broker, "ev.*.out.*.decision.dropped"),
+        )
+    )
+    assert set(ends.values()) == {1}
+    for agent in AGENTS:
+        await assert_it_replays(broker, partition_of(agent))
+
+
+async def assert_it_replays(broker: Broker, partition: int) -> None:
+    """A replay gives every output again, and a fold of all gives the worker's state."""
+    verification = await verify(broker.reader, Span(partition), bringer(broker.reader))
+    assert verification.divergence is None
+    assert verification.is_identical
+    assert verification.inputs == len(
+        [_ async for _ in groups(broker.reader, partition)]
+    )
+    digests = SETTINGS.digests
+    code = f"{digests.version}/{digests.embedder}"
+    aids, checkpoints = bringer(broker.reader), JetStreamCheckpoints(broker.client)
+    kept = await Recovery(broker.reader, aids, checkpoints, code).recover(partition)
+    whole = await Recovery(broker.reader, aids, None, code).recover(partition)
+    assert codec.dump(kept.state) == codec.dump(whole.state)

@@ -1,0 +1,73 @@
+"""A worker with its effects, as what runs in a process of its own that is to be killed.
+
+Whoever starts it should do so from a server that has imported this module already: then
+a start takes no longer than the worker itself needs.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from handlers.broker import faststream_broker
+from handlers.effects.models import Completion
+from handlers.effects.performing import Performer
+from handlers.effects.subscribers import Effects
+from handlers.worker.loop import Worker
+from schemas.asks import ModelAsked
+from schemas.settings import ModelSettings
+from streams.accounts import Credentials
+from streams.append import JetStreamWriter
+from streams.checkpoints import JetStreamCheckpoints
+from streams.connection import connected
+from streams.consumers import prepare_consumers
+from streams.migrate import migrate
+from streams.read import JetStreamReader
+from tests.minds import started, working
+
+SETTINGS = started(model=ModelSettings(name="quick"), ttl_s=60.0)
+
+
+class QuickModel:
+    """A model that answers at once."""
+
+    async def prepare(self) -> None:
+        """It is ready."""
+
+    async def complete(
+        self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
+    ) -> Completion:
+        """Answer the same to everything."""
+        text = '{"response": "Hm.", "success": 0.5, "confidence": 0.5}'
+        return Completion(text=text, model="quick", latency_ms=1.0)
+
+
+def serve_for_ever(credentials: Credentials) -> None:
+    """Answer and perform until killed."""
+
+    async def serve() -> None:
+        async with serving(credentials):
+            await asyncio.Event().wait()
+
+    asyncio.run(serve())
+
+
+@asynccontextmanager
+async def serving(credentials: Credentials) -> AsyncIterator[Worker]:
+    """Answer and perform for the length of the block."""
+    async with connected(credentials) as client:
+        epoch = await migrate(client)
+        await prepare_consumers(client)
+        log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
+        checkpoints = JetStreamCheckpoints(client)
+        effects = Effects(Performer(log, writer, client, QuickModel()))
+        broker = faststream_broker(credentials)
+        effects.subscribe(broker)
+        await broker.start()
+        try:
+            async with (
+                effects.serving(),
+                working(log, writer, SETTINGS, checkpoints=checkpoints) as worker,
+            ):
+                yield worker
+        finally:
+            await broker.stop()
