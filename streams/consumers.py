@@ -20,7 +20,7 @@ class ConsumerSpec:
 
     durable: str
     subjects: str
-    patience_s: int = 15
+    patience_s: int = 10
     """After so long without a sign of life the broker hands a message over again."""
 
 

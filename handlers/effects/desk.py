@@ -19,7 +19,7 @@ from handlers.patience import heed_cancellation
 from schemas.catalogue import AskMessage
 from schemas.envelope import Output
 
-HEARTBEAT_S = 5.0
+HEARTBEAT_S = 3.0
 """How often the broker hears that an ask is still in hand; well under its patience."""
 
 CROWDED_S = 5.0
@@ -84,6 +84,9 @@ class Desk:
         if self._is_closed:
             await _give_back(held, TROUBLED_S)
             return
+        if any(each.output.id == held.output.id for each in self._in_hand()):
+            # The broker lost patience; the acknowledgement will count for both.
+            return
         insort(self._waiting, held, key=_rank)
         if len(self._waiting) <= self._limit:
             self._waits.release()
@@ -99,8 +102,11 @@ class Desk:
                     tasks.create_task(self._serve())
         finally:
             self._is_closed = True
-            for held in (*self._waiting, *self._serving):
+            for held in self._in_hand():
                 await _give_back(held, TROUBLED_S)
+
+    def _in_hand(self) -> tuple[Held, ...]:
+        return (*self._waiting, *self._serving)
 
     async def _serve(self) -> None:
         while True:
@@ -129,7 +135,7 @@ class Desk:
     async def _keep_in_hand(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            for held in (*self._waiting, *self._serving):
+            for held in self._in_hand():
                 with suppress(nats.errors.Error):
                     await held.receipt.in_progress()
 

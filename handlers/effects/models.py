@@ -100,7 +100,7 @@ class LiteLLM:
         """The module, imported without holding up anything else.
 
         Raises:
-            ModelError: it is not installed.
+            ModelError: it is not installed, or does not work here.
         """
         if self._importing is None:
             self._importing = asyncio.create_task(asyncio.to_thread(_import_litellm))
@@ -109,6 +109,10 @@ class LiteLLM:
         except ImportError as error:
             raise ModelError(
                 "unavailable", "litellm is not installed: pip install 'echoic[model]'"
+            ) from error
+        except Exception as error:
+            raise ModelError(
+                "unavailable", f"litellm cannot be imported: {error!r}"
             ) from error
 
 

@@ -19,7 +19,7 @@ from schemas.catalogue import AskMessage
 from schemas.reading import UnreadableOutputError, read_output
 from schemas.record import Record, nanoseconds
 from streams.consumers import DELIVERY_ASKS, MODEL_ASKS
-from streams.log import kept_headers
+from streams.headers import own_headers
 from streams.topology import LOG
 
 MODEL_SLOTS = 3
@@ -112,7 +112,7 @@ async def _hand_to(desk: Desk, message: NatsMessage) -> None:
 def _record(raw: Msg) -> Record:
     return Record(
         subject=raw.subject,
-        headers=kept_headers(raw.headers),
+        headers=own_headers(raw.headers),
         body=raw.data,
         sequence=raw.metadata.sequence.stream,
         time_ns=nanoseconds(raw.metadata.timestamp),

@@ -191,6 +191,7 @@ class Worker:
             standing = await patiently(partial(self._recovery.recover, partition))
             self._standings[partition] = standing
             self._alarms.note_all(partition, standing.state)
+            self._saver.recovered(standing)
 
     async def _announce(self) -> None:
         """Tell each partition which settings are in force from here."""

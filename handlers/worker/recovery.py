@@ -65,7 +65,7 @@ class Recovery:
     async def _fold(self, standing: Standing) -> Standing:
         """Fold whatever groups follow."""
         state, last_output = standing.state, standing.last_output
-        last_input_id = standing.last_input_id
+        last_input_id, folded = standing.last_input_id, standing.folded
         await self.bringer.bring_packs_of(state)
         async for group in groups(self.log, standing.partition, state.position):
             taken = read_input(group.input)
@@ -73,7 +73,8 @@ class Recovery:
             state = turns.fold(state, taken, group.outputs, aids)
             last_output = group.outputs[-1].sequence
             last_input_id = taken.id
-        return Standing(standing.partition, state, last_output, last_input_id)
+            folded += 1
+        return Standing(standing.partition, state, last_output, last_input_id, folded)
 
     async def _from_checkpoint(self, partition: int) -> Standing:
         fresh = Standing(partition, PartitionState())

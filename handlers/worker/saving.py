@@ -33,6 +33,10 @@ class Saver:
         self._groups: Counter[int] = Counter()
         self._saving: asyncio.Task[None] | None = None
 
+    def recovered(self, standing: Standing) -> None:
+        """Count what had to be folded: the next start should not have to."""
+        self._groups[standing.partition] = standing.folded
+
     def note(self, turns: Sequence[Turn]) -> None:
         """Count acknowledged groups; the start of a session is worth a checkpoint."""
         for turn in turns:

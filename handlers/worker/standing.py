@@ -19,6 +19,8 @@ class Standing:
     """The sequence of the last output folded into the state; 0 for none."""
     last_input_id: str = ""
     """The id of the last input folded into it."""
+    folded: int = 0
+    """How many groups had to be folded after its checkpoint to know all this."""
 
 
 def writes(

@@ -147,6 +147,22 @@ async def test_a_crowd_sends_the_least_urgent_back() -> None:
     assert [told(ask).delays for ask in asks] == [[], [5.0], []]
 
 
+async def test_an_ask_in_hand_is_taken_once() -> None:
+    """What the broker hands over again out of impatience is served once."""
+    counter = Counter()
+    desk = Desk(counter.perform, slots=1)
+    running = asyncio.create_task(desk.run())
+    for sequence in (1, 2, 1, 2):
+        await desk.take(held(sequence))
+
+    counter.let.set()
+    await desk.take(held(3))
+
+    await until(lambda: 3 in counter.begun, "the last is served")
+    assert counter.begun == [1, 2, 3]
+    running.cancel()
+
+
 async def test_a_desk_that_closes_gives_everything_back() -> None:
     """What waits and what is being served comes again, for whoever is next."""
     counter = Counter()
