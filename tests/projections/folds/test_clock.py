@@ -1,0 +1,192 @@
+"""The agent's time and its sessions: the broker's clock, or the sensors'."""
+
+import pytest
+
+from schemas.controls import SessionEnded, SessionStarted
+from schemas.decisions import Decided
+from schemas.learning import OutcomeExpired
+from schemas.notes import Handled, Quarantined
+from schemas.results import ClockTicked
+from tests.factories import NOON, after, heuristic, pack, pattern
+from tests.life import Life, names, occurred, one, said
+
+HOUR = 3600.0
+
+
+def simulation(*packs: object) -> Life:
+    """A life in a session whose time is what the sensors say."""
+    life = Life(*packs)  # type: ignore[arg-type]
+    life.control(SessionStarted(session_id="s", clock="event"))
+    return life
+
+
+def reason(turn: object) -> str | None:
+    """Why an event was quarantined, if it was."""
+    found = said(turn, Quarantined)  # type: ignore[arg-type]
+    return found[0].reason if found else None
+
+
+def test_time_is_the_brokers() -> None:
+    """What a sensor says of its time is recorded, and moves nothing."""
+    life = Life()
+    turn = life.wait(5).sense("x", occurred_at=occurred(after(-60)))
+
+    assert life.mind.now == after(5)
+    assert turn.outputs[0].at == after(5)
+    assert one(turn, Decided).flags == ()
+
+
+@pytest.mark.parametrize("days", [-2, 2])
+def test_an_implausible_time_is_flagged(days: float) -> None:
+    """More than a day apart, somebody's clock is wrong."""
+    turn = Life().sense("x", occurred_at=occurred(after(days * 24 * HOUR)))
+
+    assert one(turn, Decided).flags == ("implausible_time",)
+
+
+def test_now_never_goes_back() -> None:
+    """A broker whose clock is set back does not turn an agent's time."""
+    life = Life()
+    life.wait(60).sense("x")
+    life.wait(-30).sense("y")
+
+    assert life.mind.now == after(60)
+
+
+def test_an_event_clock_starts_with_the_first_sensor_event() -> None:
+    """The only place where time may go back, or leap as far as it likes."""
+    for start in (after(-1000 * HOUR), after(1000 * HOUR)):
+        life = simulation()
+        assert life.mind.now == NOON
+        life.sense("x", occurred_at=occurred(start))
+        assert life.mind.now == start
+
+
+def test_an_event_clock_goes_with_its_events() -> None:
+    """Inputs that say nothing of their time take the previous now."""
+    life = simulation()
+    life.sense("x", occurred_at=occurred(after(-HOUR)))
+    life.wait(10).sense("y")
+    assert life.mind.now == after(-HOUR)
+
+    life.sense("z", occurred_at=occurred(after(-HOUR + 1.5)))
+    assert life.mind.now == after(-HOUR + 1.5)
+
+
+@pytest.mark.parametrize(
+    ("step", "why", "now"),
+    [
+        (-1.0, None, 0.0),
+        (-1.000001, "clock", 0.0),
+        (24 * HOUR, None, 24 * HOUR),
+        (24 * HOUR + 0.000001, "clock", 0.0),
+    ],
+)
+def test_an_event_clock_takes_small_steps(
+    step: float, why: str | None, now: float
+) -> None:
+    """A second back is jitter, which does not turn time; a day ahead is the most."""
+    life = simulation()
+    life.sense("x", occurred_at=occurred(NOON))
+    turn = life.sense("y", occurred_at=occurred(after(step)))
+
+    assert why == reason(turn)
+    assert life.mind.now == after(now)
+
+
+def test_a_repeated_event_is_a_repeat_and_not_late() -> None:
+    """Its time has passed by then, which is no fault of its."""
+    life = simulation()
+    life.sense("x", id_="e1", occurred_at=occurred(NOON))
+    life.sense("y", occurred_at=occurred(after(60)))
+    again = life.sense("x", id_="e1", occurred_at=occurred(NOON))
+
+    assert one(again, Handled).reason == "duplicate"
+    assert life.mind.now == after(60)
+
+
+@pytest.mark.parametrize(
+    "end", [SessionEnded(), SessionStarted(session_id="next")], ids=lambda c: c.token()
+)
+def test_time_is_the_brokers_again_when_the_session_ends(end: object) -> None:
+    """Also where the next one begins; a future of the simulation is left behind."""
+    life = simulation()
+    life.sense("x", occurred_at=occurred(after(1000 * HOUR)))
+    life.wait(60).control(end)  # type: ignore[arg-type]
+
+    assert life.mind.now == after(60)
+    life.wait(1).sense("y")
+    assert life.mind.now == after(61)
+
+
+def test_timers_run_by_the_agents_time() -> None:
+    """In a simulation they wait for its events, at the end for nothing."""
+    garden = pack(
+        heuristic("h", "health low", "Rest."), patterns=[pattern("health", "x", 60)]
+    )
+    life = simulation(garden)
+    life.sense("health low", occurred_at=occurred(after(-HOUR)))
+    tick = life.wait(600).tell(ClockTicked(due_at=life.at))
+    event = life.sense("y", occurred_at=occurred(after(-HOUR + 60)))
+
+    assert one(tick, Handled).reason == "nothing_due"
+    assert names(event) == ["OutcomeExpired", "Decided"]
+    assert event.outputs[0].at == after(-HOUR + 60)
+
+
+def test_the_end_of_a_simulation_runs_what_it_left() -> None:
+    """Timers of another time are due when the broker's time is back."""
+    garden = pack(
+        heuristic("h", "health low", "Rest."), patterns=[pattern("health", "x", 60)]
+    )
+    life = simulation(garden)
+    life.sense("health low", occurred_at=occurred(after(-HOUR)))
+
+    assert said(life.control(SessionEnded()), OutcomeExpired)
+
+
+def test_a_session_opens_with_the_first_input() -> None:
+    """It is known by that input, and has the broker's clock."""
+    life = Life()
+    first = life.sense("x")
+    second = life.wait(60).sense("y")
+    session = life.mind.session
+
+    assert session is not None
+    assert (session.clock, session.first_sequence) == ("broker", first.taken.sequence)
+    assert (session.started_at, session.last_at) == (NOON, after(60))
+    assert one(first, Decided).session_id == one(second, Decided).session_id
+    assert one(first, Decided).session_id == session.id
+
+
+def test_half_an_hour_ends_a_session() -> None:
+    """So long without an input, and the next one begins another."""
+    life = Life()
+
+    def session() -> str | None:
+        return one(life.sense(f"x{len(life.turns)}"), Decided).session_id
+
+    first = session()
+    life.wait(0.5 * HOUR - 0.001)
+    same = session()
+    life.wait(0.5 * HOUR)
+    other = session()
+
+    assert first == same != other
+    life.wait(HOUR)
+    assert names(life.control(SessionEnded())) == ["ControlRefused"]
+
+
+def test_a_started_session_is_open_until_the_next() -> None:
+    """Its id, title and clock are those it was started with."""
+    life = simulation()
+    life.sense("x", occurred_at=occurred(NOON))
+    life.wait(HOUR).sense("y", occurred_at=occurred(after(2 * HOUR)))
+    session = life.mind.session
+    assert session is not None
+    assert (session.id, session.clock, session.clock_set) == ("s", "event", True)
+
+    life.control(SessionStarted(session_id="t", title="Next"))
+    session = life.mind.session
+    assert session is not None
+    assert (session.id, session.title, session.clock) == ("t", "Next", "broker")

@@ -1,0 +1,70 @@
+"""Folds with a bounded memory: what is forgotten does no harm."""
+
+from immutables import Map
+
+from projections.folds import controls, fires, heuristics, timers
+from schemas.controls import HeuristicEdited, HeuristicFrozen
+from schemas.decisions import Completed, Dropped, HeuristicFired
+from schemas.learning import OutcomeExpired
+from schemas.state import AgentState, Shelf, Timer
+from tests.factories import after
+
+
+def test_the_end_of_a_forgotten_decision_is_taken_in() -> None:
+    """After ten thousand more decisions, nobody asks for it."""
+    state = AgentState()
+    completed = Completed(
+        decision_id="d",
+        ask_id="a",
+        path="llm",
+        text="x",
+        response_type="quip",
+        model="m",
+        predicted_success=0.5,
+        prediction_confidence=0.5,
+    )
+    fired = HeuristicFired(
+        decision_id="d",
+        event_id="e",
+        heuristic_id="h",
+        content_hash="c",
+        mode="shown",
+        similarity=1.0,
+        confidence=0.8,
+    )
+    expired = OutcomeExpired(
+        fire_id="f", decision_id="d", heuristic_id="h", content_hash="c"
+    )
+
+    assert fires.completed(state, completed).asks.get("a") == "answered"
+    dropped = Dropped(decision_id="d", reason="cancelled")
+    assert fires.dropped(state, dropped) == state
+    assert fires.fired(state, "f", fired, "garden", (), ()) == state
+    assert fires.ended(state, expired, "timeout") == state
+
+
+def test_an_unknown_heuristic_is_left_alone() -> None:
+    """A fold takes in what was recorded, and adds nothing of its own."""
+    state = AgentState(shelves=Map({"garden": Shelf()}))
+    edited = HeuristicEdited(heuristic_id="h", text="x")
+    released = HeuristicFrozen(heuristic_id="h", frozen=False)
+
+    assert heuristics.edited(state, edited, None) == state
+    assert heuristics.frozen(state, released) == state
+    assert controls.declared_confidence(state, (), "h") == 0.5
+    assert controls.content_in_force(state, (), "h") is None
+
+
+def test_timers_are_kept_in_order() -> None:
+    """The soonest first, then by id."""
+
+    def timer(seconds: float, id_: str) -> Timer:
+        return Timer(due=after(seconds), id=id_, purpose="outcome")
+
+    late, soon, same = timer(9, "a"), timer(1, "b"), timer(1, "a")
+    held = timers.added(timers.added(timers.added((), late), soon), same)
+
+    assert held == (same, soon, late)
+    assert timers.without(held, "a") == (soon,)
+    assert timers.due(held, after(1)) == (same, soon)
+    assert timers.due(held, after(0.999)) == ()
