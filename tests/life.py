@@ -26,6 +26,7 @@ from schemas.results import ModelAnswered, ModelFailed
 from schemas.settings import MindSettings
 from schemas.state import AgentState, Belief, PartitionState, belief_key
 from schemas.subjects import SHARED_AGENT
+from schemas.vectors import Vector
 from schemas.writing import write_input
 from tests import factories, invariants
 
@@ -168,13 +169,17 @@ class Life:
         """What the agent has learnt of a heuristic."""
         return self.mind.beliefs[belief_key(heuristic_id, content_hash)]
 
+    def embed(self, text: str) -> Vector:
+        """The vector of a text, by the tests' embedder."""
+        return factories.embed(text)
+
     def outputs(self) -> Sequence[OutputMessage]:
         """Everything said so far."""
         return [each.message for turn in self.turns for each in turn.outputs]
 
     def _aids(self, text: str | None) -> Aids:
         has_vector = text is not None and not self.vectorless
-        vector = factories.embed(text or "") if has_vector else None
+        vector = self.embed(text or "") if has_vector else None
         return Aids(vector=vector, packs=self.blobs)
 
     def _fresh_id(self) -> str:
