@@ -11,8 +11,11 @@ from schemas.results import ModelAnswered, ModelFailed
 PAUSES_S = (0.25, 1.0)
 """Between attempts; so many repetitions, all inside the ask's one deadline."""
 
-TEXT_LIMIT = 100_000
-"""How much of an answer is kept, in characters."""
+TEXT_LIMIT = 40_000
+"""How much of an answer is kept, in characters: an input is at most 256 KiB."""
+
+NAME_LIMIT = 200
+DETAIL_LIMIT = 2_000
 
 
 async def ask_model(
@@ -48,7 +51,7 @@ async def ask_model(
         ask_id=ask_id,
         request_hash=asked.request_hash,
         reason=failure.reason,
-        detail=str(failure),
+        detail=_kept(str(failure), DETAIL_LIMIT),
     )
 
 
@@ -76,11 +79,16 @@ def _answered(
     return ModelAnswered(
         ask_id=ask_id,
         request_hash=asked.request_hash,
-        model=completion.model,
-        text=completion.text[:TEXT_LIMIT],
+        model=_kept(completion.model, NAME_LIMIT),
+        text=_kept(completion.text, TEXT_LIMIT),
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
         cost_usd=completion.cost_usd,
         started_at=started_at,
         latency_ms=completion.latency_ms,
     )
+
+
+def _kept(text: str, limit: int) -> str:
+    """Whatever a server sent, as text that the log can hold: cut, and valid UTF-8."""
+    return text[:limit].encode("utf-8", "replace").decode()

@@ -8,6 +8,7 @@ import pytest
 from handlers.effects.asking import ask_model
 from handlers.effects.models import LiteLLM
 from schemas.asks import ModelAsked
+from schemas.reading import BODY_LIMIT
 from schemas.results import ModelAnswered, ModelFailed
 from tests.model_server import ModelServer, model_server
 
@@ -63,6 +64,19 @@ async def test_an_answer_says_what_it_took(server: ModelServer) -> None:
     ]
     assert (request["temperature"], request["max_tokens"]) == (0.5, 50)
     assert server.headers[0]["traceparent"] == "00-1-2-01"
+
+
+@pytest.mark.parametrize("text", ["\ud800 half a character", "\u4e16" * 200_000])
+async def test_whatever_a_model_says_can_be_kept(
+    server: ModelServer, text: str
+) -> None:
+    """An answer that no log could hold is cut and mended, not asked for again."""
+    server.text = text
+
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert len(answered.to_bytes()) < BODY_LIMIT
 
 
 @pytest.mark.parametrize("failures", [[500], [503, 500], [429]])
