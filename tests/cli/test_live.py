@@ -169,7 +169,7 @@ def test_a_taught_heuristic_answers_until_it_is_frozen(live: Program) -> None:
     def said(text: str) -> str:
         ran = live(
             "pub", text, "--source", "kitchen", "--type", "oven", "--hint",
-            "opportunity=0.9", "--agent", "cook", "--wait", "--json",
+            "threat=0.9", "--agent", "cook", "--wait", "--json",
         )  # fmt: skip
         return str(ran.json["response_text"])
 
@@ -263,7 +263,8 @@ def test_log_tail_shows_the_last_messages(live: Program) -> None:
 
 def test_what_was_quarantined_shows_in_doctor_and_log(live: Program) -> None:
     """An event that cannot be read is kept, counted and explained."""
-    ran = live("pub", "x", "--agent", "odd", "--hint", "thret=1", "--wait")
+    line = json.dumps({"text": "x", "urgency": 9})
+    ran = live("pub", "-", "--agent", "odd", "--wait", stdin=line)
     assert ran.code == 1
     assert "quarantined (invalid)" in ran.err
 
@@ -273,7 +274,7 @@ def test_what_was_quarantined_shows_in_doctor_and_log(live: Program) -> None:
     found = {check["name"]: check for check in checks}
     assert "invalid" in found["quarantine"]["found"]
     assert found["streams"]["verdict"] == found["worker"]["verdict"] == "fine"
-    assert "thret" in tail.out
+    assert "urgency" in tail.out
 
 
 def test_packs_are_loaded_for_one_agent_once(live: Program) -> None:

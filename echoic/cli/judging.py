@@ -1,0 +1,116 @@
+"""`echoic feedback` and `outcome`: what people say of a decision, and how it went."""
+
+import asyncio
+from typing import Annotated, Literal
+
+import typer
+
+from echoic import accounts, finding, render, talking
+from echoic.accounts import Account
+from echoic.cli.common import Agent, Data, Json, new_app, print_json, settings_of
+from echoic.live import Connection, connect
+from echoic.names import heuristic_names, resolve
+from echoic.talking import new_event_id
+from schemas.feedback import FeedbackGiven
+from schemas.learning import FeedbackApplied
+from schemas.sensing import Sensed
+
+app = new_app("judging", "What people say of a decision, and how it went.")
+
+
+@app.command()
+def feedback(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
+    vote: Annotated[Literal["up", "down"], typer.Argument(help="The judgement.")],
+    heuristic: Annotated[
+        bool, typer.Option("--heuristic", help="ID names a heuristic.")
+    ] = False,
+    actor: Annotated[str, typer.Option(help="Who judges.")] = "user",
+    comment: Annotated[str | None, typer.Option(help="Why.")] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Judge a decision, or a heuristic itself; the latest vote of each actor counts.
+
+    Examples: `echoic feedback 01a1fc2d up`, `echoic feedback last down`, `echoic feedback
+    creeper-warn down --heuristic`.
+    """
+    settings = settings_of(data, agent)
+
+    async def run() -> FeedbackApplied:
+        async with connect(settings) as connection:
+            log = connection.log
+            named = (
+                resolve(await heuristic_names(log, settings.agent), id_)
+                if heuristic
+                else (await _decision(connection, id_)).id
+            )
+            given = FeedbackGiven(
+                decision_id=None if heuristic else named,
+                heuristic_id=named if heuristic else None,
+                rating="positive" if vote == "up" else "negative",
+                actor=actor,
+                comment=comment,
+                channel="cli",
+            )
+            outputs = await talking.tell(log, settings.agent, given)
+            messages = (output.message for output in outputs)
+            return next(each for each in messages if isinstance(each, FeedbackApplied))
+
+    applied = asyncio.run(run())
+    if as_json:
+        print_json({"v": 1, **applied.model_dump()})
+    elif applied.heuristic_id:
+        print(f"counted for the heuristic {render.short(applied.heuristic_id)}")
+    else:
+        print("counted for rapport; no heuristic answered that")
+
+
+@app.command()
+def outcome(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
+    result: Annotated[Literal["success", "fail"], typer.Argument(help="How it went.")],
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Report how it turned out what a decision advised.
+
+    Examples: `echoic outcome 01a1fc2d success`, `echoic outcome last fail --reason late`.
+    """
+    settings = settings_of(data, agent)
+
+    async def run() -> Account:
+        async with connect(settings) as connection:
+            decision = await _decision(connection, id_)
+            report = Sensed(
+                source="user",
+                type="outcome",
+                text=reason or f"That was a {result}.",
+                in_reply_to=decision.id,
+                outcome="succeeded" if result == "success" else "failed",
+                reason=reason,
+            )
+            after = await connection.log.last_sequence("ev.>")
+            event_id = new_event_id()
+            await talking.publish(
+                connection.client, settings.agent, report, event_id=event_id
+            )
+            return await talking.decided_on(
+                connection.log, settings.agent, "user", "outcome", event_id, after
+            )
+
+    account = asyncio.run(run())
+    if as_json:
+        print_json(accounts.as_fields(account))
+    else:
+        print(f"reported as {render.short(account.id)}")
+
+
+async def _decision(connection: Connection, id_: str) -> Account:
+    log, agent = connection.log, connection.settings.agent
+    if id_ == "last":
+        return await finding.last_decision(log, agent)
+    return await finding.find_decision(log, agent, id_)
