@@ -42,8 +42,6 @@ _SETTINGS = (
     "shared_buffers=64MB",
     "max_wal_senders=0",
     "wal_level=minimal",
-    # A commit that a crash takes back takes its position back too: it is made again.
-    "synchronous_commit=off",
     # Parallel queries need more shared memory than a container may give.
     "max_parallel_workers_per_gather=0",
     "jit=off",

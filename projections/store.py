@@ -40,7 +40,7 @@ class Store:
             pool_pre_ping=True,
             connect_args={
                 "connect_timeout": CONNECT_S,
-                "options": "-c timezone=UTC -c synchronous_commit=off",
+                "options": "-c timezone=UTC",
             },
         )
 

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Column,
     DateTime,
     Double,
-    Index,
     Integer,
     MetaData,
     Table,
@@ -289,12 +288,13 @@ def physical(version: int) -> dict[TableName, Table]:
     }
 
 
-def indexes(version: int) -> tuple[Index, ...]:
-    """The secondary indexes of one version, made when its bulk is there."""
+def indexes(version: int) -> tuple[str, ...]:
+    """The statements that make a version's secondary indexes, once its bulk is there."""
     return tuple(
-        Index(f"{table.name}_{'_'.join(names)}", *(table.c[each] for each in names))
-        for name, table in physical(version).items()
-        for names in _INDEXES.get(name, ())
+        f"CREATE INDEX IF NOT EXISTS {name}__v{version}_{'_'.join(columns)}"
+        f" ON {name}__v{version} ({', '.join(columns)})"
+        for name, keys in _INDEXES.items()
+        for columns in keys
     )
 
 

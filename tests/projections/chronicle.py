@@ -1,0 +1,124 @@
+"""A life and the log of it: what a test lets happen, as the projector reads it.
+
+`tests.life` takes the turns; this stores them as a worker would, at the same sequences.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from handlers.turns import Turn, needs
+from projections.changes import TableChanges, TableName, join
+from projections.rows.folded import Folded
+from projections.rows.group import changes_of
+from schemas.aids import Aids
+from schemas.envelope import Input
+from schemas.packs import CompiledPack
+from schemas.record import Wire
+from schemas.state import PartitionState
+from streams.log import GroupWrite
+from streams.memory import MemoryLog
+from tests import factories
+from tests.life import Life
+
+LOW = "health is low"
+EATEN = "ate a cow"
+
+GARDEN = factories.pack(
+    factories.heuristic("eat", LOW, "Eat something.", 0.8),
+    factories.heuristic("rest", "night has come", "Sleep now.", 0.6),
+    patterns=[
+        factories.pattern("health", "ate", 60.0),
+        factories.pattern("health", "died", 60.0, success=False),
+    ],
+)
+HINTS = {"threat": 0.9}
+
+
+class Words:
+    """Brings aids as `Life` has them."""
+
+    def __init__(self, packs: Mapping[str, CompiledPack]) -> None:
+        self._packs = packs
+
+    async def bring(self, inputs: Sequence[Input]) -> list[Aids]:
+        """Embed the texts and hand out all packs."""
+        return [aids_of(taken, self._packs) for taken in inputs]
+
+
+class Chronicle:
+    """A log in memory that is told a life as it goes on."""
+
+    def __init__(self, life: Life) -> None:
+        """Begin with an empty log; `catch_up` tells it what has happened."""
+        self.life = life
+        self.aids = Words(life.blobs)
+        self.log = MemoryLog(epoch=factories.EPOCH, clock=self._clock)
+        self._told = 0
+        self._now = 0
+        self._last_output = 0
+
+    @property
+    def last_input(self) -> int:
+        """The sequence of the last input."""
+        return self.life.turns[-1].taken.sequence
+
+    async def catch_up(self) -> MemoryLog:
+        """Store the turns that were taken since."""
+        for turn in self.life.turns[self._told :]:
+            await self._store(turn)
+        self._told = len(self.life.turns)
+        return self.log
+
+    async def _store(self, turn: Turn) -> None:
+        record, partition = turn.taken.record, turn.taken.partition
+        self._now = record.time_ns
+        wire = Wire(record.subject, record.headers, record.body)
+        assert await self.log.append(wire, str(record.sequence)) == record.sequence
+        # The broker stores outputs a little later than the input they answer.
+        self._now += 2_000_000
+        messages = tuple(
+            Wire(each.record.subject, each.record.headers, each.record.body)
+            for each in turn.outputs
+        )
+        write = GroupWrite(partition, self._last_output, messages)
+        self._last_output = (await self.log.commit([write]))[partition]
+
+    def _clock(self) -> int:
+        return self._now
+
+
+def garden(**settings: Any) -> Life:
+    """A life with the garden pack."""
+    return Life(GARDEN, **settings)
+
+
+def eventful(life: Life) -> Life:
+    """Let something of every sort happen."""
+    advised = life.sense(LOW, salience=HINTS, fields={"health": 2})
+    life.wait(1).feedback(advised, "positive", actor="kim", comment="good")
+    life.wait(1).feedback(advised, "negative", actor="kim")
+    life.wait(1).sense(EATEN, type_="thing")
+    life.wait(1).sense("the wind blows")
+    life.wait(1).sense("not read", headers={"ce-schemaversion": "x"})
+    life.wait(3600).sense(LOW, salience=HINTS)
+    life.wait(100).sense("the wind blows again")
+    return life
+
+
+def joined(life: Life) -> Mapping[TableName, TableChanges]:
+    """The rows that the whole life comes to."""
+    state = PartitionState()
+    changes = []
+    for turn in life.turns:
+        aids = aids_of(turn.taken, life.blobs)
+        folded = Folded(state, turn.taken, turn.outputs, turn.state, aids)
+        changes += changes_of(folded)
+        state = turn.state
+    return join(changes)
+
+
+def aids_of(taken: Input, packs: Mapping[str, CompiledPack]) -> Aids:
+    """The aids of an input."""
+    text = needs(taken).text
+    vector = factories.embed(text) if text is not None else None
+    return Aids(vector=vector, packs=packs)

@@ -1,0 +1,301 @@
+"""Which rows a life comes to, by the folds alone: no database is needed to see them."""
+
+from typing import Any
+
+import pytest
+
+from projections.changes import Row, TableName
+from schemas.controls import (
+    HeuristicEdited,
+    HeuristicFrozen,
+    HeuristicSeeded,
+    MindStarted,
+    SessionEnded,
+    SessionStarted,
+)
+from schemas.results import Delivered
+from schemas.settings import LearningSettings
+from schemas.subjects import SHARED_AGENT
+from tests import factories
+from tests.life import Life, decision_id, output
+from tests.projections.chronicle import (
+    EATEN,
+    GARDEN,
+    HINTS,
+    LOW,
+    eventful,
+    garden,
+    joined,
+)
+
+EAT = GARDEN.ids[0]
+
+
+def rows(life: Life, table: TableName) -> list[Row]:
+    """The rows of one table, in order of their first change."""
+    changes = joined(life).get(table)
+    return list(changes.puts.values()) if changes is not None else []
+
+
+def only(life: Life, table: TableName) -> Row:
+    """The only row of a table."""
+    (row,) = rows(life, table)
+    return row
+
+
+def columns(row: Row, *names: str) -> tuple[Any, ...]:
+    """Some columns of a row."""
+    return tuple(row[name] for name in names)
+
+
+def test_heuristics_of_a_pack_are_rows_of_every_agent() -> None:
+    """They stand as declared from the agent's first input on."""
+    life = garden()
+    life.sense("hello")
+
+    eat, rest = rows(life, "heuristics")
+    assert columns(eat, "name", "confidence", "lifecycle", "origin", "fire_count") == (
+        "eat",
+        0.8,
+        "active",
+        "skill_pack",
+        0,
+    )
+    assert eat["condition"] == '{"text":"health is low"}'
+    assert columns(rest, "name", "alpha", "beta") == ("rest", 1.2, 0.8)
+
+
+def test_a_pack_loaded_later_reaches_agents_that_are_known() -> None:
+    """A load for everybody adds rows for each agent of the partition."""
+    life = Life()
+    life.sense("hello")
+    life.blobs[GARDEN.digest] = GARDEN
+    life.control(factories.pack_loaded(GARDEN), agent=SHARED_AGENT)
+
+    assert len(rows(life, "heuristics")) == 2
+
+
+def test_a_heuristic_that_its_pack_dropped_is_out_of_force() -> None:
+    """A newer version replaces what it has and leaves the rest as it was, out of force."""
+    life = garden()
+    life.sense("hello")
+    newer = factories.pack(
+        factories.heuristic("eat", "hunger", "Eat.", 0.5), version="2.0.0"
+    )
+    life.blobs[newer.digest] = newer
+    life.control(factories.pack_loaded(newer))
+
+    eat, rest = rows(life, "heuristics")
+    assert columns(eat, "in_force", "confidence", "origin_id") == (
+        True,
+        0.5,
+        "garden@2.0.0",
+    )
+    assert rest["in_force"] is False
+
+
+def test_a_fire_shows_the_outcome_before_what_people_said() -> None:
+    """The world's word is the stronger one."""
+    life = garden()
+    advised = life.sense(LOW, salience=HINTS)
+    life.feedback(advised, "negative")
+
+    said = only(life, "heuristic_fires")
+    assert columns(said, "outcome", "feedback_source") == ("fail", "explicit")
+
+    life.sense(EATEN, type_="thing")
+    shown = only(life, "heuristic_fires")
+    assert columns(shown, "outcome", "feedback_source") == ("success", "implicit")
+
+    life.feedback(advised, "negative", actor="kim")
+    after = only(life, "heuristic_fires")
+    assert columns(after, "outcome", "feedback_source") == ("success", "implicit")
+
+
+def test_a_fire_whose_outcome_never_came_timed_out() -> None:
+    """Unless somebody had said how it went."""
+    life = garden()
+    life.sense(LOW, salience=HINTS)
+    life.wait(100).sense("something else")
+
+    timed_out = only(life, "heuristic_fires")
+    assert columns(timed_out, "outcome", "feedback_source") == ("timeout", None)
+
+    life = garden()
+    life.feedback(life.sense(LOW, salience=HINTS), "positive")
+    life.wait(100).sense("something else")
+
+    judged = only(life, "heuristic_fires")
+    assert columns(judged, "outcome", "feedback_source") == ("success", "explicit")
+
+
+@pytest.mark.parametrize("outcome", ["overridden", "cancelled"])
+def test_a_report_may_move_no_confidence(outcome: str) -> None:
+    """Its outcome is shown, and the history has no entry."""
+    life = garden()
+    advised = life.sense(LOW, salience=HINTS)
+    life.sense("not now", in_reply_to=decision_id(advised), outcome=outcome)
+
+    assert only(life, "heuristic_fires")["outcome"] == outcome
+    assert [row["why"] for row in rows(life, "confidence_changes")] == ["pack", "pack"]
+
+
+def test_the_history_tells_why_confidence_moved_and_by_what() -> None:
+    """Each step names its reason, its message, and the belief it led to."""
+    life = eventful(garden())
+
+    steps = [
+        columns(row, "why", "detail", "before", "after", "sequence")
+        for row in rows(life, "confidence_changes")
+        if row["heuristic_id"] == EAT
+    ]
+    assert steps == [
+        ("pack", "garden 1.0.0", None, 0.8, 5),
+        ("vote", "kim: +1", 0.8, 0.857143, 9),
+        ("vote", "kim: -1", 0.857143, 0.571429, 11),
+        ("outcome_pattern", "success: ate", 0.571429, 0.684211, 13),
+    ]
+    eat = rows(life, "heuristics")[0]
+    assert columns(eat, "confidence", "fire_count", "success_count") == (0.684211, 1, 1)
+    assert columns(eat, "alpha", "beta") == pytest.approx((2.6, 1.2))
+
+
+def test_votes_are_kept_with_the_rapport_they_moved() -> None:
+    """Both votes are rows; the latest alone counts for the person's rapport."""
+    life = eventful(garden())
+
+    votes = [
+        columns(row, "feedback_type", "weight", "rapport_before", "rapport_after")
+        for row in rows(life, "feedback_events")
+    ]
+    assert votes == [
+        ("explicit_positive", 0.8, 0.5, 0.525),
+        ("explicit_negative", 0.8, 0.525, 0.45),
+    ]
+    assert only(life, "rapport")["value"] == 0.45
+
+
+def test_teaching_editing_and_freezing_change_the_heuristic() -> None:
+    """An edit of the content starts from the declared value and is told as such."""
+    life = garden()
+    life.control(
+        HeuristicSeeded(
+            heuristic_id="h", name="mine", domain="garden", condition="a", text="b"
+        )
+    )
+    life.control(HeuristicEdited(heuristic_id="h", name="renamed"))
+    life.control(HeuristicEdited(heuristic_id="h", text="c"))
+    life.control(HeuristicFrozen(heuristic_id="h"))
+
+    mine = rows(life, "heuristics")[-1]
+    assert columns(mine, "name", "origin", "frozen", "lifecycle") == (
+        "renamed",
+        "seeded",
+        True,
+        "frozen",
+    )
+    history = [
+        columns(row, "why", "before", "after")
+        for row in rows(life, "confidence_changes")
+        if row["heuristic_id"] == "h"
+    ]
+    assert history == [("seed", None, 0.5), ("edit", 0.5, 0.5)]
+
+
+def test_other_limits_reassess_every_heuristic() -> None:
+    """A start with other settings may deprecate what was active."""
+    life = garden()
+    life.sense("hello")
+    learning = LearningSettings(deprecated_below=0.7)
+    started: MindStarted = factories.mind_started(learning=learning)
+    life.control(started, agent=SHARED_AGENT)
+
+    lives = [row["lifecycle"] for row in rows(life, "heuristics")]
+    assert lives == ["active", "deprecated"]
+
+
+def test_a_decision_that_waits_is_completed_or_dropped() -> None:
+    """Its row says first that it waits, then what came of it."""
+    life = Life(model=factories.MODEL)
+    asked = life.sense("a knock at the door", salience=HINTS)
+    assert only(life, "decisions")["status"] == "pending"
+
+    answered = life.wait(1).answer_model(asked, "Shall I look?")
+    delivery = next(each for each in answered.outputs if "ask" in each.record.subject)
+    life.tell(Delivered(ask_id=delivery.id, channel="say"))
+    failed = life.wait(600).sense("another knock", salience=HINTS)
+    life.fail_model(failed)
+
+    completed, dropped = rows(life, "decisions")
+    assert columns(completed, "status", "text", "path", "model") == (
+        "spoke",
+        "Shall I look?",
+        "llm",
+        factories.MODEL.name,
+    )
+    assert columns(dropped, "status", "path", "drop_reason") == (
+        "dropped",
+        "fallback",
+        "llm_no_response",
+    )
+    answers = [columns(row, "kind", "answer") for row in rows(life, "asks")]
+    assert answers == [
+        ("model", "answered"),
+        ("delivery", "delivered"),
+        ("model", "no_response"),
+    ]
+    (session,) = rows(life, "sessions")
+    assert columns(session, "spoke_count", "silent_count") == (1, 1)
+
+
+def test_sessions_end_by_a_gap_a_start_or_an_end() -> None:
+    """Each says from when to when, and how much happened in it."""
+    life = Life()
+    life.sense("one")
+    life.wait(3600).sense("two")
+    life.wait(1).control(SessionStarted(session_id="s", title="Play"))
+    life.wait(1).sense("three")
+    life.wait(1).control(SessionEnded())
+
+    sessions = [
+        columns(row, "title", "ended_by", "input_count", "silent_count")
+        for row in rows(life, "sessions")
+    ]
+    assert sessions == [
+        ("", "gap", 1, 1),
+        ("", "start", 1, 1),
+        ("Play", "end", 3, 1),
+    ]
+
+
+def test_what_cannot_be_read_is_quarantined_with_its_place() -> None:
+    """The row names the reason and the sequence at which the log keeps it."""
+    life = Life()
+    taken = life.sense("x", headers={"ce-schemaversion": "x"})
+
+    row = only(life, "quarantine")
+    assert columns(row, "reason", "sequence") == ("invalid", taken.taken.sequence)
+
+
+def test_habits_forgotten_are_removed() -> None:
+    """The table holds as many sorts of event as the state does."""
+    life = Life()
+    for number in range(40):
+        life.wait(1).sense(f"word{number} thing{number}")
+
+    habits = joined(life)["habituation"]
+    assert len(habits.puts) == len(life.mind.habits["game.vital"])
+
+
+def test_an_output_names_the_rows_it_made() -> None:
+    """A decision's row has the id of its message."""
+    life = garden()
+    advised = life.sense(LOW, salience=HINTS)
+
+    (key,) = joined(life)["decisions"].puts
+    assert key == (life.agent, decision_id(advised))
+    assert key[1] == next(
+        output(advised, type(each.message)).id
+        for each in advised.outputs
+        if "decided" in each.record.subject
+    )
