@@ -15,6 +15,7 @@ from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
 from streams.connection import ApiError, answer, attempts, publish, request
 from streams.errors import Fenced, LogRefused, LogUnavailable
+from streams.headers import block_of
 from streams.log import GroupWrite, check_input, check_writes, same_messages
 from streams.read import stored
 from streams.topology import BLOB_BUCKET
@@ -122,14 +123,17 @@ class JetStreamWriter:
 
     def _check_size(self, wire: Wire, headers: Mapping[str, str]) -> None:
         """Refuse here what the server would answer by closing the connection."""
-        head = sum(
-            len(key.encode()) + len(headers[key].encode()) + 4 for key in headers
-        )
-        if head > HEADER_BYTES - _HEADER_ROOM or (
-            head + len(wire.body) > self._client.max_payload - _HEADER_ROOM
+        block = block_of(headers)
+        if block is None:
+            raise LogRefused(
+                f"{wire.subject!r} has headers of more than a line: {headers}"
+            )
+        size = len(block)
+        if size > HEADER_BYTES - _HEADER_ROOM or (
+            size + len(wire.body) > self._client.max_payload - _HEADER_ROOM
         ):
             raise LogRefused(
-                f"{wire.subject!r}: {head} bytes of headers and {len(wire.body)} of body"
+                f"{wire.subject!r}: {size} bytes of headers and {len(wire.body)} of body"
                 f" are too many, the broker takes {self._client.max_payload} together:"
                 " put what is large into a blob and name its digest"
             )

@@ -6,7 +6,6 @@ an answer that is an error becomes one of ours.
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,8 +15,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from streams.accounts import Credentials
+from streams.client import BrokerClient
 from streams.errors import LogFull, LogRefused, LogUnavailable
-from streams.headers import parse_headers
 
 DEADLINE_S = 20.0
 """How long an operation is tried before it fails; longer than a change of leader."""
@@ -31,8 +30,6 @@ _FULL = {10023, 10047, 10077, 10116}
 """Error codes: insufficient resources, storage, store failed, limit of the stream."""
 _PASSING = {10008, 10009, 10039, 10076, 10118, 10203}
 """Error codes of a server that is starting, stopping or changing its leader."""
-
-_log = logging.getLogger(__name__)
 
 
 class ApiError(LogRefused):
@@ -50,7 +47,7 @@ class ApiError(LogRefused):
 
 async def connect(credentials: Credentials, name: str = "echoic") -> Client:
     """Open a connection that survives restarts of the broker."""
-    client = _Client()
+    client = BrokerClient()
     try:
         await client.connect(
             credentials.url,
@@ -75,37 +72,6 @@ async def connect(credentials: Credentials, name: str = "echoic") -> Client:
             f"no broker answers at {credentials.url!r} as {credentials.user!r}:"
             f" {error!r}; check that it runs and that the credentials are its own"
         ) from error
-
-
-class _Client(Client):
-    """A client that no subject can kill, and that reads headers in a third of the time.
-
-    The library's own ends at a subject that is not UTF-8, which a sensor may publish.
-    """
-
-    _reported = ""
-
-    async def close(self) -> None:
-        """Close; with the broker away, what was never sent is dropped."""
-        if not self.is_connected:
-            self._pending, self._pending_data_size = [], 0
-        await super().close()
-
-    async def report(self, error: Exception) -> None:
-        """Log an error, once as long as the same comes again."""
-        if repr(error) != self._reported:
-            self._reported = repr(error)
-            _log.warning("connection to the broker: %r", error)
-
-    @staticmethod
-    def _parse_header_lines(raw: bytes) -> dict[str, str]:
-        return parse_headers(raw)
-
-    def _build_message(
-        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: Any
-    ) -> Any:
-        readable = subject.decode(errors="replace").encode()
-        return super()._build_message(sid, readable, reply, data, headers)
 
 
 @asynccontextmanager

@@ -24,6 +24,19 @@ def parse_headers(raw: bytes) -> dict[str, str]:
     return headers
 
 
+def block_of(headers: Mapping[str, str]) -> bytes | None:
+    """Headers in the wire form of the NATS protocol; None if one of them is not plain."""
+    if not headers:
+        return b""
+    if not all(key and _name(key) == key for key in headers):
+        return None
+    lines = "\r\n".join([f"{key}: {value}" for key, value in headers.items()])
+    breaks = len(headers) - 1
+    if lines.count("\r") != breaks or lines.count("\n") != breaks:
+        return None
+    return f"NATS/1.0\r\n{lines}\r\n\r\n".encode()
+
+
 def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
     """The headers that are the message's own."""
     if not headers:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.client import Client
 
-from streams.headers import own_headers, parse_headers
+from streams.headers import block_of, own_headers, parse_headers
 
 names = st.one_of(
     st.sampled_from([b"ce-id", b"Nats-Sequence", b" ce-type ", b"a b", b"\xff", b""]),
@@ -37,3 +37,23 @@ def test_the_brokers_own_are_no_part_of_a_message() -> None:
         "k": "v",
     }
     assert own_headers(None) == {}
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(max_size=8)))
+def test_a_block_holds_what_it_was_made_of(headers: dict[str, str]) -> None:
+    """What is written is what is read, or nothing is written."""
+    block = block_of(headers)
+
+    if block is not None:
+        kept = {key: value.strip(" \t\n\r\x0b\x0c") for key, value in headers.items()}
+        assert parse_headers(block.removeprefix(b"NATS/1.0\r\n")) == kept
+
+
+def test_a_line_break_makes_no_header() -> None:
+    """No value can begin another header, and no name can be more than a name."""
+    assert block_of({"a": "b\r\nNats-Rollup: all"}) is None
+    assert block_of({"a": "b\nc"}) is None
+    assert block_of({"a\r\nb": "c"}) is None
+    assert block_of({"a b": "c"}) is None
+    assert block_of({"": "c"}) is None
+    assert block_of({"a": "b", "c": "é"}) == b"NATS/1.0\r\na: b\r\nc: \xc3\xa9\r\n\r\n"
