@@ -29,6 +29,7 @@ PUBLISHED_FEEDBACK = "feedback"
 PUBLISHED_CONTROL = "control"
 """Reserved sensor types: how a client that can only publish gives feedback or control."""
 
+_PARTITIONS = {str(number): number for number in range(PARTITIONS)}
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FNV_OFFSET = 0x811C9DC5
 _FNV_PRIME = 0x01000193
@@ -122,7 +123,8 @@ def parse(subject: str) -> LogSubject:
     parts = subject.split(".", 5)
     if len(parts) != 6 or parts[0] != "ev" or parts[2] not in ("in", "out"):
         raise SubjectError(f"{subject!r} is no subject of the log")
-    if not parts[1].isdigit() or int(parts[1]) >= PARTITIONS:
+    partition = _PARTITIONS.get(parts[1])
+    if partition is None:
         raise SubjectError(f"{subject!r} names no partition of 0 to {PARTITIONS - 1}")
     direction: Direction = "in" if parts[2] == "in" else "out"
-    return LogSubject(int(parts[1]), direction, parts[3], parts[4], parts[5])
+    return LogSubject(partition, direction, parts[3], parts[4], parts[5])

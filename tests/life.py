@@ -17,7 +17,7 @@ from schemas.aids import Aids
 from schemas.asks import ModelAsked
 from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
 from schemas.decisions import Decided
-from schemas.envelope import Output
+from schemas.envelope import Input, Output
 from schemas.feedback import FeedbackGiven
 from schemas.packs import CompiledPack
 from schemas.reading import read_input
@@ -52,6 +52,8 @@ class Life:
         self.blobs = {pack.digest: pack for pack in packs}
         self.vectorless = False
         """Whether the embedder brings nothing."""
+        self.is_exact = True
+        """Whether any machine would compute the same vectors."""
         self._sequence = 0
         self._ids = 0
         if state is None:
@@ -160,7 +162,7 @@ class Life:
     def answer(self, record: Record) -> Turn:
         """The turn that a record would be, checked but not taken."""
         taken = read_input(record)
-        aids = self._aids(turns.needs(taken).text)
+        aids = self.aids_of(taken)
         turn = turns.answer(self.state, taken, aids, factories.EPOCH)
         invariants.check(self.state, turn, aids, factories.EPOCH)
         return turn
@@ -177,10 +179,12 @@ class Life:
         """Everything said so far."""
         return [each.message for turn in self.turns for each in turn.outputs]
 
-    def _aids(self, text: str | None) -> Aids:
+    def aids_of(self, taken: Input) -> Aids:
+        """What the shell brings for an input."""
+        text = turns.needs(taken).text
         has_vector = text is not None and not self.vectorless
         vector = self.embed(text or "") if has_vector else None
-        return Aids(vector=vector, packs=self.blobs)
+        return Aids(vector=vector, packs=self.blobs, is_exact=self.is_exact)
 
     def _fresh_id(self) -> str:
         self._ids += 1

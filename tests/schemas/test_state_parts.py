@@ -1,0 +1,182 @@
+"""What states are made of: bounded maps, checkpoints, packs at hand, times."""
+
+from datetime import datetime, timedelta, timezone
+
+import msgspec
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from immutables import Map
+
+from schemas import aids, checkpoint
+from schemas.aids import Aids, MissingPackError
+from schemas.bounded import Bounded
+from schemas.checkpoint import CheckpointError
+from schemas.controls import Action, HeuristicSeeded, SessionStarted
+from schemas.message import rfc3339
+from schemas.record import moment, nanoseconds
+from schemas.state import AgentState, PackRef, PartitionState, SharedState
+from schemas.upcasts import NewerVersionError, upcast
+from tests import factories
+from tests.factories import heuristic, pack, pattern
+from tests.life import Life
+
+
+@given(st.lists(st.integers(0, 30), max_size=80), st.integers(1, 8))
+def test_a_bounded_map_keeps_the_newest_keys(keys: list[int], limit: int) -> None:
+    """At least the newest `limit`, at most twice that, each with its latest value."""
+    held: Bounded[int, int] = Bounded(limit)
+    latest: dict[int, int] = {}
+    for place, key in enumerate(keys):
+        held = held.set(key, place)
+        latest.pop(key, None)
+        latest[key] = place
+
+    newest = list(latest)[-limit:]
+    assert [held.get(key) for key in newest] == [latest[key] for key in newest]
+    remembered = [key for key in latest if key in held]
+    assert len(remembered) <= 2 * limit
+    assert all(held.get(key) == latest[key] for key in remembered)
+    assert held.get(-1) is None
+    assert -1 not in held
+
+
+def lived() -> Life:
+    """A life in which every part of the state holds something."""
+    garden = pack(
+        heuristic("low", "health low", "Drink."), patterns=[pattern("health", "x")]
+    )
+    life = Life(garden, model=factories.MODEL)
+    life.control(SessionStarted(session_id="s", clock="event"))
+    life.control(
+        HeuristicSeeded(
+            heuristic_id="h",
+            name="h",
+            domain="game",
+            condition="dusk falls",
+            text="Sleep.",
+            action=Action(type="sleep", params={"for_s": 3, "where": None}),
+        )
+    )
+    life.feedback(life.sense("health low"), "scaled", value=0.25)
+    life.sense("what now", occurred_at="2026-05-04T12:00:01.5+02:00")
+    return life
+
+
+def test_a_checkpoint_holds_the_whole_state() -> None:
+    """Reading it gives a state that goes on as the first one would."""
+    life = lived()
+    again = Life(state=checkpoint.load(checkpoint.dump(life.state)))
+    again.blobs, again._sequence, again._ids = life.blobs, life._sequence, life._ids
+    again.at = life.at
+    for one in (life, again):
+        one.sense("health low", salience={"threat": 0.9})
+        one.sense("dusk falls", type_="other", salience={"threat": 0.9})
+
+    assert checkpoint.dump(life.state) == checkpoint.dump(again.state)
+    assert life.mind.chain == again.mind.chain
+
+
+def test_equal_states_have_equal_bytes() -> None:
+    """Whatever the order in which their maps were filled."""
+    one = AgentState(frozen=Map({"a": True}).set("b", True))
+    two = AgentState(frozen=Map({"b": True}).set("a", True))
+
+    def dumped(agent: AgentState) -> bytes:
+        return checkpoint.dump(PartitionState(agents=Map({"ana": agent})))
+
+    assert dumped(one) == dumped(two)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"format": 1, "state": 3}',
+        b'{"format": 1, "state": {"shared": {"settings": {"seed": 3}}}}',
+    ],
+)
+def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
+    """Its reader then folds the log instead."""
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
+        checkpoint.load(data)
+
+
+def test_a_checkpoint_of_another_format_is_refused() -> None:
+    """A state of another shape is never guessed at."""
+    document = orjson.loads(checkpoint.dump(PartitionState()))
+
+    with pytest.raises(CheckpointError, match="format 99"):
+        checkpoint.load(orjson.dumps(document | {"format": 99}))
+
+
+def test_only_parts_of_a_state_are_written() -> None:
+    """A strange value is a mistake of ours, and shows."""
+    strange = PartitionState(agents=object())  # type: ignore[arg-type]
+
+    with pytest.raises(NotImplementedError, match="no part of a state"):
+        checkpoint.dump(strange)
+    with pytest.raises(NotImplementedError, match="no part of a state"):
+        msgspec.convert("x", type=complex, dec_hook=checkpoint._from_builtin)
+
+
+def test_an_agents_part_is_what_it_depends_on() -> None:
+    """What is shared, and its own; other agents are left out."""
+    life = lived()
+    other = checkpoint.of_agent(life.state, "bo")
+    own = checkpoint.of_agent(life.state, "ana")
+
+    assert own.agents["ana"] == life.mind
+    assert own.shared == other.shared == life.state.shared
+    assert other.agents == Map({"bo": AgentState()})
+
+
+def test_a_missing_pack_stops_the_fold() -> None:
+    """The error says which blob to put back."""
+    ref = PackRef(name="garden", version="1.0.0", digest="d" * 64)
+    shared = SharedState(packs=Map({"garden": ref}))
+
+    with pytest.raises(MissingPackError, match="put its blob back"):
+        aids.in_force(shared, AgentState(), Aids())
+
+
+def test_packs_in_force_are_ordered_by_name() -> None:
+    """Not by how they were loaded."""
+    life = Life(pack(name="b"), pack(name="a"))
+    found = aids.in_force(life.state.shared, AgentState(), Aids(packs=life.blobs))
+
+    assert [each.pack.name for each in found] == ["a", "b"]
+
+
+def test_older_messages_become_present_ones() -> None:
+    """Step by step; a newer one asks for a newer program."""
+    steps = {
+        ("noted", 1): lambda fields: {**fields, "two": fields["one"] + 1},
+        ("noted", 2): lambda fields: {**fields, "three": fields["two"] + 1},
+    }
+
+    assert upcast("noted", {"one": 1}, 1, 3, steps) == {"one": 1, "two": 2, "three": 3}
+    assert upcast("noted", {"two": 5}, 2, 3, steps) == {"two": 5, "three": 6}
+    assert upcast("noted", {}, 3, 3, steps) == {}
+    with pytest.raises(NewerVersionError, match="upgrade"):
+        upcast("noted", {}, 4, 3, steps)
+
+
+@given(st.integers(-4 * 10**15, 10**16))
+def test_times_come_back_to_the_microsecond(microseconds: int) -> None:
+    """Nanoseconds since 1970, and the text in headers."""
+    at = factories.NOON + timedelta(microseconds=microseconds)
+
+    assert moment(nanoseconds(at)) == at
+    assert moment(nanoseconds(at) + 999) == at
+    assert datetime.fromisoformat(rfc3339(at)) == at
+
+
+def test_other_zones_are_the_same_moment() -> None:
+    """Noon in Rome is an hour or two before noon in London."""
+    rome = datetime(2026, 5, 4, 14, tzinfo=timezone(timedelta(hours=2)))
+
+    assert nanoseconds(rome) == nanoseconds(factories.NOON)
