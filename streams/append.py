@@ -13,7 +13,7 @@ from nats.js.errors import NotFoundError
 
 from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
-from streams.connection import ApiError, answer, attempts, publish, request
+from streams.connection import ApiError, answer, attempts, publish, request, translated
 from streams.errors import Fenced, LogRefused, LogUnavailable
 from streams.headers import block_of
 from streams.log import GroupWrite, check_input, check_writes, same_messages
@@ -70,11 +70,12 @@ class JetStreamWriter:
     async def put_blob(self, data: bytes) -> str:
         """Store in the object store, under the name of its content."""
         digest = hashlib.sha256(data).hexdigest()
-        store = await self._client.jetstream().object_store(BLOB_BUCKET)
-        try:
-            await store.get_info(digest)
-        except NotFoundError:
-            await store.put(digest, data)
+        with translated(f"to the blob {digest!r}"):
+            store = await self._client.jetstream().object_store(BLOB_BUCKET)
+            try:
+                await store.get_info(digest)
+            except NotFoundError:
+                await store.put(digest, data)
         return digest
 
     async def _send(self, messages: Sequence[Wire]) -> int:

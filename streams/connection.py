@@ -6,8 +6,8 @@ an answer that is an error becomes one of ours.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import nats.errors
@@ -52,8 +52,9 @@ async def connect(credentials: Credentials, name: str = "echoic") -> Client:
         await client.connect(
             credentials.url,
             name=name,
-            user=credentials.user,
-            password=credentials.password,
+            # Without a user of their own, the credentials may stand in the address.
+            user=credentials.user or None,
+            password=credentials.password or None,
             inbox_prefix=credentials.inbox_prefix.encode(),
             connect_timeout=int(ATTEMPT_S),
             # A first connection that fails is told at once; later ones are tried for ever.
@@ -109,6 +110,17 @@ async def insist(
     raise AssertionError("unreachable")
 
 
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Errors of the client library inside the block become `LogUnavailable`."""
+    try:
+        yield
+    except (nats.errors.Error, TimeoutError, OSError) as error:
+        raise LogUnavailable(
+            f"the broker did not answer {what}: {error!r}; is it running?"
+        ) from error
+
+
 async def request(
     client: Client,
     subject: str,
@@ -116,24 +128,18 @@ async def request(
     headers: Mapping[str, str] | None = None,
 ) -> Msg:
     """Send a request and wait for the one answer; `LogUnavailable` if none comes."""
-    try:
+    with translated(repr(subject)):
         return await client.request(
             subject, body, ATTEMPT_S, headers=dict(headers) if headers else None
         )
-    except (nats.errors.Error, TimeoutError, OSError) as error:
-        raise LogUnavailable(
-            f"the broker did not answer {subject!r}: {error!r}; is it running?"
-        ) from error
 
 
 async def publish(
     client: Client, subject: str, body: bytes, headers: Mapping[str, str]
 ) -> None:
     """Send without waiting for an answer; `LogUnavailable` if nothing can be sent."""
-    try:
+    with translated(repr(subject)):
         await client.publish(subject, body, headers=dict(headers))
-    except (nats.errors.Error, OSError) as error:
-        raise LogUnavailable(f"could not send to {subject!r}: {error!r}") from error
 
 
 def answer(subject: str, message: Msg) -> dict[str, Any]:

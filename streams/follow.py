@@ -9,15 +9,17 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from schemas.record import Record
-from streams.connection import call
+from streams.connection import call, translated
 from streams.errors import LogUnavailable
 from streams.headers import own_headers
 from streams.log import Records
@@ -77,10 +79,16 @@ class _Consumer:
         self._heard_at = 0.0
 
     async def __aenter__(self) -> Self:
-        self._subscription = await self._client.subscribe(self._inbox, cb=self._hear)
-        made = await call(
-            self._client, f"$JS.API.CONSUMER.CREATE.{LOG.name}", self._configuration()
-        )
+        create = f"$JS.API.CONSUMER.CREATE.{LOG.name}"
+        with translated(repr(create)):
+            self._subscription = await self._client.subscribe(
+                self._inbox, cb=self._hear
+            )
+        try:
+            made = await call(self._client, create, self._configuration())
+        except BaseException:
+            await self._close()
+            raise
         self._name = made["name"]
         self._heard_at = _now()
         return self
@@ -91,12 +99,16 @@ class _Consumer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._subscription is not None and not self._client.is_closed:
-            await self._subscription.unsubscribe()
-        if self._name and self._client.is_connected:
-            # Nobody waits for the answer: a consumer left behind ends by itself.
-            subject = f"$JS.API.CONSUMER.DELETE.{LOG.name}.{self._name}"
-            await self._client.publish(subject)
+        await self._close()
+
+    async def _close(self) -> None:
+        # Nobody waits for an answer: a consumer that is left behind ends by itself.
+        with suppress(nats.errors.Error, OSError):
+            if self._subscription is not None:
+                await self._subscription.unsubscribe()
+            if self._name and self._client.is_connected:
+                subject = f"$JS.API.CONSUMER.DELETE.{LOG.name}.{self._name}"
+                await self._client.publish(subject)
 
     async def take(self, limit: int) -> Records:
         """At most `limit` records once there is one; none when this consumer is lost."""
@@ -124,11 +136,11 @@ class _Consumer:
             "expires": _ASKED_FOR_S * _NANOSECONDS,
             "idle_heartbeat": int(_HEARTBEAT_S * _NANOSECONDS),
         }
-        await self._client.publish(
-            f"$JS.API.CONSUMER.MSG.NEXT.{LOG.name}.{self._name}",
-            json.dumps(wanted).encode(),
-            reply=self._inbox,
-        )
+        subject = f"$JS.API.CONSUMER.MSG.NEXT.{LOG.name}.{self._name}"
+        with translated(repr(subject)):
+            await self._client.publish(
+                subject, json.dumps(wanted).encode(), reply=self._inbox
+            )
 
     async def _wait(self) -> None:
         try:

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import json
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from nats.aio.msg import Msg
 from nats.js.errors import NotFoundError
 
 from schemas.record import Record, nanoseconds
-from streams.connection import ApiError, attempts, insist
+from streams.connection import ApiError, attempts, insist, translated
 from streams.errors import LogUnavailable
 from streams.follow import follow
 from streams.headers import own_headers, parse_headers
@@ -53,10 +54,11 @@ class JetStreamReader:
     async def page(self, subjects: str, after: int, limit: int) -> Records:
         """Read up to `limit` records in one request, again if an answer was lost."""
         async for last in attempts():
-            records = await _Page(self._client).read(subjects, after, limit)
-            if records is not None:
-                return records
-            if last:
+            with suppress(LogUnavailable), translated(repr(subjects)):
+                records = await _Page(self._client).read(subjects, after, limit)
+                if records is not None:
+                    return records
+            if last or self._client.is_closed:
                 break
         raise LogUnavailable(
             f"no page of {subjects!r} after {after}: is the broker away?"
@@ -79,11 +81,12 @@ class JetStreamReader:
 
     async def blob(self, digest: str) -> bytes | None:
         """Read from the object store."""
-        store = await self._client.jetstream().object_store(BLOB_BUCKET)
-        try:
-            return (await store.get(digest)).data
-        except NotFoundError:
-            return None
+        with translated(f"for the blob {digest!r}"):
+            store = await self._client.jetstream().object_store(BLOB_BUCKET)
+            try:
+                return (await store.get(digest)).data
+            except NotFoundError:
+                return None
 
 
 async def stored(client: Client, which: dict[str, Any]) -> Record | None:

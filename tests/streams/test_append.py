@@ -152,6 +152,42 @@ async def test_a_broker_that_stays_away_is_said(
         await broker.reader.page("ev.>", 0, 10)
 
 
+async def test_a_follower_goes_on_over_a_killed_broker(broker: Broker) -> None:
+    """After each kill it goes on behind the last record it gave, without a gap."""
+    seen: list[int] = []
+    following = broker.reader.follow("ev.>", 0, 10)
+
+    async with asyncio.timeout(40):
+        for turn in range(3):
+            await broker.writer.append(an_input(f"i{turn}"), f"e:{turn}")
+            seen += [each.sequence for each in await anext(following)]
+            await broker.server.kill()
+            waiting = asyncio.ensure_future(anext(following))
+            await asyncio.sleep(0)
+            await broker.server.restart()
+            await broker.writer.append(an_input(f"j{turn}"), f"f:{turn}")
+            seen += [each.sequence for each in await waiting]
+
+    await following.aclose()
+    assert seen == [1, 2, 3, 4, 5, 6]
+
+
+async def test_a_closed_connection_ends_what_reads_it(broker: Broker) -> None:
+    """Readers of a connection that was closed fail at once instead of waiting."""
+    async with opened(broker.server) as other:
+        following = other.reader.follow("ev.>", 0, 10)
+        waiting = asyncio.ensure_future(anext(following))
+        await asyncio.sleep(0)
+
+    async with asyncio.timeout(5):
+        with pytest.raises(LogUnavailable):
+            await waiting
+        with pytest.raises(LogUnavailable):
+            await other.reader.page("ev.>", 0, 10)
+        with pytest.raises(LogUnavailable):
+            await other.reader.blob("0" * 64)
+
+
 async def test_a_full_log_is_said(broker: Broker) -> None:
     """A log at its limit refuses inputs and groups, and names the way out."""
     await append_inputs(broker.writer, 2)

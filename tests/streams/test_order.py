@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.record import Wire
+from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
 from streams.audit import Audit, audit
 from streams.errors import LogDamaged, Unanswered
@@ -207,3 +207,28 @@ async def test_a_page_that_lags_behind_the_leader_is_no_damage() -> None:
 
     assert [each.input.sequence async for each in groups(log, 11)] == causes
     assert await log.last_sequence(outputs_of(11)) == 4
+
+
+async def test_an_audit_is_not_misled_by_what_arrives_meanwhile() -> None:
+    """An input that comes with its group while others are counted is left out."""
+    log = GrowingLog()
+    (cause,) = await append_inputs(log, 1)
+    await log.commit([GroupWrite(11, 0, a_group(cause))])
+
+    log.grows = True
+    assert await audit(log) == Audit(inputs=1, groups=1)
+
+
+class GrowingLog(MemoryLog):
+    """A log to which an input and its group are added before outputs are read."""
+
+    grows = False
+
+    async def page(self, subjects: str, after: int, limit: int) -> tuple[Record, ...]:
+        """As any log does, but late."""
+        if self.grows and subjects == outputs_of(11):
+            self.grows = False
+            last = await self.last_sequence(outputs_of(11))
+            cause = await self.append(an_input("late"), "e:late")
+            await self.commit([GroupWrite(11, last, a_group(cause))])
+        return await super().page(subjects, after, limit)
