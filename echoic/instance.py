@@ -6,7 +6,7 @@ The mind needs the broker alone; without PostgreSQL it runs, and says what is st
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,21 +20,20 @@ from echoic import packs_in_force
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
-from echoic.live import LiveLog, credentials_of
+from echoic.live import LiveLog
 from echoic.remembering import Remembered, as_fields
-from echoic.sensor_access import SensorDesk
+from echoic.servers import Notify, start_servers
 from echoic.settings import Settings, mind_settings
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import Bringer, PackLibrary
-from handlers.broker import faststream_broker
+from handlers.broker import faststream_broker, start
 from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
 from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
 from handlers.worker.loop import Worker
-from projections.errors import ProjectionError, StoreUnavailable
-from projections.postgres import embedded_postgres
+from projections.errors import ProjectionError
 from projections.projector import Projector
 from projections.store import Store
 from schemas.controls import MindStarted
@@ -46,10 +45,6 @@ from streams.checkpoints import JetStreamCheckpoints
 from streams.connection import connected
 from streams.consumers import prepare_consumers
 from streams.migrate import migrate
-from streams.server import EmbeddedServer, embedded_server
-
-Notify = Callable[[str], None]
-"""Tells the person who started the instance something, once."""
 
 SPOOL = "traces.otlp.jsonl"
 
@@ -123,13 +118,14 @@ async def instance(
     started = _started(settings, made_by)
     async with AsyncExitStack() as stack:
         stack.enter_context(sole_instance(settings.data))
-        server, credentials = await _broker(stack, settings)
+        servers = await start_servers(stack, settings, notify, durable=durable)
+        credentials, database_url = servers.credentials, servers.database_url
         client = await stack.enter_async_context(connected(credentials, "echoic"))
         log = LiveLog(client, await migrate(client))
         await prepare_consumers(client)
-        database_url = await _database(stack, settings, notify, durable=durable)
         tasks = Tasks()
         stack.push_async_callback(tasks.stop)
+        tasks.start("servers", servers.keep_running(notify))
         bringer = Bringer(made_by, PackLibrary(log, made_by))
         tracer = _tracer(stack, settings, notify)
         worker = Worker(
@@ -146,8 +142,6 @@ async def instance(
         await _handlers(stack, settings, credentials, client, log, services)
         if database_url is not None:
             tasks.start("projector", _project(log, database_url, bringer, notify))
-        if server is not None:
-            await SensorDesk(server).serve(client)
         await tasks.beside(worker.ready.wait())
         folders = [Path(each) for each in settings.packs]
         await tasks.beside(packs_in_force.load_all(log, folders))
@@ -182,32 +176,6 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
     return MindStarted(settings=mind, digests=digests)
 
 
-async def _broker(
-    stack: AsyncExitStack, settings: Settings
-) -> tuple[EmbeddedServer | None, Credentials]:
-    """The broker of the settings, else one of our own over the data folder."""
-    if settings.nats_url is not None:
-        return None, credentials_of(settings.nats_url)
-    server = await stack.enter_async_context(embedded_server(settings.data / "nats"))
-    return server, server.core
-
-
-async def _database(
-    stack: AsyncExitStack, settings: Settings, notify: Notify, *, durable: bool
-) -> str | None:
-    """The database of the settings, else one of our own; None if it does not start."""
-    if settings.database_url is not None:
-        return settings.database_url
-    try:
-        server = await stack.enter_async_context(
-            embedded_postgres(settings.data / "postgres", durable=durable)
-        )
-    except StoreUnavailable as error:
-        notify(f"no read models: {error}")
-        return None
-    return server.url
-
-
 def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:
     tracer = open_tracer(
         settings.trace_endpoint,
@@ -240,7 +208,7 @@ async def _handlers(
     effects.subscribe(broker)
     subscribe(broker, services)
     stack.push_async_callback(broker.stop)
-    await broker.start()
+    await start(broker)
     # Ends before the broker does: unfinished asks go back over its connection.
     await stack.enter_async_context(effects.serving())
 

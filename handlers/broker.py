@@ -39,3 +39,10 @@ def _is_failure(record: logging.LogRecord) -> bool:
     """
     raised = record.exc_info[1] if record.exc_info else None
     return not isinstance(raised, TimeoutError)
+
+
+async def start(broker: NatsBroker) -> None:
+    """Start the subscribers; on return the server knows of all of them."""
+    connection = await broker.connect()
+    await broker.start()
+    await connection.flush()

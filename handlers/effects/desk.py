@@ -79,12 +79,17 @@ class Desk:
         self._waits = asyncio.Semaphore(0)
         self._is_closed = False
 
+    @property
+    def in_hand(self) -> tuple[Held, ...]:
+        """What waits here and what is being served."""
+        return (*self._waiting, *self._serving)
+
     async def take(self, held: Held) -> None:
         """Let an ask wait; if too many do, the least urgent goes back to the broker."""
         if self._is_closed:
             await _give_back(held, TROUBLED_S)
             return
-        if any(each.output.id == held.output.id for each in self._in_hand()):
+        if any(each.output.id == held.output.id for each in self.in_hand):
             # The broker lost patience; the acknowledgement will count for both.
             return
         insort(self._waiting, held, key=_rank)
@@ -102,11 +107,8 @@ class Desk:
                     tasks.create_task(self._serve())
         finally:
             self._is_closed = True
-            for held in self._in_hand():
+            for held in self.in_hand:
                 await _give_back(held, TROUBLED_S)
-
-    def _in_hand(self) -> tuple[Held, ...]:
-        return (*self._waiting, *self._serving)
 
     async def _serve(self) -> None:
         while True:
@@ -135,7 +137,7 @@ class Desk:
     async def _keep_in_hand(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            for held in self._in_hand():
+            for held in self.in_hand:
                 with suppress(nats.errors.Error):
                     await held.receipt.in_progress()
 

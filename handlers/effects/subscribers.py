@@ -45,6 +45,11 @@ class Effects:
         self._models = Desk(performer.perform, slots=MODEL_SLOTS)
         self._deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
 
+    @property
+    def in_hand(self) -> tuple[Held, ...]:
+        """The asks that wait here or are being performed."""
+        return (*self._models.in_hand, *self._deliveries.in_hand)
+
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
         """Serve for the length of the block.

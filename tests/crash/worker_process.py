@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from handlers.broker import faststream_broker
+from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
@@ -62,7 +62,7 @@ async def serving(credentials: Credentials) -> AsyncIterator[Worker]:
         effects = Effects(Performer(log, writer, client, QuickModel()))
         broker = faststream_broker(credentials)
         effects.subscribe(broker)
-        await broker.start()
+        await start(broker)
         try:
             async with (
                 effects.serving(),

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from nats.aio.msg import Msg
 
-from handlers.broker import faststream_broker
+from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion, Model
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
@@ -158,17 +158,17 @@ async def performing(
     broker: Broker,
     model: Model | None = None,
     outlet: SlowOutlet | None = None,
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Effects]:
     """Effects that run for the length of the block."""
     await prepare_consumers(broker.client)
     subscriber = faststream_broker(broker.server.core)
     performer = Performer(broker.reader, broker.writer, outlet or broker.client, model)
     effects = Effects(performer)
     effects.subscribe(subscriber)
-    await subscriber.start()
+    await start(subscriber)
     try:
         async with effects.serving():
-            yield
+            yield effects
     finally:
         await subscriber.stop()
 
@@ -233,11 +233,11 @@ async def test_what_is_stale_is_not_said(broker: Broker) -> None:
 async def test_a_threats_model_call_starts_first(broker: Broker) -> None:
     """With three slots held, a threat is asked before trivial asks that came earlier."""
     model = SlowModel()
-    async with performing(broker, model):
+    async with performing(broker, model) as running:
         await ask(broker, *(model_asked(f"trifle {n}") for n in range(6)))
         await until(lambda: len(model.prompts) == 3, "all slots are held")
         await ask(broker, model_asked("a wolf", priority=1.95))
-        await _all_handed_over(broker, "effects-model", 7)
+        await until(lambda: len(running.in_hand) == 7, "all asks are in hand")
         held = len(model.prompts)
         model.let.set()
         await results(broker, 7)
@@ -249,11 +249,11 @@ async def test_a_threats_model_call_starts_first(broker: Broker) -> None:
 async def test_a_threats_delivery_starts_first(broker: Broker) -> None:
     """With all slots held, a threat is said before trifles that came earlier."""
     outlet = SlowOutlet(broker)
-    async with performing(broker, outlet=outlet):
+    async with performing(broker, outlet=outlet) as running:
         await ask(broker, *(delivery_asked(f"trifle {n}") for n in range(8)))
         await until(lambda: len(outlet.bodies) == 4, "all slots are held")
         await ask(broker, delivery_asked("A wolf!", priority=1.95))
-        await _all_handed_over(broker, "effects-delivery", 9)
+        await until(lambda: len(running.in_hand) == 9, "all asks are in hand")
         outlet.let.set()
         await results(broker, 9)
 
@@ -303,13 +303,4 @@ async def until_acknowledged(broker: Broker, durable: str) -> None:
         while True:
             info = await broker.client.jetstream().consumer_info("LOG", durable)
             if info.num_pending == 0 and info.num_ack_pending == 0:
-                return
-
-
-async def _all_handed_over(broker: Broker, durable: str, count: int) -> None:
-    """Wait until the effects have so many asks of a consumer in hand."""
-    async with asyncio.timeout(20):
-        while True:
-            info = await broker.client.jetstream().consumer_info("LOG", durable)
-            if info.num_ack_pending == count:
                 return

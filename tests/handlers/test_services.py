@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from handlers.broker import faststream_broker
+from handlers.broker import faststream_broker, start
 from handlers.services import Services, subscribe
 from handlers.worker.loop import Worker
 from schemas.subjects import PARTITIONS
@@ -39,7 +39,7 @@ async def call(broker: Broker) -> AsyncIterator[Caller]:
         services = Services(broker.reader, broker.writer, _view(worker))
         served = faststream_broker(broker.server.core)
         subscribe(served, services)
-        await served.start()
+        await start(served)
         yield Caller(broker)
         await served.stop()
 
