@@ -243,7 +243,7 @@ def _event(rng: Random, number: int) -> Event:
 
 def _known(rng: Random) -> tuple[str, dict[str, str | int]]:
     row = rng.randrange(1000)
-    text, thing, (state, field, operator, limit) = _situation(row)
+    text, thing, (_, field, operator, limit) = _situation(row)
     beyond = rng.randrange(1, 9)
     value = limit + (beyond if operator.startswith(">") else -beyond)
     value = limit if operator == "=" else value

@@ -1,0 +1,89 @@
+"""Measure everything in one run: `python -m bench`; writes `bench/latest.json`.
+
+    python -m bench [--events N]
+
+All figures are of this machine at this time: ratios within one run say more than figures
+of different runs.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+# Before numpy is loaded: a second thread of it takes the server's processor.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from bench import live, offline
+
+LATEST = Path(__file__).with_name("latest.json")
+EVENTS = 12_000
+RATES = (100, 500)
+
+Figures = dict[str, object]
+
+
+async def measure(events: int) -> Figures:
+    """Every figure, in the order of what it builds on."""
+    figures: Figures = {}
+    _say("the bare loop")
+    bare = await live.bare_loop()
+    figures["bare"] = {"events_per_s": round(bare)}
+    _say(f"live, 1,000 heuristics, {events} events")
+    async with live.with_pack(1_000) as rig:
+        small = await live.throughput(rig, events)
+        figures["live_1k"] = _live(small, bare)
+        _say(f"live, 10,000 heuristics, {events // 2} events")
+        async with live.with_pack(10_000) as other:
+            large = await live.throughput(other, events // 2)
+        figures["live_10k"] = _live(large, bare)
+        _say("replay")
+        figures["replay"] = {"events_per_s": round(await offline.replaying(rig))}
+        _say("rebuild")
+        rebuilt = await offline.rebuilding(rig, events)
+        figures["rebuild"] = {"events_per_s": round(rebuilt)}
+        for rate in RATES:
+            _say(f"latency at {rate} events/s")
+            seen, stored = await live.latency(rig, rate)
+            figures[f"latency_{rate}"] = _latency(seen)
+            _say(f"  of it within the broker and the worker: {_latency(stored)}")
+    figures["worker_rss_mb"] = round(large.rss_mb)
+    figures["cli_first_output_ms"] = round(offline.first_output_ms())
+    return figures
+
+
+def show(figures: Figures) -> None:
+    """Print a table."""
+    for name, value in figures.items():
+        parts = value if isinstance(value, dict) else {"": value}
+        cells = "  ".join(f"{key} {figure:,}".strip() for key, figure in parts.items())
+        print(f"{name:<20} {cells}")
+
+
+def _live(found: live.Throughput, bare: float) -> dict[str, float]:
+    ratio = round(found.events_per_s / bare, 3)
+    return {"events_per_s": round(found.events_per_s), "ratio": ratio}
+
+
+def _latency(found: live.Latency) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in asdict(found).items()}
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--events", type=int, default=EVENTS)
+    figures = asyncio.run(measure(parser.parse_args().events))
+    LATEST.write_text(json.dumps(figures, indent=2) + "\n")
+    show(figures)
+
+
+if __name__ == "__main__":
+    main()

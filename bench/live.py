@@ -1,0 +1,156 @@
+"""Live figures: how many events a second, how soon an answer, how much memory."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+
+import psutil  # type: ignore[import-untyped]  # has no types
+
+from bench import bare, world
+from bench.rig import Rig, answered, child, load_pack, rate, rig, store, written
+from schemas.record import Wire
+from schemas.subjects import outputs_of
+
+BARE_INPUTS = 20_000
+LATENCY_S = 8.0
+PATIENCE_S = 30.0
+WARM_UP_S = 1.0
+"""So much of an open loop is not counted."""
+
+DECIDED = "ev.*.out.*.decision.decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """How a worker did with inputs that waited for it."""
+
+    events_per_s: float
+    rss_mb: float
+    """The most memory it was seen to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds at one rate of events."""
+
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+
+
+async def bare_loop() -> float:
+    """Events a second of the bare loop."""
+    bodies = [event.body for event in world.events(BARE_INPUTS)]
+    headers = {"ce-specversion": "1.0"}
+    wires = [Wire(bare.INPUT, headers, body) for body in bodies]
+    async with rig() as running:
+        last = await store(running, wires)
+        async with child(running, "bench.bare"):
+            # Its outputs have no marks: they are counted.
+            await written(running, last + bare.OUTPUTS * len(wires))
+        return await rate(running, last, len(wires))
+
+
+@asynccontextmanager
+async def with_pack(heuristics: int) -> AsyncIterator[Rig]:
+    """A rig whose worker, now stopped, has been given a pack."""
+    async with rig() as running:
+        async with child(running, "bench.worker"):
+            await load_pack(running, heuristics)
+        yield running
+
+
+async def throughput(running: Rig, count: int) -> Throughput:
+    """Let a fresh worker answer so many events that are in the log already."""
+    first = await running.log.last_sequence(outputs_of("*"))
+    last = await store(running, [event.wire for event in world.events(count)])
+    rss = 0
+    async with child(running, "bench.worker") as worker:
+        process = psutil.Process(worker.pid)
+
+        def watch() -> None:
+            nonlocal rss
+            rss = max(rss, process.memory_info().rss)
+
+        await answered(running, last, watch)
+        watch()
+    return Throughput(await rate(running, first, count), rss / 2**20)
+
+
+async def latency(running: Rig, per_s: int) -> tuple[Latency, Latency]:
+    """From publishing to the decision as a follower gets it, and as the broker stores it.
+
+    The second is the broker's time of the decision minus that of its event in the log.
+    Events come in an open loop: whoever is late does not slow them down.
+    """
+    events = world.events(int(per_s * (LATENCY_S + WARM_UP_S)), seed=per_s)
+    after = await running.log.last_sequence(">")
+    async with child(running, "bench.worker"):
+        seeing = asyncio.create_task(_see(running, after, len(events)))
+        published = await _publish(running, events, per_s)
+        seen = await asyncio.wait_for(seeing, PATIENCE_S)
+    counted = [event.id for event in events[int(per_s * WARM_UP_S) :]]
+    on_the_wire = [seen[id_].at_ns - published[id_] for id_ in counted]
+    at_the_broker = [seen[id_].decided_ns - seen[id_].arrived_ns for id_ in counted]
+    return _percentiles(on_the_wire), _percentiles(at_the_broker)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A decision as the follower got it; all in nanoseconds since 1970."""
+
+    at_ns: int
+    decided_ns: int
+    arrived_ns: int
+    """When its event came into the log."""
+
+
+async def _publish(
+    running: Rig, events: Sequence[world.Event], per_s: int
+) -> dict[str, int]:
+    """Publish as sensors do, each event at its own time; return when each was sent."""
+    sent: dict[str, int] = {}
+    begin = time.perf_counter()
+    for number, event in enumerate(events):
+        early = begin + number / per_s - time.perf_counter()
+        if early > 0:
+            await asyncio.sleep(early)
+        sent[event.id] = time.time_ns()
+        await running.client.publish(event.published, event.body, headers=event.headers)
+    return sent
+
+
+async def _see(running: Rig, after: int, count: int) -> dict[str, _Seen]:
+    """Follow decisions until all events have one."""
+    decided: dict[str, tuple[int, int]] = {}
+    async with aclosing(running.log.follow(DECIDED, after, 1000)) as following:
+        async for records in following:
+            now = time.time_ns()
+            for record in records:
+                decided[record.headers["ce-causeid"]] = (now, record.time_ns)
+            if len(decided) >= count:
+                break
+    arrivals = await _arrivals(running, after)
+    return {
+        id_: _Seen(at_ns, decided_ns, arrivals[id_])
+        for id_, (at_ns, decided_ns) in decided.items()
+    }
+
+
+async def _arrivals(running: Rig, after: int) -> dict[str, int]:
+    """When each event came into the log, by id."""
+    found: dict[str, int] = {}
+    while records := await running.log.page("ev.*.in.*.sensor.>", after, 1000):
+        found |= {each.headers["ce-id"]: each.time_ns for each in records}
+        after = records[-1].sequence
+    return found
+
+
+def _percentiles(nanoseconds: Sequence[int]) -> Latency:
+    ordered = sorted(nanoseconds)
+    p50, p95, p99 = (
+        ordered[int(len(ordered) * part)] / 1e6 for part in (0.5, 0.95, 0.99)
+    )
+    return Latency(p50, p95, p99)

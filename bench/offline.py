@@ -1,0 +1,64 @@
+"""Figures without a worker: replay, rebuilding the read models, starting the program."""
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.rig import PARTITIONS, Rig
+from bench.worker import started
+from echoic.embedders import embedder
+from handlers.aids import Bringer, PackLibrary
+from projections.postgres import embedded_postgres
+from projections.rebuilding import rebuild
+from projections.store import Store
+from replay.verify import Span, verify
+
+STARTS = 9
+
+
+async def replaying(rig: Rig) -> float:
+    """Events a second that are answered anew and compared, read from the broker."""
+    bringer = _bringer(rig)
+    inputs = 0
+    begin = time.perf_counter()
+    for partition in PARTITIONS:
+        found = await verify(
+            rig.log, Span(partition), bringer, digests=started().digests
+        )
+        if not found.is_identical:
+            raise RuntimeError(f"the replay differs: {found.divergence}")
+        inputs += found.inputs
+    return inputs / (time.perf_counter() - begin)
+
+
+async def rebuilding(rig: Rig, events: int) -> float:
+    """Events a second that become rows in PostgreSQL, from the log to the swap."""
+    with TemporaryDirectory(prefix="echoic-bench-") as folder:
+        async with embedded_postgres(Path(folder)) as server:
+            with Store(server.url) as store:
+                store.prepare()
+                begin = time.perf_counter()
+                await rebuild(rig.log, store, _bringer(rig))
+                return events / (time.perf_counter() - begin)
+
+
+def first_output_ms() -> float:
+    """The median time from starting `echoic --version` to its first byte."""
+    program = Path(sys.executable).with_name("echoic")
+    return statistics.median(_first_output_ms(program) for _ in range(STARTS))
+
+
+def _first_output_ms(program: Path) -> float:
+    begin = time.perf_counter()
+    with subprocess.Popen([program, "--version"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        return (time.perf_counter() - begin) * 1000
+
+
+def _bringer(rig: Rig) -> Bringer:
+    made_by = embedder("wordllama")
+    return Bringer(made_by, PackLibrary(rig.log, made_by))

@@ -1,0 +1,173 @@
+"""The rig: a real server, a real worker in its own process, and inputs put in the log.
+
+As in production there are three processes: the server, the worker, and whoever publishes.
+Credentials go to a child by its standard input.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+import orjson
+from nats.aio.client import Client
+
+from bench import world
+from handlers.worker.loop import INPUTS_AT_ONCE
+from schemas.controls import PackLoaded
+from schemas.identity import EPOCH_PREFIX
+from schemas.packs import to_blob
+from schemas.record import Wire
+from schemas.subjects import SHARED_AGENT, outputs_of, parse, partition_of
+from schemas.writing import write_input
+from streams.accounts import Credentials
+from streams.append import JetStreamWriter
+from streams.connection import connect
+from streams.migrate import migrate
+from streams.order import answer
+from streams.read import JetStreamReader
+from streams.server import EmbeddedServer, embedded_server
+
+PARTITIONS = tuple(sorted({partition_of(agent) for agent in world.AGENTS}))
+BATCH = 500
+START_S = 60.0
+PATIENCE_S = 120.0
+POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A running server with an empty log, and a connection to it."""
+
+    server: EmbeddedServer
+    client: Client
+    log: JetStreamReader
+    writer: JetStreamWriter
+
+
+@asynccontextmanager
+async def rig() -> AsyncIterator[Rig]:
+    """A server over a folder that is gone afterwards."""
+    with TemporaryDirectory(prefix="echoic-bench-") as folder:
+        async with embedded_server(Path(folder)) as server:
+            client = await server.connect("bench")
+            try:
+                epoch = await migrate(client)
+                log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
+                yield Rig(server, client, log, writer)
+            finally:
+                await client.close()
+
+
+@asynccontextmanager
+async def child(rig: Rig, module: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process that connects to the server; it has said that it is ready."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        module,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(orjson.dumps(asdict(rig.server.core)) + b"\n")
+    await process.stdin.drain()
+    try:
+        async with asyncio.timeout(START_S):
+            if await process.stdout.readline() != b"ready\n":
+                raise RuntimeError(f"{module!r} did not start: see its output above")
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def connected_child() -> Client:
+    """In the child: the connection that the parent's credentials give."""
+    fields = orjson.loads(sys.stdin.readline())
+    return await connect(Credentials(**fields), "bench child")
+
+
+async def load_pack(rig: Rig, heuristics: int) -> None:
+    """Put a pack in force in every partition that has agents; a worker must run."""
+    pack = world.pack(heuristics)
+    digest = await rig.writer.put_blob(to_blob(pack))
+    message = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
+    for partition in PARTITIONS:
+        wire = write_input(
+            message,
+            agent=SHARED_AGENT,
+            partition=partition,
+            id_=str(uuid4()),
+            source="/bench",
+        )
+        sequence = await rig.writer.append(wire, f"{EPOCH_PREFIX}{uuid4()}")
+        await answer(rig.log, partition, sequence, START_S)
+
+
+async def store(rig: Rig, wires: Sequence[Wire]) -> int:
+    """Put inputs into the log, many in a batch: what sensors do, only faster.
+
+    Returns:
+        The sequence of the last one.
+    """
+    last = 0
+    for start in range(0, len(wires), BATCH):
+        last = await _store_at_once(rig.client, wires[start : start + BATCH])
+    return last
+
+
+async def _store_at_once(client: Client, wires: Sequence[Wire]) -> int:
+    batch = {"Nats-Batch-Id": uuid4().hex}
+    for place, wire in enumerate(wires[:-1], start=1):
+        headers = {**wire.headers, **batch, "Nats-Batch-Sequence": str(place)}
+        await client.publish(wire.subject, wire.body, headers=headers)
+    closing = wires[-1]
+    headers = {**closing.headers, **batch, "Nats-Batch-Sequence": str(len(wires))}
+    headers["Nats-Batch-Commit"] = "1"
+    answered = await client.request(closing.subject, closing.body, 10, headers=headers)
+    return int(orjson.loads(answered.data)["seq"])
+
+
+async def answered(rig: Rig, sequence: int, watch: Callable[[], None]) -> None:
+    """Wait until the input at `sequence` is answered; call `watch` now and then."""
+    record = await rig.log.record(sequence)
+    assert record is not None
+    outputs = outputs_of(parse(record.subject).partition)
+    async with asyncio.timeout(PATIENCE_S):
+        # Following the outputs would take time from the worker that is measured.
+        while await _cause_of_last(rig, outputs) < sequence:  # noqa: ASYNC110
+            watch()
+            await asyncio.sleep(POLL_S)
+
+
+async def written(rig: Rig, sequence: int) -> None:
+    """Wait until the log holds an output at `sequence`."""
+    async with asyncio.timeout(PATIENCE_S):
+        while await rig.log.last_sequence(outputs_of("*")) < sequence:  # noqa: ASYNC110
+            await asyncio.sleep(POLL_S)
+
+
+async def _cause_of_last(rig: Rig, outputs: str) -> int:
+    last = await rig.log.record(await rig.log.last_sequence(outputs))
+    return int(last.headers.get("ce-causeseq", 0)) if last is not None else 0
+
+
+async def rate(rig: Rig, after: int, count: int) -> float:
+    """Events answered per second by the broker's times of the outputs behind `after`.
+
+    The first write only starts the clock; it is taken to be a full one.
+    """
+    outputs = outputs_of("*")
+    (first,) = await rig.log.page(outputs, after, 1)
+    last = await rig.log.record(await rig.log.last_sequence(outputs))
+    assert last is not None
+    return (count - INPUTS_AT_ONCE) / (last.time_ns - first.time_ns) * 1e9

@@ -1,0 +1,54 @@
+"""A worker as an instance runs it, alone in a process: `python -m bench.worker`."""
+
+import asyncio
+import signal
+from importlib.metadata import version
+
+from bench.rig import connected_child
+from echoic.embedders import embedder
+from handlers.aids import Bringer, PackLibrary
+from handlers.worker.loop import Worker
+from schemas.controls import MindStarted
+from schemas.settings import CodeDigests, MatchLimits, MindSettings
+from streams.append import JetStreamWriter
+from streams.checkpoints import JetStreamCheckpoints
+from streams.migrate import epoch_of
+from streams.read import JetStreamReader
+
+
+async def main() -> None:
+    """Answer all inputs until terminated."""
+    client = await connected_child()
+    log = JetStreamReader(client, await epoch_of(client))
+    made_by = embedder("wordllama")
+    worker = Worker(
+        log,
+        JetStreamWriter(client),
+        Bringer(made_by, PackLibrary(log, made_by)),
+        started(),
+        checkpoints=JetStreamCheckpoints(client),
+    )
+    running = asyncio.create_task(worker.run())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    await worker.ready.wait()
+    print("ready", flush=True)
+    await asyncio.gather(running, return_exceptions=True)
+    await client.close()
+
+
+def started() -> MindStarted:
+    """The settings as they are if nobody says otherwise."""
+    made_by = embedder("wordllama")
+    limits = MatchLimits(
+        match=made_by.limits.match,
+        duplicate=made_by.limits.duplicate,
+        endorse=made_by.limits.endorse,
+    )
+    return MindStarted(
+        settings=MindSettings(limits=limits, embedder=made_by.name),
+        digests=CodeDigests(version=version("echoic"), embedder=made_by.digest),
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
