@@ -54,9 +54,17 @@ async def audit(log: ReadableLog) -> Audit:
 
 
 async def audit_partition(log: ReadableLog, partition: int) -> Audit:
-    """Count over one partition."""
-    causes = [each.sequence async for each in _all(log, inputs_of(partition))]
-    tally = _Tally(causes)
+    """Count over one partition, as it is now: what arrives meanwhile is left out."""
+    end = max(
+        await log.last_sequence(inputs_of(partition)),
+        await log.last_sequence(outputs_of(partition)),
+    )
+    causes = [
+        each.sequence
+        async for each in _all(log, inputs_of(partition))
+        if each.sequence <= end
+    ]
+    tally = _Tally(causes, end)
     async for record in _all(log, outputs_of(partition)):
         tally.take(record)
     return tally.result()
@@ -73,7 +81,8 @@ async def _all(log: ReadableLog, subjects: str) -> AsyncIterator[Record]:
 class _Tally:
     """The count so far, and the group that is being read."""
 
-    def __init__(self, causes: list[int]) -> None:
+    def __init__(self, causes: list[int], end: int) -> None:
+        self._end = end
         self._inputs = frozenset(causes)
         self._waiting = set(causes)
         self._groups = self._causeless = self._incomplete = self._repeated = 0
@@ -87,6 +96,8 @@ class _Tally:
         except (KeyError, ValueError):
             self._close()
             self._incomplete += 1
+            return
+        if min(record.sequence, mark.cause_sequence) > self._end:
             return
         belongs = (mark.cause_sequence, mark.count) == (self._cause, self._count)
         if not belongs or mark.index == 0:
