@@ -1,0 +1,65 @@
+"""One running instance for all end-to-end tests, and a fresh companion for each."""
+
+import itertools
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from echoic.instance import Instance, instance
+from echoic.settings import load
+from handlers.effects.models import LiteLLM
+from tests.e2e.companion import Companion, companion
+from tests.e2e.model_double import NAME, ModelDouble, model_double
+
+ADVISOR = Path(__file__).parent / "game_advisor"
+_NUMBERS = itertools.count(1)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def double() -> AsyncIterator[ModelDouble]:
+    """The model of every end-to-end test."""
+    async with model_double() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def live(
+    double: ModelDouble, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Instance]:
+    """A whole instance with a model, over a throw-away folder."""
+    # Imported here, so that no test waits for it.
+    await LiteLLM().prepare()
+    folder = tmp_path_factory.mktemp("instance")
+    variables = reached_at(double) | {"ECHOIC_GOALS": "Survive the night"}
+    async with running_instance(folder, variables) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ada(live: Instance) -> AsyncIterator[Companion]:
+    """A companion that nothing has happened to yet; its log must be sound in the end."""
+    async with companion(live, f"ada-{next(_NUMBERS)}") as fresh:
+        yield fresh
+
+
+@asynccontextmanager
+async def running_instance(
+    folder: Path, variables: Mapping[str, str]
+) -> AsyncIterator[Instance]:
+    """An instance over a folder with the game's pack, set up by the environment."""
+    flags = {"data": str(folder), "packs": [str(ADVISOR)]}
+    settings = load(flags, environment=variables, folder=folder)
+    async with instance(settings, print, durable=False) as running:
+        yield running
+
+
+def reached_at(double: ModelDouble) -> dict[str, str]:
+    """The variables by which an instance reaches the double through litellm."""
+    return {
+        "ECHOIC_MODEL_NAME": NAME,
+        "ECHOIC_MODEL_API_BASE": double.url,
+        "ECHOIC_MODEL_API_KEY": "none",
+    }
