@@ -144,7 +144,7 @@ async def answered(rig: Rig, sequence: int, watch: Callable[[], None]) -> None:
     outputs = outputs_of(parse(record.subject).partition)
     async with asyncio.timeout(PATIENCE_S):
         # Following the outputs would take time from the worker that is measured.
-        while await _cause_of_last(rig, outputs) < sequence:  # noqa: ASYNC110
+        while await _cause_of_last(rig, outputs) < sequence:
             watch()
             await asyncio.sleep(POLL_S)
 
