@@ -118,38 +118,19 @@ _COLUMNS: dict[TableName, dict[str, Any]] = {
         "id": Text,
         "event_id": Text,
         "session_id": Text,
-        "source": Text,
-        "type": Text,
-        "domain": Text,
         "event_text": Text,
         "event_fields": JSONB,
         "occurred_at": _TIME,
         "event_at": _TIME,
         "decided_at": _TIME,
         "recorded_at": _TIME,
-        "latency_ms": Double,
         "status": Text,
-        "path": Text,
-        "arm": Text,
-        "silence": Text,
-        "text": Text,
-        "response_type": Text,
-        "urgency": Double,
-        "salience_effective": Double,
-        "matched_heuristic_id": Text,
-        "predicted_success": Double,
-        "prediction_confidence": Double,
-        "strategy": Text,
+        "message": JSONB,
+        "completion": JSONB,
         "completed_at": _TIME,
         "completed_recorded_at": _TIME,
-        "completed_by": Text,
-        "model": Text,
-        "drop_reason": Text,
-        "drop_detail": Text,
-        "chain": Text,
         "sequence": BigInteger,
         "output_sequence": BigInteger,
-        "message": JSONB,
     },
     "asks": {
         "agent": Text,
@@ -244,8 +225,34 @@ _INDEXES: dict[TableName, tuple[tuple[str, ...], ...]] = {
     "asks": (("decision_id",),),
 }
 
-_IN_MESSAGE = ("candidates", "gates", "salience", "action", "draw", "flags")
-"""What of a decision is read from its message as jsonb."""
+_FROM_MESSAGES = {
+    **{
+        name: f"message ->> '{name}'"
+        for name in ("source", "type", "domain", "arm", "silence", "strategy", "chain")
+    },
+    **{
+        name: f"message -> '{name}'"
+        for name in ("candidates", "gates", "salience", "action", "draw", "flags")
+    },
+    **{
+        name: f"coalesce(completion ->> '{name}', message ->> '{name}')"
+        for name in ("text", "response_type", "matched_heuristic_id")
+    },
+    **{
+        name: f"coalesce(completion ->> '{name}', message ->> '{name}')::float8"
+        for name in ("predicted_success", "prediction_confidence", "urgency")
+    },
+    "path": "CASE WHEN status = 'dropped' THEN 'fallback'"
+    " ELSE coalesce(completion ->> 'path', message ->> 'path') END",
+    "completed_by": "completion ->> 'ask_id'",
+    "model": "completion ->> 'model'",
+    "drop_reason": "completion ->> 'reason'",
+    "drop_detail": "completion ->> 'detail'",
+    "latency_ms": "extract(epoch FROM recorded_at - event_at)::float8 * 1000",
+    "completed_latency_ms": "extract(epoch FROM completed_recorded_at - event_at)::float8"
+    " * 1000",
+}
+"""What the view of decisions reads out of the two messages of a decision."""
 
 control = MetaData()
 """The tables that belong to no version."""
@@ -302,9 +309,5 @@ def view(name: TableName, version: int) -> str:
     """The statement that shows a version's table under its plain name."""
     columns = [f'"{column}"' for column in _COLUMNS[name]]
     if name == "decisions":
-        columns += [f"message -> '{each}' AS \"{each}\"" for each in _IN_MESSAGE]
-        columns += [
-            "extract(epoch FROM completed_recorded_at - event_at) * 1000"
-            " AS completed_latency_ms"
-        ]
+        columns += [f'{read} AS "{column}"' for column, read in _FROM_MESSAGES.items()]
     return f"CREATE VIEW {name} AS SELECT {', '.join(columns)} FROM {name}__v{version}"

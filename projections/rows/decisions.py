@@ -11,81 +11,39 @@ from schemas.sensing import Sensed
 
 
 def decided(folded: Folded, output: Output, message: Decided) -> Put:
-    """A decision as it was made at its occasion."""
+    """A decision as it was made at its occasion; most of it stays in its message."""
     taken, record = folded.taken, output.record
-    took_ns = record.time_ns - taken.record.time_ns
+    event = taken.message
+    sensed = event if isinstance(event, Sensed) else None
+    if message.event_id != taken.id:
+        sensed = None
     row: Row = {
         "event_id": message.event_id,
         "session_id": message.session_id,
-        "source": message.source,
-        "type": message.type,
-        "domain": message.domain,
-        "event_text": None,
-        "event_fields": None,
-        "occurred_at": None,
+        "event_text": sensed.text if sensed else None,
+        "event_fields": json_text(sensed.fields or None) if sensed else None,
+        "occurred_at": sensed.occurred_at if sensed else None,
         "event_at": taken.at,
         "decided_at": output.at,
         "recorded_at": record.recorded_at,
-        "latency_ms": round(took_ns / 1_000_000, 3),
         "status": _status(message),
-        "path": message.path,
-        "arm": message.arm,
-        "silence": message.silence,
-        "text": message.text,
-        "response_type": message.response_type,
-        "urgency": message.urgency,
-        "salience_effective": message.salience.effective,
-        "matched_heuristic_id": message.matched_heuristic_id,
-        "predicted_success": message.predicted_success,
-        "prediction_confidence": message.prediction_confidence,
-        "strategy": message.strategy,
+        "message": storable_json(record.body),
+        "completion": None,
         "completed_at": None,
         "completed_recorded_at": None,
-        "completed_by": None,
-        "model": None,
-        "drop_reason": None,
-        "drop_detail": None,
-        "chain": message.chain,
         "sequence": taken.sequence,
         "output_sequence": record.sequence,
-        "message": storable_json(record.body),
     }
-    event = taken.message
-    if isinstance(event, Sensed) and message.event_id == taken.id:
-        row["event_text"] = event.text
-        row["event_fields"] = json_text(event.fields) if event.fields else None
-        row["occurred_at"] = event.occurred_at
     return Put("decisions", (folded.name, output.id), row)
 
 
-def completed(folded: Folded, output: Output, message: Completed) -> Patch:
-    """The answer that a decision waited for."""
+def concluded(folded: Folded, output: Output, message: Completed | Dropped) -> Patch:
+    """What came of a decision that waited."""
     values: Row = {
-        "status": "spoke",
-        "path": message.path,
-        "text": message.text,
-        "response_type": message.response_type,
-        "matched_heuristic_id": message.matched_heuristic_id,
-        "predicted_success": message.predicted_success,
-        "prediction_confidence": message.prediction_confidence,
+        "status": "spoke" if isinstance(message, Completed) else "dropped",
+        "completion": storable_json(output.record.body),
         "completed_at": output.at,
         "completed_recorded_at": output.record.recorded_at,
-        "completed_by": message.ask_id,
-        "model": message.model,
-    }
-    return Patch("decisions", (folded.name, message.decision_id), values)
-
-
-def dropped(folded: Folded, output: Output, message: Dropped) -> Patch:
-    """A decision that waited and came to nothing."""
-    values: Row = {
-        "status": "dropped",
-        "path": "fallback",
-        "completed_at": output.at,
-        "completed_recorded_at": output.record.recorded_at,
-        "completed_by": message.ask_id,
-        "drop_reason": message.reason,
-        "drop_detail": message.detail or None,
     }
     return Patch("decisions", (folded.name, message.decision_id), values)
 

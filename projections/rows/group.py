@@ -40,10 +40,8 @@ def _of_output(folded: Folded, output: Output) -> list[Change]:
     match output.message:
         case Decided() as message:
             return [decisions.decided(folded, output, message)]
-        case Completed() as message:
-            return [decisions.completed(folded, output, message)]
-        case Dropped() as message:
-            return [decisions.dropped(folded, output, message)]
+        case Completed() | Dropped() as message:
+            return [decisions.concluded(folded, output, message)]
         case HeuristicFired() as message:
             return [fires.fired(folded, output, message)]
         case ModelAsked() | DeliveryAsked() as message:

@@ -5,8 +5,9 @@ import pytest
 from projections import queries
 from projections.projector import Projector
 from projections.store import Store
-from tests.life import decision_id
-from tests.projections.chronicle import GARDEN, LOW, Chronicle, eventful, garden
+from tests import factories
+from tests.life import Life, decision_id
+from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, eventful, garden
 
 pytestmark = pytest.mark.services
 
@@ -80,6 +81,31 @@ async def test_decisions_are_found_by_id_event_and_status(
     assert silent.silence == "below_relevance"
     of_session = queries.decisions(store, "ana", session=silent.session_id)
     assert [each.event_text for each in of_session] == ["the wind blows again", LOW]
+
+
+async def test_a_concluded_decision_shows_its_end(store: Store) -> None:
+    """Text, path and model are those of the answer; a dropped one names its reason."""
+    life = Life(model=factories.MODEL)
+    asked = life.sense("a knock at the door", salience=HINTS)
+    life.wait(1).answer_model(asked, "Shall I look?")
+    life.fail_model(life.wait(600).sense("another knock", salience=HINTS))
+    chronicle = Chronicle(life)
+    await chronicle.catch_up()
+    await Projector(chronicle.log, store, chronicle.aids).catch_up()
+
+    dropped, spoke = queries.decisions(store)
+    assert (spoke.status, spoke.text, spoke.path, spoke.model) == (
+        "spoke",
+        "Shall I look?",
+        "llm",
+        factories.MODEL.name,
+    )
+    assert spoke.completed_latency_ms == 1002.0
+    assert (dropped.status, dropped.path, dropped.drop_reason) == (
+        "dropped",
+        "fallback",
+        "llm_no_response",
+    )
 
 
 async def test_sessions_rapport_and_quarantine(
