@@ -168,7 +168,7 @@ STEPS = st.lists(
         st.sampled_from(["health low", "dusk falls", "vote", "answer", "goals"]),
         st.sampled_from([0.0, 1.0, 30.0, 100.0]),
     ),
-    max_size=14,
+    max_size=10,
 )
 
 

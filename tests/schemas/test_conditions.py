@@ -119,6 +119,10 @@ def test_conditions_tell_apart_what_similarity_cannot(when, meant, trap):
             "value = 1 (is 3) or ratio > 1 (is 0.30000000000000004)",
         ),
         ("on = false", "on = false (is true)"),
+        (
+            "(value = 3 and on = false) or value = 1",
+            "on = false (is true) or value = 1 (is 3)",
+        ),
         ("note = 1", "note = 1 (is null)"),
         ("pos = 1", "pos = 1 (is an object)"),
         ("many = 1", "many = 1 (is a list)"),

@@ -47,6 +47,21 @@ def test_a_trace_belongs_to_its_event() -> None:
     assert identity.trace_id("e1") != identity.trace_id("e2")
 
 
+def test_the_nil_uuid_is_no_trace() -> None:
+    """A trace id may not be all zeros."""
+    assert identity.trace_id(str(UUID(int=0))) != "0" * 32
+
+
+def test_spans_are_known_before_they_are_made() -> None:
+    """Their ids derive from the trace, the name and the place."""
+    span = identity.span_id("k", "decide", 0)
+
+    assert len(span) == 16
+    assert span != identity.span_id("k", "decide", 1)
+    context = identity.traceparent("e1", span)
+    assert context == f"00-{identity.trace_id('e1')}-{span}-01"
+
+
 def test_a_draw_depends_on_its_four_words() -> None:
     """Seed, agent, event and purpose."""
     words = ("seed", "ana", "e1", "arm")
