@@ -1,11 +1,22 @@
-"""The FastStream broker that effects and services subscribe to."""
+"""The FastStream broker that effects and services subscribe to, and its round trips."""
 
 import logging
+from typing import Protocol
 
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 
 from streams.accounts import Credentials
+
+FLUSH_S = 5
+"""How long the server may take to answer."""
+
+
+class Flushing(Protocol):
+    """A connection, as far as waiting for the server goes."""
+
+    async def flush(self, timeout: int = FLUSH_S) -> None:
+        """Send a PING and wait for its PONG."""
 
 
 def faststream_broker(credentials: Credentials) -> NatsBroker:
@@ -45,4 +56,12 @@ async def start(broker: NatsBroker) -> None:
     """Start the subscribers; on return the server knows of all of them."""
     connection = await broker.connect()
     await broker.start()
-    await connection.flush()
+    await settle(connection)
+
+
+async def settle(connection: Flushing) -> None:
+    """Return when the server has taken in all that was sent so far."""
+    # The client's flush sends its PING ahead of what it has not written yet; the
+    # second PING is behind that for certain.
+    await connection.flush(FLUSH_S)
+    await connection.flush(FLUSH_S)

@@ -8,16 +8,14 @@ from typing import Any, Protocol
 import nats.errors
 import orjson
 
+from handlers.broker import Flushing, settle
 from schemas import identity, subjects
 from schemas.asks import DeliveryAsked
 from schemas.message import rfc3339
 from schemas.results import Delivered, DeliveryFailed
 
-FLUSH_S = 5
-"""How long the broker may take to confirm that it has what was published."""
 
-
-class Outlet(Protocol):
+class Outlet(Flushing, Protocol):
     """The part of a broker connection that lets words out."""
 
     async def publish(
@@ -28,9 +26,6 @@ class Outlet(Protocol):
         headers: dict[str, Any] | None = None,
     ) -> None:
         """Send a message to whoever listens."""
-
-    async def flush(self, timeout: int = FLUSH_S) -> None:
-        """Wait until the broker has everything published so far."""
 
 
 async def deliver(
@@ -56,7 +51,7 @@ async def deliver(
         return DeliveryFailed(
             ask_id=ask_id, channel=asked.channel, reason="refused", detail=str(error)
         )
-    await outlet.flush(FLUSH_S)
+    await settle(outlet)
     return Delivered(ask_id=ask_id, channel=asked.channel)
 
 
