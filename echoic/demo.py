@@ -25,7 +25,7 @@ from echoic.instance import Instance, instance
 from echoic.names import heuristic_names
 from echoic.playback import PlayedEvent, PlayedVote, played
 from echoic.render import Style
-from echoic.sensor_access import ask_for_access
+from echoic.sensor_access import sensor_credentials
 from echoic.settings import Settings, load
 from echoic.talking import publish_raw, tell
 from echoic.watching import decisions
@@ -153,7 +153,7 @@ async def _play(live: Instance, audience: Audience, speed: float) -> int:
 
 async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
     """A connection with the rights of a sensor, and no others."""
-    credentials = await ask_for_access(live.client, AGENT, "crafter")
+    credentials = await sensor_credentials(live.settings, AGENT, "crafter")
     return await stack.enter_async_context(connected(credentials, "crafter"))
 
 

@@ -1,22 +1,18 @@
-"""What an agent goes by: its heuristics, how far each is trusted, and why.
+"""What an agent goes by: its heuristics, and how far each is trusted.
 
-Its rule: folded from the log, so it is there whether or not the read models are.
+Its rule: the same whether it comes from the read models or is folded from the log.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from echoic.remembering import Progress, Remembered
-from handlers.aids import Bringer, PackLibrary
+from echoic.remembering import Remembered
 from projections.folds import beliefs
-from replay.sessions import Step, steps
+from projections.queries import Heuristic
 from schemas.identity import heuristic_id
-from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
 from schemas.packs import Pack, content_hash, from_blob
 from schemas.settings import LearningSettings
-from schemas.state import PartitionState, Taught, belief_key
-from schemas.subjects import partition_of
-from schemas.vectors import Embedder
+from schemas.state import Taught, belief_key
 from streams.log import ReadableLog
 
 
@@ -28,7 +24,7 @@ class Learnt:
     name: str
     domain: str
     origin: str
-    """`pack` or `taught`."""
+    """`pack` or `seeded`."""
     condition: str
     when: str | None
     text: str
@@ -38,18 +34,6 @@ class Learnt:
     successes: int
     lifecycle: str
     content_hash: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One step of a heuristic's confidence."""
-
-    sequence: int
-    at: str
-    why: str
-    detail: str
-    before: float
-    after: float
 
 
 async def learnt(log: ReadableLog, known: Remembered) -> list[Learnt]:
@@ -66,23 +50,23 @@ async def learnt(log: ReadableLog, known: Remembered) -> list[Learnt]:
     return found
 
 
-async def history(
-    log: ReadableLog,
-    agent: str,
-    heuristic: str,
-    embedder: Embedder,
-    progress: Progress = lambda _: None,
-) -> list[Change]:
-    """Every change of a heuristic's confidence, and which message made it."""
-    bringer = Bringer(embedder, PackLibrary(log, embedder))
-    changes: list[Change] = []
-    count = 0
-    async for step in steps(log, partition_of(agent), bringer):
-        count += 1
-        progress(count)
-        if step.agent == agent:
-            changes.extend(_changes(step, heuristic))
-    return changes
+def of_read_models(row: Heuristic) -> Learnt:
+    """A heuristic as the read models hold it."""
+    return Learnt(
+        id=row.id,
+        name=row.name,
+        domain=row.domain,
+        origin=row.origin,
+        condition=row.condition["text"],
+        when=row.condition.get("when"),
+        text=row.action["text"],
+        confidence=row.confidence,
+        declared=row.declared,
+        fires=row.fire_count,
+        successes=row.success_count,
+        lifecycle=row.lifecycle,
+        content_hash=row.content_hash,
+    )
 
 
 def _of_pack(pack: Pack, known: Remembered) -> Iterator[Learnt]:
@@ -105,7 +89,7 @@ def _taught(taught: Taught, known: Remembered) -> Learnt:
         id_=taught.id,
         name=taught.name,
         domain=taught.domain,
-        origin="taught",
+        origin="seeded",
         content=taught.content_hash,
         declared=taught.declared,
         words=(taught.condition, taught.when, taught.text),
@@ -144,34 +128,3 @@ def _standing(
         lifecycle=beliefs.lifecycle(belief, by_hand, learning),
         content_hash=content,
     )
-
-
-def _changes(step: Step, heuristic: str) -> Iterator[Change]:
-    """What a group changed of the confidence in a heuristic."""
-    for output in step.outputs:
-        message = output.message
-        match message:
-            case OutcomeObserved(heuristic_id=id_, outcome=outcome) if id_ == heuristic:
-                why, detail = f"outcome {outcome}", message.reason or message.by
-            case FeedbackApplied(heuristic_id=id_, value=value) if id_ == heuristic:
-                why, detail = f"feedback {value:+g}", message.comment or message.actor
-            case LifecycleChanged(heuristic_id=id_, after=life) if id_ == heuristic:
-                why, detail = f"now {life}", f"before {message.before}"
-            case _:
-                continue
-        key = belief_key(heuristic, message.content_hash or "")
-        after = _confidence(step.after, output.agent, key)
-        yield Change(
-            sequence=step.sequence,
-            at=output.at.isoformat(timespec="seconds"),
-            why=why,
-            detail=detail,
-            before=_confidence(step.before, output.agent, key) or after or 0.0,
-            after=after or 0.0,
-        )
-
-
-def _confidence(state: PartitionState, agent: str, key: str) -> float | None:
-    known = state.agents.get(agent)
-    belief = known.beliefs.get(key) if known else None
-    return belief.confidence if belief else None

@@ -14,6 +14,7 @@ from echoic.cli.common import (
     Data,
     Json,
     new_app,
+    note,
     print_json,
     print_rows,
     settings_of,
@@ -25,7 +26,10 @@ from echoic.errors import EchoicError
 from echoic.learnt import Learnt
 from echoic.live import Connection, connect
 from echoic.names import resolve
+from echoic.read_models import up_to_date
 from echoic.talking import tell
+from projections import queries
+from projections.queries import ConfidenceChange
 from schemas.controls import HeuristicFrozen, HeuristicSeeded
 from schemas.reasons import ResponseType
 
@@ -65,19 +69,14 @@ def show(
     """
     settings = settings_of(data, agent)
 
-    async def run() -> tuple[Learnt, list[learnt.Change]]:
+    async def run() -> tuple[Learnt, tuple[ConfidenceChange, ...]]:
         async with connect(settings) as connection:
             found = await _one(connection, name)
-            progress = Progress("inputs folded")
-            changes = await learnt.history(
-                connection.log,
-                settings.agent,
-                found.id,
-                embedder(settings.embedder),
-                progress,
-            )
-            progress.done()
-            return found, changes
+            async with up_to_date(connection) as store:
+                if store is None:
+                    note("the read models are away: no history")
+                    return found, ()
+                return found, queries.history(store, settings.agent, found.id)
 
     found, changes = asyncio.run(run())
     if as_json:
@@ -88,10 +87,7 @@ def show(
     if changes:
         print()
         table(
-            [
-                (c.sequence, c.at, c.why, c.detail, f"{c.before:.2f} → {c.after:.2f}")
-                for c in changes
-            ],
+            [_step(each) for each in changes],
             ("seq", "at", "why", "detail", "trust"),
         )
 
@@ -170,7 +166,12 @@ def freeze(
 
 
 async def _learnt(connection: Connection) -> list[Learnt]:
+    """From the read models; folded from the log if they do not know the agent."""
     settings = connection.settings
+    async with up_to_date(connection) as store:
+        rows = queries.heuristics(store, settings.agent) if store else ()
+    if rows:
+        return [learnt.of_read_models(row) for row in rows]
     progress = Progress("inputs folded")
     known = await remembering.state_at(
         connection.log,
@@ -210,6 +211,13 @@ def _page(found: Learnt) -> Mapping[str, object]:
         "fires": f"{found.fires}, {found.successes} successes",
         "life": found.lifecycle,
     }
+
+
+def _step(change: ConfidenceChange) -> tuple[object, ...]:
+    before = "" if change.before is None else f"{change.before:.2f} → "
+    at = f"{change.at:%Y-%m-%d %H:%M:%S}"
+    trust = f"{before}{change.after:.2f}"
+    return change.sequence, at, change.why, change.detail, trust
 
 
 def _unit(number: float) -> float:

@@ -1,14 +1,17 @@
 """`echoic projection`: the read models, where they stand, and making them again."""
 
 from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from echoic import errors
 from echoic.cli.common import Data, Json, new_app, note, print_json, print_rows
-from echoic.cli.connected import on_instance
+from echoic.cli.connected import bringer_of, on_instance
 from echoic.live import Connection
 from echoic.watching import last_answered
+from projections import rebuilding
 from projections.store import Store
 from projections.tables import KEYS
 from schemas.subjects import PARTITIONS
@@ -62,4 +65,54 @@ def lag(data: Data = None, as_json: Json = False) -> None:
     print_rows(rows, ("partition", "position", "log"), as_json)
     if behind:
         note(f"{behind} partitions are behind")
+        raise typer.Exit(errors.FINDING)
+
+
+@app.command()
+def rebuild(
+    check: Annotated[
+        bool, typer.Option("--verify", help="Change nothing: prove table = fold(log).")
+    ] = False,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Make the read models again from the log, beside those that serve meanwhile.
+
+    Examples: `echoic projection rebuild`, `echoic projection rebuild --verify`. With
+    --verify the exit code is 1 if a table is not what the log makes of it.
+    """
+    if check:
+        _verify(data, as_json)
+        return
+
+    async def run(connection: Connection) -> int:
+        with Store(connection.needed_database()) as store:
+            return await rebuilding.rebuild(
+                connection.log, store, bringer_of(connection)
+            )
+
+    version = on_instance(data, None, run)
+    if as_json:
+        print_json({"v": 1, "version": version})
+    else:
+        print(f"version {version} serves")
+
+
+def _verify(data: Path | None, as_json: bool) -> None:
+    async def run(connection: Connection) -> rebuilding.Verified:
+        with Store(connection.needed_database()) as store:
+            return await rebuilding.verify(
+                connection.log, store, bringer_of(connection)
+            )
+
+    found = on_instance(data, None, run)
+    if as_json:
+        print_json({"v": 1, "is_equal": found.is_equal, **asdict(found)})
+    else:
+        for name, checksum in found.tables.items():
+            print(f"{name:<20} {checksum.rows:>9,} rows  {checksum.digest[:16]}")
+        for each in found.differences:
+            print(f"{each.kind}: {each.table} {', '.join(each.key)}")
+        note("equal to the fold" if found.is_equal else "not equal to the fold")
+    if not found.is_equal:
         raise typer.Exit(errors.FINDING)

@@ -1,7 +1,7 @@
 """`echoic replay`: decide again what was recorded, and compare."""
 
 import asyncio
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -96,19 +96,15 @@ async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verifi
     log = SessionLog(file)
     made = embedder(settings.embedder)
     header = file.header
-    found = await verify_span(
+    return await verify_span(
         log,
         Span(header.partition, header.first - 1, header.last, header.agent),
         Bringer(made, PackLibrary(log, made)),
         start=start_of(file),
+        expected_chain=file.trailer.chain,
         digests=_digests(settings),
         progress=progress,
     )
-    chain = dict(found.chains).get(header.agent, "")
-    if found.divergence is None and chain != file.trailer.chain:
-        differs = Divergence(header.last, None, "chain", file.trailer.chain, chain)
-        return replace(found, divergence=differs)
-    return found
 
 
 def _digests(settings: Settings) -> CodeDigests:

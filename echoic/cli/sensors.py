@@ -18,7 +18,7 @@ from echoic.cli.common import Agent, Data, new_app, note
 from echoic.cli.connected import on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
-from echoic.sensor_access import ask_for_access
+from echoic.sensor_access import sensor_credentials
 from schemas.subjects import SHARED_AGENT, partition_of
 
 app = new_app("sensor", "Run a sensor that comes with a pack.")
@@ -105,7 +105,7 @@ async def _credentials(
 ) -> Path:
     """A file with the rights to speak as `source`, readable by its owner alone."""
     agent = connection.settings.agent
-    access = await ask_for_access(connection.client, agent, source, grants)
+    access = await sensor_credentials(connection.settings, agent, source, grants)
     folder = connection.settings.data / "sensors"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{agent}.{source}.json"

@@ -1,13 +1,13 @@
 """`echoic session`: stretches of an agent's life that can be replayed by themselves."""
 
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 from uuid import uuid4
 
 import typer
 
-from echoic import render
 from echoic.cli.common import (
     Agent,
     Data,
@@ -20,7 +20,9 @@ from echoic.cli.common import (
 from echoic.cli.connected import bringer_of, on_instance
 from echoic.errors import NotFoundError
 from echoic.live import Connection
+from echoic.read_models import up_to_date
 from echoic.talking import tell
+from projections import queries
 from replay.sessions import (
     SessionSpan,
     UnknownSessionError,
@@ -46,33 +48,11 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
     Example: `echoic session list`.
     """
 
-    async def found(connection: Connection) -> list[SessionSpan]:
-        name = connection.settings.agent
-        spans = await sessions(
-            connection.log, partition_of(name), bringer_of(connection)
-        )
-        return [span for span in spans if span.agent == name]
-
-    spans = on_instance(data, agent, found)
+    rows = on_instance(data, agent, _rows)
     if as_json:
-        print_json({"v": 1, "rows": [asdict(span) for span in spans]})
+        print_json({"v": 1, "rows": rows})
         return
-    table(
-        [
-            (
-                render.short(span.id),
-                span.title or "-",
-                span.clock,
-                f"{span.started_at:%Y-%m-%d %H:%M:%S}",
-                f"{span.last_at - span.started_at}".partition(".")[0],
-                span.inputs,
-                span.decisions,
-                span.spoke,
-            )
-            for span in spans
-        ],
-        ("id", "title", "clock", "started", "for", "inputs", "decisions", "spoke"),
-    )
+    table([[_cell(row[name]) for name in _COLUMNS] for row in rows], _COLUMNS)
 
 
 @app.command()
@@ -155,6 +135,39 @@ def end(data: Data = None, agent: Agent = None) -> None:
 
     on_instance(data, agent, finish)
     print("ended")
+
+
+_COLUMNS = ("id", "title", "clock", "started_at", "last_at", "inputs", "spoke")
+
+
+async def _rows(connection: Connection) -> list[dict[str, object]]:
+    """From the read models, else folded from the log; the newest last."""
+    agent = connection.settings.agent
+    async with up_to_date(connection) as store:
+        if store is not None:
+            return [_row(row) for row in reversed(queries.sessions(store, agent))]
+    spans = await sessions(connection.log, partition_of(agent), bringer_of(connection))
+    return [_row(span) for span in spans if span.agent == agent]
+
+
+def _row(found: SessionSpan | queries.Session) -> dict[str, object]:
+    if isinstance(found, SessionSpan):
+        inputs, spoke = found.inputs, found.spoke
+    else:
+        inputs, spoke = found.input_count, found.spoke_count
+    return {
+        "id": found.id,
+        "title": found.title,
+        "clock": found.clock,
+        "started_at": found.started_at,
+        "last_at": found.last_at,
+        "inputs": inputs,
+        "spoke": spoke,
+    }
+
+
+def _cell(value: object) -> object:
+    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else value
 
 
 async def _span(connection: Connection, id_: str) -> SessionSpan:

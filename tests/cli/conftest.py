@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -80,16 +81,21 @@ class Program:
 
 
 @pytest.fixture
-def echoic(tmp_path: Path) -> Program:
+def echoic() -> Iterator[Program]:
     """The program over an empty folder; nothing runs."""
-    return Program(tmp_path)
+    # Not pytest's own folder: a second run closes that to the database's user.
+    with TemporaryDirectory(prefix="echoic-cli-") as folder:
+        yield Program(Path(folder))
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+def live() -> Iterator[Program]:
     """The program beside an instance that has the survival pack."""
-    program = Program(tmp_path_factory.mktemp("live"))
-    started = program("up", "--detach", "--pack", str(SURVIVAL))
-    assert started.code == 0, started.err
-    yield program
-    program("down")
+    with TemporaryDirectory(prefix="echoic-cli-") as folder:
+        program = Program(Path(folder))
+        started = program("up", "--detach", "--pack", str(SURVIVAL))
+        assert started.code == 0, started.err
+        try:
+            yield program
+        finally:
+            program("down")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.cli.conftest import ROOT, Program, Ran
@@ -128,10 +129,10 @@ def test_feedback_moves_the_heuristic(live: Program) -> None:
         assert ran.code == 0, ran.err
 
     shown = live("heuristic", "show", "drink-soon", "--agent", "votes", "--json").json
-    steps = [(step["why"], step["before"], step["after"]) for step in shown["history"]]
-    assert [why for why, _, _ in steps] == ["feedback +1", "feedback -1"]
-    assert steps[0][2] > steps[0][1]
-    assert shown["confidence"] == steps[1][2] < shown["declared"] == 0.8
+    declared, up, down = shown["history"]
+    assert [declared["why"], up["why"], down["why"]] == ["pack", "vote", "vote"]
+    assert up["after"] > up["before"] == declared["after"] == 0.8
+    assert shown["confidence"] == down["after"] < 0.8
 
 
 def test_feedback_on_an_unknown_heuristic_is_refused(live: Program) -> None:
@@ -152,7 +153,7 @@ def test_an_outcome_counts_for_the_fire_of_its_decision(live: Program) -> None:
     shown = live(
         "heuristic", "show", "drink-soon", "--agent", "outcomes", "--json"
     ).json
-    assert [step["why"] for step in shown["history"]] == ["outcome success"]
+    assert [step["why"] for step in shown["history"]] == ["pack", "outcome_report"]
     assert (shown["fires"], shown["successes"]) == (1, 1)
     assert shown["confidence"] > 0.8
 
@@ -330,6 +331,35 @@ def test_the_read_models_come_up_with_the_log(live: Program) -> None:
     assert [row["state"] for row in listed["rows"]] == ["serving"]
     assert "heuristics" in listed["views"]
     assert eventually(lambda: live("projection", "lag")).code == 0
+
+
+def test_the_read_models_are_made_again_and_proved(live: Program) -> None:
+    """A rebuild serves in the old one's place, and both are the fold of the log."""
+    rebuilt = live("projection", "rebuild", "--json")
+    proved = live("projection", "rebuild", "--verify", "--json")
+    states = [row["state"] for row in live("projection", "list", "--json").json["rows"]]
+
+    assert rebuilt.code == 0, rebuilt.err
+    assert proved.code == 0, proved.out
+    assert proved.json["is_equal"]
+    assert states.count("serving") == 1
+
+
+@pytest.mark.parametrize("server", ["nats-server", "postgres"])
+def test_a_server_that_is_killed_comes_back(live: Program, server: str) -> None:
+    """The instance starts its own servers again, and goes on where it was."""
+    note = json.loads((live.data / "instance.json").read_text())
+    children = psutil.Process(note["pid"]).children()
+    (victim,) = (child for child in children if child.name() == server)
+
+    victim.kill()
+
+    ran = eventually(lambda: live("pub", "hello", "--agent", server, "--wait"))
+    assert ran.code == 0, ran.err
+    rows = eventually(lambda: live("heuristic", "list", "--agent", server))
+    assert "drink-soon" in rows.out
+    assert eventually(lambda: live("projection", "lag")).code == 0
+    assert live("log", "verify").code == 0
 
 
 def test_a_second_instance_over_the_same_folder_is_refused(live: Program) -> None:
