@@ -4,7 +4,7 @@
 `Dropped` follows.
 """
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,9 @@ from schemas.message import Message, Moment, Name, Part, Unit
 from schemas.reasons import Drop, Path, ResponseType, Silence, Timing
 from schemas.sensing import Dimension
 from schemas.subjects import Kind
+
+Arm = Annotated[str, Field(min_length=1, max_length=600)]
+"""What an outcome is credited to; it holds names of up to 200 characters and hashes."""
 
 SILENT = "silent"
 """The arm of saying nothing."""
@@ -55,7 +58,7 @@ class Salience(Part):
 class Candidate(Part):
     """One arm that the strategy weighed."""
 
-    arm: Name
+    arm: Arm
     probability: Unit
     eligible: bool = True
     reason: str | None = None
@@ -87,11 +90,11 @@ class Decided(Decision):
     type: Name
     domain: Name
     path: Path
-    arm: Name
+    arm: Arm
     """The arm chosen."""
     probability: Unit
     """The probability with which the strategy chose it."""
-    greedy_arm: Name
+    greedy_arm: Arm
     """The arm the strategy holds best."""
     silence: Silence | None = None
     """Why nothing is said; none when something is, or may be later."""

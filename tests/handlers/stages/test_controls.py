@@ -205,6 +205,16 @@ def test_a_taught_heuristic_answers() -> None:
     assert decided.predicted_success == decided.prediction_confidence == 0.8
 
 
+def test_the_longest_names_are_weighed_like_any_other() -> None:
+    """Whatever a control may name, a decision can hold."""
+    long = "n" * 200
+    life = Life(model=factories.MODEL.model_copy(update={"name": long}))
+    applied(life.control(seeded(long, name=long, domain="game")))
+
+    assert life.decide("health low").matched_heuristic_id == long
+    assert life.decide("dusk falls").path == "llm"
+
+
 def test_a_condition_that_cannot_be_read_is_refused() -> None:
     """Whether it is taught or edited."""
     life = Life()
