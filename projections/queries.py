@@ -282,8 +282,8 @@ def rapport(store: Store, agent: str) -> tuple[Rapport, ...]:
 
 def quarantine(store: Store, limit: int = 100) -> tuple[Quarantined, ...]:
     """The latest inputs that could not be read, newest first."""
-    where = "true ORDER BY sequence DESC LIMIT :limit"
-    return _rows(store, Quarantined, "quarantine", where, limit=limit)
+    newest = "true ORDER BY sequence DESC LIMIT :limit"
+    return _rows(store, Quarantined, "quarantine", newest, limit=limit)
 
 
 def _rows(

@@ -1,7 +1,7 @@
-"""The read models' tables, by version, and the views under which everybody reads them.
+"""The read models' tables, by version.
 
-Each version is a set of physical tables (`heuristics__v3`); a view (`heuristics`) shows
-the version that serves. Every row belongs to one agent and derives from the log alone.
+Each version is a set of physical tables (`heuristics__v3`); the views of `projections.views`
+show the one that serves. Every row belongs to one agent and derives from the log alone.
 """
 
 from functools import lru_cache
@@ -31,7 +31,7 @@ PROJECTION = "read_models"
 
 _TIME = DateTime(timezone=True)
 
-_COLUMNS: dict[TableName, dict[str, Any]] = {
+COLUMNS: dict[TableName, dict[str, Any]] = {
     "heuristics": {
         "agent": Text,
         "id": Text,
@@ -225,35 +225,6 @@ _INDEXES: dict[TableName, tuple[tuple[str, ...], ...]] = {
     "asks": (("decision_id",),),
 }
 
-_FROM_MESSAGES = {
-    **{
-        name: f"message ->> '{name}'"
-        for name in ("source", "type", "domain", "arm", "silence", "strategy", "chain")
-    },
-    **{
-        name: f"message -> '{name}'"
-        for name in ("candidates", "gates", "salience", "action", "draw", "flags")
-    },
-    **{
-        name: f"coalesce(completion ->> '{name}', message ->> '{name}')"
-        for name in ("text", "response_type", "matched_heuristic_id")
-    },
-    **{
-        name: f"coalesce(completion ->> '{name}', message ->> '{name}')::float8"
-        for name in ("predicted_success", "prediction_confidence", "urgency")
-    },
-    "path": "CASE WHEN status = 'dropped' THEN 'fallback'"
-    " ELSE coalesce(completion ->> 'path', message ->> 'path') END",
-    "completed_by": "completion ->> 'ask_id'",
-    "model": "completion ->> 'model'",
-    "drop_reason": "completion ->> 'reason'",
-    "drop_detail": "completion ->> 'detail'",
-    "latency_ms": "extract(epoch FROM recorded_at - event_at)::float8 * 1000",
-    "completed_latency_ms": "extract(epoch FROM completed_recorded_at - event_at)::float8"
-    " * 1000",
-}
-"""What the view of decisions reads out of the two messages of a decision."""
-
 control = MetaData()
 """The tables that belong to no version."""
 
@@ -291,7 +262,7 @@ def physical(version: int) -> dict[TableName, Table]:
                 for column, type_ in columns.items()
             ),
         )
-        for name, columns in _COLUMNS.items()
+        for name, columns in COLUMNS.items()
     }
 
 
@@ -303,11 +274,3 @@ def indexes(version: int) -> tuple[str, ...]:
         for name, keys in _INDEXES.items()
         for columns in keys
     )
-
-
-def view(name: TableName, version: int) -> str:
-    """The statement that shows a version's table under its plain name."""
-    columns = [f'"{column}"' for column in _COLUMNS[name]]
-    if name == "decisions":
-        columns += [f'{read} AS "{column}"' for column, read in _FROM_MESSAGES.items()]
-    return f"CREATE VIEW {name} AS SELECT {', '.join(columns)} FROM {name}__v{version}"

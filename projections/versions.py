@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from projections import tables
+from projections import tables, views
 from projections.errors import StoreUnusable, VersionRetired
 from projections.positions import positions_of
 
@@ -72,7 +72,7 @@ def show(connection: Connection, version: int) -> None:
     """Let the views show this version."""
     for name in tables.KEYS:
         connection.execute(sa.text(f"DROP VIEW IF EXISTS {name}"))
-        connection.execute(sa.text(tables.view(name, version)))
+        connection.execute(sa.text(views.view(name, version)))
 
 
 def swap(connection: Connection, version: int) -> bool:

@@ -4,20 +4,18 @@ A heuristic that a newer version of its pack no longer has stays as a row out of
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from immutables import Map
 
-from projections.changes import Change, Patch, Put, Row, json_text
+from projections.changes import Change, Patch, Put, Row
 from projections.folds import agent as agent_fold
 from projections.folds import beliefs
 from projections.folds import heuristics as taught_fold
 from projections.folds.controls import content_in_force
-from projections.rows import history
+from projections.rows import contents, history
 from projections.rows.folded import Folded, Step
 from schemas import aids as aiding
 from schemas.controls import (
-    Action,
     HeuristicEdited,
     HeuristicFrozen,
     HeuristicSeeded,
@@ -33,7 +31,6 @@ from schemas.state import (
     Taught,
     belief_key,
 )
-from schemas.vectors import Vector
 
 
 def packs_changed(folded: Folded) -> list[Change]:
@@ -84,7 +81,7 @@ def beliefs_changed(folded: Folded) -> Iterator[Change]:
             continue
         # Evidence on a content that was edited since does not move what stands now.
         if content_in_force(folded.agent, folded.packs, heuristic_id) == content_hash:
-            values = _standing(
+            values = contents.standing(
                 folded.agent, heuristic_id, held, folded.settings.learning
             )
             yield Patch("heuristics", (folded.name, heuristic_id), values)
@@ -142,7 +139,9 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     content = content_in_force(step.after, folded.packs, heuristic_id)
     if content is not None:
         held = agent_fold.belief(step.after, step.scene, heuristic_id, content)
-        values = _standing(step.after, heuristic_id, held, folded.settings.learning)
+        values = contents.standing(
+            step.after, heuristic_id, held, folded.settings.learning
+        )
         yield Patch("heuristics", (folded.name, heuristic_id), values)
 
 
@@ -179,8 +178,8 @@ def _pack_row(
     held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
     held = held or beliefs.initial(pack.pack.heuristics[row].confidence, learning)
     columns: Row = {
-        **_pack_columns(pack)[row],
-        **_standing(agent, heuristic_id, held, learning),
+        **contents.of_pack(pack)[row],
+        **contents.standing(agent, heuristic_id, held, learning),
         "embedder": folded.settings.embedder,
         "created_at": folded.now_of(agent),
         "created_by": folded.taken.sequence,
@@ -203,7 +202,7 @@ def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change
     for heuristic_id, content_hash, declared in _contents(folded, agent):
         held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
         held = held or beliefs.initial(declared, learning)
-        values = _standing(agent, heuristic_id, held, learning)
+        values = contents.standing(agent, heuristic_id, held, learning)
         yield Patch("heuristics", (name, heuristic_id), values)
 
 
@@ -222,86 +221,13 @@ def _taught_row(
     folded: Folded, agent: AgentState, heuristic: Taught, held: Belief
 ) -> Put:
     row: Row = {
-        "name": heuristic.name,
-        "domain": heuristic.domain,
-        "condition": _condition(heuristic.condition, heuristic.when),
-        "action": _action(
-            heuristic.response_type, heuristic.text, heuristic.action, heuristic.urgency
-        ),
-        **_standing(agent, heuristic.id, held, folded.settings.learning),
-        "in_force": True,
-        "origin": "seeded",
-        "origin_id": None,
-        "content_hash": heuristic.content_hash,
-        **_embedding(heuristic.vector),
+        **contents.of_taught(heuristic),
+        **contents.standing(agent, heuristic.id, held, folded.settings.learning),
         "embedder": folded.settings.embedder,
         "created_at": folded.now,
         "created_by": folded.taken.sequence,
     }
     return Put("heuristics", (folded.name, heuristic.id), row)
-
-
-def _standing(
-    agent: AgentState, heuristic_id: str, held: Belief, learning: LearningSettings
-) -> Row:
-    """What evidence has made of a heuristic."""
-    by_hand = heuristic_id in agent.frozen
-    life = beliefs.lifecycle(held, by_hand, learning)
-    alpha, beta = history.counts(held, learning)
-    return {
-        "declared": held.declared,
-        "confidence": held.confidence,
-        "alpha": alpha,
-        "beta": beta,
-        "fire_count": held.fire_count,
-        "success_count": held.success_count,
-        "last_fired": held.last_fired,
-        "lifecycle": life,
-        "frozen": life == "frozen",
-        "frozen_by_hand": by_hand,
-    }
-
-
-@lru_cache(maxsize=16)
-def _pack_columns(pack: CompiledPack) -> tuple[Row, ...]:
-    """What a pack alone says of its heuristics, by row; the same for every agent."""
-    manifest = pack.pack
-    return tuple(
-        {
-            "name": each.name,
-            "domain": manifest.name,
-            "condition": _condition(each.condition, each.when),
-            "action": _action(
-                each.action.type, each.action.text, each.action.action, each.urgency
-            ),
-            "in_force": True,
-            "origin": "skill_pack",
-            "origin_id": f"{manifest.name}@{manifest.version}",
-            "content_hash": pack.content_hashes[row],
-            **_embedding(pack.vectors[row]),
-        }
-        for row, each in enumerate(manifest.heuristics)
-    )
-
-
-def _condition(text: str, when: str | None) -> str | None:
-    return json_text({"text": text} if when is None else {"text": text, "when": when})
-
-
-def _action(type_: str, text: str, action: Action | None, urgency: float) -> str | None:
-    fields: dict[str, object] = {"type": type_, "text": text, "urgency": urgency}
-    if action is not None:
-        fields["action"] = action.model_dump(mode="json", exclude_none=True)
-    return json_text(fields)
-
-
-def _embedding(vector: Vector) -> Row:
-    """A vector as pgvector reads it, and its dimension; none if nothing was embedded."""
-    values = ",".join(str(each - 256 if each > 127 else each) for each in vector)
-    return {
-        "condition_embedding": f"[{values}]" if vector else None,
-        "dimension": len(vector) or None,
-    }
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
