@@ -87,6 +87,7 @@ async def verify(
     bringer: Bringer,
     *,
     start: PartitionState | None = None,
+    expected_chain: str | None = None,
     digests: CodeDigests | None = None,
     progress: Progress | None = None,
 ) -> Verification:
@@ -97,6 +98,8 @@ async def verify(
         span: what to answer anew.
         bringer: brings vectors and packs, as it does for the worker.
         start: the state at the log's beginning, a session file's checkpoint; else empty.
+        expected_chain: of the span's agent after its last group, a session file's
+            trailer; it shows what no later decision could.
         digests: of the code at hand, to be compared with the recording's.
         progress: told now and then how many inputs have been answered.
 
@@ -123,7 +126,20 @@ async def verify(
                 progress(found.inputs)
     except (LogDamaged, UnreadableOutputError) as damage:
         return replace(found, divergence=_damaged(damage, found))
-    return replace(found, chains=_chains(state))
+    found = replace(found, chains=_chains(state))
+    return _ended(found, span, state.position, expected_chain)
+
+
+def _ended(
+    found: Verification, span: Span, position: int, expected_chain: str | None
+) -> Verification:
+    """Compare the chain at the end with the recorded one, if that is known."""
+    chain = dict(found.chains).get(span.agent or "", "")
+    if expected_chain in (None, chain):
+        return found
+    last = span.until or position
+    differs = Divergence(last, None, "chain", expected_chain, chain)
+    return replace(found, divergence=differs)
 
 
 def _compared(found: Verification, group: Group, turn: turns.Turn) -> Verification:
