@@ -40,6 +40,7 @@ RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 FOLLOWED = 1000
 
 T = TypeVar("T")
+Told = Callable[[int], None]
 _log = logging.getLogger(__name__)
 
 
@@ -53,12 +54,17 @@ class Projector:
         aids: AidsSource,
         *,
         version: int | None = None,
+        told: Told = lambda _: None,
     ) -> None:
-        """Prepare to write `version`, by default the one that serves."""
+        """Prepare to write `version`, by default the one that serves.
+
+        `told` hears of each write how many groups it held.
+        """
         self._log = log
         self._store = store
         self._folding = Folding(log, aids)
         self._fixed = version
+        self._told = told
         self._version: int | None = None
         """The version being written, once that is known."""
         self._stands: dict[int, Position] = {}
@@ -164,6 +170,7 @@ class Projector:
             if any(stands.get(move.partition) != move.after for move in moves):
                 raise
         self._stands |= {move.partition: move.after for move in moves}
+        self._told(len(new))
 
     def _is_new(self, projected: Projected) -> bool:
         stands = self._stands.get(projected.partition)

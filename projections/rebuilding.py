@@ -5,7 +5,11 @@ Both fill a new version beside the serving one, so readers never wait and never 
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
+
+from sqlalchemy.engine import Connection
 
 from projections import tables, versions
 from projections.changes import TableName
@@ -13,7 +17,7 @@ from projections.checksums import Checksum, Difference, checksums, differences
 from projections.errors import StoreUnusable
 from projections.folding import AidsSource
 from projections.positions import Position, positions_of
-from projections.projector import Projector, check_positions
+from projections.projector import Projector, Told, check_positions
 from projections.store import Store
 from streams.log import ReadableLog
 
@@ -39,32 +43,42 @@ class Verified:
         return not self.differences
 
 
-async def rebuild(log: ReadableLog, store: Store, aids: AidsSource) -> int:
+async def rebuild(
+    log: ReadableLog, store: Store, aids: AidsSource, told: Told = lambda _: None
+) -> int:
     """Make the tables again, show them in place of the old ones, return their version.
 
-    The old ones stay as `retired` until the next rebuild, or until they are dropped.
+    The old ones stay as `retired` until the next rebuild. `told` hears of each write how
+    many groups it held.
 
     Raises:
-        StoreUnusable: another projector is always ahead, or PostgreSQL refuses.
+        StoreUnusable: another rebuild goes on, or PostgreSQL refuses.
         LogUnavailable, StoreUnavailable: the broker or PostgreSQL is away.
     """
-    version = await asyncio.to_thread(_begin, store)
-    try:
-        await _fill_and_promote(log, store, aids, version)
-    except BaseException:
-        await asyncio.to_thread(store.drop, version)
-        raise
+    with store.alone():
+        await asyncio.to_thread(_clear, store, "building", "retired")
+        version = await asyncio.to_thread(store.begin)
+        try:
+            projector = Projector(log, store, aids, version=version, told=told)
+            await _promote(projector, store, version)
+        except BaseException:
+            await asyncio.to_thread(store.drop, version)
+            raise
     return version
 
 
-async def verify(log: ReadableLog, store: Store, aids: AidsSource) -> Verified:
+async def verify(
+    log: ReadableLog, store: Store, aids: AidsSource, told: Told = lambda _: None
+) -> Verified:
     """Compare the tables that serve with a fresh fold of the log up to where they stand.
 
     Raises:
         LogTruncated: the tables were made of another log, or of more of this one.
-        StoreUnusable: there are no tables, or they are of another program version.
+        StoreUnusable: there are no tables, they are of another program version, or a
+            rebuild goes on.
+        LogUnavailable, StoreUnavailable: the broker or PostgreSQL is away.
     """
-    with store.snapshot() as snapshot:
+    with store.alone(), store.snapshot() as snapshot:
         serving = versions.serving(snapshot)
         if serving is None or serving.shape != tables.SHAPE:
             raise StoreUnusable(
@@ -74,37 +88,48 @@ async def verify(log: ReadableLog, store: Store, aids: AidsSource) -> Verified:
         stands = positions_of(snapshot, serving.number)
         await check_positions(log, stands)
         held = await asyncio.to_thread(checksums, snapshot, serving.number)
+        await asyncio.to_thread(_clear, store, "building")
         fresh = await asyncio.to_thread(store.begin)
         try:
-            until = {each: stands[each].sequence for each in stands}
-            await Projector(log, store, aids, version=fresh).catch_up(until=until)
+            projector = Projector(log, store, aids, version=fresh, told=told)
+            await projector.catch_up(until=_sequences(stands))
             with store.snapshot() as made:
-                wanted = await asyncio.to_thread(checksums, made, fresh)
-                wrong = [name for name in held if held[name] != wanted[name]]
-                found = tuple(
-                    difference
-                    for name in wrong
-                    for difference in differences(
-                        snapshot, serving.number, made, fresh, name
-                    )
+                found = await asyncio.to_thread(
+                    _compared, snapshot, serving.number, held, made, fresh
                 )
         finally:
             await asyncio.to_thread(store.drop, fresh)
     return Verified(serving.number, stands, held, found)
 
 
-def _begin(store: Store) -> int:
+def _clear(store: Store, *states: str) -> None:
+    """Drop the versions that a rebuild replaced, or that one left when it was stopped."""
     store.prepare()
     for version in store.versions():
-        if version.state == "retired":
+        if version.state in states:
             store.drop(version.number)
-    return store.begin()
 
 
-async def _fill_and_promote(
-    log: ReadableLog, store: Store, aids: AidsSource, version: int
-) -> None:
-    projector = Projector(log, store, aids, version=version)
+def _sequences(stands: Mapping[int, Position]) -> dict[int, int]:
+    return {partition: stands[partition].sequence for partition in stands}
+
+
+def _compared(
+    snapshot: Connection,
+    serving: int,
+    held: Mapping[TableName, Checksum],
+    made: Connection,
+    fresh: int,
+) -> tuple[Difference, ...]:
+    """The rows in which the serving tables differ from those made now."""
+    wanted = checksums(made, fresh)
+    wrong = [name for name in held if held[name] != wanted[name]]
+    each_wrong = (differences(snapshot, serving, made, fresh, name) for name in wrong)
+    return tuple(chain.from_iterable(each_wrong))
+
+
+async def _promote(projector: Projector, store: Store, version: int) -> None:
+    """Fill a version and put it in the serving one's place."""
     for _ in range(OVERTAKES_MAX):
         await projector.catch_up()
         if await asyncio.to_thread(store.promote, version):

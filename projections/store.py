@@ -24,6 +24,8 @@ from projections.versions import Version
 CONNECT_S = 5
 """How long a connection may take."""
 
+_ALONE = {"id": 0x6563686F6963}
+
 
 class Store:
     """A database with the read models; close it, or use it as a context manager."""
@@ -67,21 +69,36 @@ class Store:
             StoreUnavailable: PostgreSQL is away, or broke off; nothing was committed.
             StoreUnusable: it refuses what is asked, now and the next time.
         """
-        try:
-            with self._engine.begin() as connection:
-                yield connection
-        except (DBAPIError, psycopg.Error) as error:
-            raise _translated(error, self._where()) from error
+        with self._translating(), self._engine.begin() as connection:
+            yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """A transaction that sees one moment and changes nothing; raises as the other."""
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        try:
-            with self._engine.connect().execution_options(**options) as connection:
-                yield connection
-        except (DBAPIError, psycopg.Error) as error:
-            raise _translated(error, self._where()) from error
+        with self._translating(), self._engine.connect() as connection:
+            yield connection.execution_options(**options)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only one who makes tables again, for the length of the block.
+
+        Raises:
+            StoreUnusable: somebody else does.
+        """
+        with self._translating(), self._engine.connect() as connection:
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            if not connection.scalar(
+                sa.text("SELECT pg_try_advisory_lock(:id)"), _ALONE
+            ):
+                raise StoreUnusable(
+                    f"a rebuild or a verification is under way in {self._where()}:"
+                    " wait until it has ended"
+                )
+            try:
+                yield
+            finally:
+                connection.execute(sa.text("SELECT pg_advisory_unlock(:id)"), _ALONE)
 
     def prepare(self) -> Version:
         """Make what a new database lacks, and return the version that serves."""
@@ -166,6 +183,14 @@ class Store:
         with self.transaction() as connection:
             versions.one_at_a_time(connection)
             versions.drop(connection, version)
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """Let errors of the database come out as ours."""
+        try:
+            yield
+        except (DBAPIError, psycopg.Error) as error:
+            raise _translated(error, self._where()) from error
 
     def _where(self) -> str:
         return f"PostgreSQL at {self._engine.url.render_as_string(hide_password=True)}"

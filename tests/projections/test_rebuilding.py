@@ -101,6 +101,39 @@ async def test_a_rebuild_that_fails_leaves_nothing(
     assert [each.number for each in store.versions()] == [1]
 
 
+async def test_what_a_stopped_rebuild_left_is_removed(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """The next one clears away tables that nobody fills any more."""
+    store.begin()
+
+    assert await rebuild(chronicle.log, store, chronicle.aids) == 2
+    assert [each.state for each in store.versions()] == ["retired", "serving"]
+
+
+async def test_one_rebuild_at_a_time(chronicle: Chronicle, store: Store) -> None:
+    """The second is refused, and so is a verification."""
+    with store.alone(), Store(database_of(store)) as other:
+        for again in (rebuild, verify):
+            with pytest.raises(StoreUnusable, match="under way"):
+                await again(chronicle.log, other, chronicle.aids)
+
+
+async def test_a_rebuild_tells_how_far_it_is(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """What it tells adds up to the groups of the log."""
+    told: list[int] = []
+    await rebuild(chronicle.log, store, chronicle.aids, told.append)
+
+    assert sum(told) == len(chronicle.life.turns)
+
+
+def database_of(store: Store) -> str:
+    """The URL of a store's database."""
+    return store._engine.url.render_as_string(hide_password=False)
+
+
 @pytest.mark.parametrize(
     ("statement", "table", "kind"),
     [
