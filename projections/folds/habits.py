@@ -37,9 +37,10 @@ def find(
 
 def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
     """How little habituated the mind is, from 0.1 to 1."""
-    if habit is None or habit.passed_at is None:
+    if habit is None or habit.passed_at is None or habit.passed_at > now:
+        # A pass that is still to come is of another time: a recording played again.
         return 1.0
-    elapsed = max(0.0, (now - habit.passed_at).total_seconds())
+    elapsed = (now - habit.passed_at).total_seconds()
     tau = min(tau_s, _BURST_TAU_S) if _in_burst(habit, now) else tau_s
     return round6(1.0 - _DEPTH * exp(-elapsed / tau))
 
@@ -74,4 +75,4 @@ def _in_burst(habit: Habit, now: datetime) -> bool:
     # With the event at hand they are five.
     latest = habit.seen_at[-(_BURST_COUNT - 1) :]
     full = len(latest) == _BURST_COUNT - 1
-    return full and (now - latest[0]).total_seconds() <= _BURST_WINDOW_S
+    return full and 0.0 <= (now - latest[0]).total_seconds() <= _BURST_WINDOW_S

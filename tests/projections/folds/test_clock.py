@@ -119,6 +119,23 @@ def test_time_is_the_brokers_again_when_the_session_ends(end: object) -> None:
     assert life.mind.now == after(61)
 
 
+def test_a_recording_can_be_played_again() -> None:
+    """Its second run meets no habits of the first, and decides as that did."""
+    life = Life(pack(setting="game"))
+
+    def play() -> list[str | None]:
+        life.control(SessionStarted(session_id="s", clock="event"))
+        times = [after(-HOUR + 20 * step) for step in range(6)]
+        return [
+            life.decide(
+                "dusk falls", occurred_at=occurred(at), salience={"novelty": 1}
+            ).silence
+            for at in times
+        ]
+
+    assert play() == play()
+
+
 def test_timers_run_by_the_agents_time() -> None:
     """In a simulation they wait for its events, at the end for nothing."""
     garden = pack(

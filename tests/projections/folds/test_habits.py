@@ -45,9 +45,14 @@ def test_what_never_passed_is_new() -> None:
     assert habits.sensitivity(habit(0.0, passed_at=None), NOON, 60.0) == 1.0
 
 
-def test_a_clock_set_back_does_not_heighten() -> None:
-    """Time before the last pass counts as none."""
-    assert habits.sensitivity(habit(0.0), after(-100), 60.0) == 0.1
+def test_what_passed_in_another_time_does_not_count() -> None:
+    """A recording that is played again meets no habits of its first run."""
+    burst = habit(5.0, 6.0, 7.0, 8.0, passed_at=-50.0)
+
+    assert habits.sensitivity(habit(0.0), after(-100), 60.0) == 1.0
+    assert habits.sensitivity(burst, NOON, 60.0) == pytest.approx(
+        1 - 0.9 * exp(-50 / 60), abs=1e-6
+    )
 
 
 def test_a_burst_recovers_faster() -> None:
