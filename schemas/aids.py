@@ -40,7 +40,7 @@ def in_force(
     refs: Map[str, PackRef] = shared.packs
     if agent.packs:
         refs = refs.update(agent.packs)
-    return tuple(pack(refs[name], aids) for name in sorted(refs))
+    return tuple([pack(refs[name], aids) for name in sorted(refs)])
 
 
 def pack(ref: PackRef, aids: Aids) -> CompiledPack:

@@ -29,9 +29,10 @@ def observed(
     """The outcome that the event shows, if it shows one."""
     if event.in_reply_to is not None:
         return _reported(state, event, event_id)
+    entities = frozenset(event.entities)
     words = expectations.words(event) if state.fires else ""
     for fire in state.fires:
-        if fire.domain != domain or not _shares_entities(fire, event):
+        if fire.domain != domain or not _shares_entities(fire, entities):
             continue
         seen = _first_seen(fire.expectations, words, now)
         if seen is not None:
@@ -100,11 +101,11 @@ def _outcome(
     )
 
 
-def _shares_entities(fire: OpenFire, event: Sensed) -> bool:
+def _shares_entities(fire: OpenFire, entities: frozenset[str]) -> bool:
     # Only where both sides say who takes part can they be about different ones.
-    if not fire.entities or not event.entities:
+    if not fire.entities or not entities:
         return True
-    return not set(fire.entities).isdisjoint(event.entities)
+    return not entities.isdisjoint(fire.entities)
 
 
 def _first_seen(

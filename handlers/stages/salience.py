@@ -8,6 +8,7 @@ always passes.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from projections.folds import domains, events, habits
 from projections.folds.domains import Domain
@@ -15,7 +16,7 @@ from schemas import vectors
 from schemas.decisions import Gate, Salience
 from schemas.numbers import clamp, round6
 from schemas.reasons import Silence
-from schemas.sensing import Dimension, Sensed
+from schemas.sensing import Dimension, Intent, Sensed
 from schemas.settings import MindSettings
 from schemas.state import AgentState, Habit, SourceMemory
 from schemas.vectors import Vector
@@ -23,6 +24,10 @@ from schemas.vectors import Vector
 THREAT_ALWAYS_PASSES = 0.8
 
 _NO_WEIGHTS: Mapping[Dimension, float] = {}
+_INTENT_GATES: Mapping[Intent, Gate] = {
+    intent: Gate(name="intent", passed=intent == "actionable", note=intent)
+    for intent in get_args(Intent)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ def _habit(
 def _intent_gate(event: Sensed) -> Gate:
     # A report on advice is information unless its sensor says otherwise.
     intent = event.intent or ("informational" if event.in_reply_to else "actionable")
-    return Gate(name="intent", passed=intent == "actionable", note=intent)
+    return _INTENT_GATES[intent]
 
 
 def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:

@@ -4,7 +4,7 @@ The domain of an event is the pack that declares its type; a source that no pack
 is a domain of its own. What is learnt in one domain never matches in another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -46,11 +46,10 @@ def of_event(packs: Sequence[CompiledPack], event: Sensed) -> Domain:
 
 def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
     """The values of those fields that some condition of the domain names, as JSON."""
-    names = set(domain.pack.fields_named) if domain.pack else set()
-    if shelf is not None:
-        names.update(_fields_named(shelf))
+    roots = _names_by_root(domain.pack.fields_named if domain.pack else (), shelf)
+    present = [name for root in event.fields for name in roots.get(root, ())]
     values = []
-    for name in sorted(names):
+    for name in sorted(present):
         found, value = conditions.field_value(name, event.fields)
         if found:
             values.append([name, value])
@@ -58,10 +57,19 @@ def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
 
 
 @lru_cache(maxsize=256)
-def _fields_named(shelf: Shelf) -> tuple[str, ...]:
-    named: set[str] = set()
+def _names_by_root(
+    of_pack: tuple[str, ...], shelf: Shelf | None
+) -> Mapping[str, tuple[str, ...]]:
+    """The names that conditions know, by the field of the event in which they begin."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name in sorted({*of_pack, *(_fields_named(shelf) if shelf else ())}):
+        root = name.partition(".")[0]
+        names[root] = (*names.get(root, ()), name)
+    return names
+
+
+def _fields_named(shelf: Shelf) -> Iterator[str]:
     for id_ in sorted(shelf.heuristics):
         when = shelf.heuristics[id_].when
         if when is not None:
-            named.update(conditions.fields_named(conditions.parse(when)))
-    return tuple(sorted(named))
+            yield from conditions.fields_named(conditions.parse(when))
