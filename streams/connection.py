@@ -59,13 +59,13 @@ async def connect(credentials: Credentials, name: str = "echoic") -> Client:
             connect_timeout=int(ATTEMPT_S),
             # A first connection that fails is told at once; later ones are tried for ever.
             allow_reconnect=False,
-            max_reconnect_attempts=-1,
+            max_reconnect_attempts=1,
             reconnect_time_wait=_RECONNECT_S,  # type: ignore[arg-type]  # takes floats
             ping_interval=10,
             max_outstanding_pings=2,
             error_cb=client.report,
         )
-        client.options["allow_reconnect"] = True
+        client.options |= {"allow_reconnect": True, "max_reconnect_attempts": -1}
         return client
     except (OSError, nats.errors.Error) as error:
         await client.close()
