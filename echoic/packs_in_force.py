@@ -3,6 +3,7 @@
 Its rule: a pack that is in force by the same content is not loaded again.
 """
 
+import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,8 +23,9 @@ async def load_all(log: TalkingLog, folders: Iterable[Path]) -> None:
     """Load packs for every agent, as far as they are not in force already."""
     for folder in folders:
         pack = read_pack(folder)
-        for partition in range(PARTITIONS):
-            await _load(log, pack, SHARED_AGENT, partition)
+        await asyncio.gather(
+            *(_load(log, pack, SHARED_AGENT, each) for each in range(PARTITIONS))
+        )
 
 
 async def load_for(log: TalkingLog, agent: str, folder: Path) -> PackLoaded | None:

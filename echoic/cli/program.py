@@ -72,13 +72,13 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and exit with its code."""
-    sys.exit(run(lambda: _command()(arguments, "echoic", standalone_mode=False)))
+    sys.exit(run(lambda: command()(arguments, "echoic", standalone_mode=False)))
 
 
-def run(command: Callable[[], object]) -> int:
+def run(work: Callable[[], object]) -> int:
     """Run a command; whatever it raises becomes a message and an exit code."""
     try:
-        code = command()
+        code = work()
     except (KeyboardInterrupt, typer.Abort):
         return errors.INTERRUPTED
     except typer.Exit as ended:
@@ -115,7 +115,8 @@ def _program(
     """Decide whether, when and how to respond to what sensors notice."""
 
 
-def _command() -> TyperGroup:
+def command() -> TyperGroup:
+    """All of the program, as one command."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     # Named here so that a misspelt command gets a suggestion.

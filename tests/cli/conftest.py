@@ -5,12 +5,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+
+from echoic.cli.program import command, run
 
 ROOT = Path(__file__).parents[2]
 SURVIVAL = ROOT / "packs" / "survival"
@@ -67,6 +71,20 @@ class Program:
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)
+
+    def here(self, *arguments: str, stdin: str = "", **environment: str) -> Ran:
+        """Run a command to its end within this process, which spares its imports."""
+        out, err = StringIO(), StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            patch.setattr(sys, "stdin", StringIO(stdin))
+            for name, value in (self.environment | environment).items():
+                patch.setenv(name, value)
+            with redirect_stdout(out), redirect_stderr(err):
+                code = run(
+                    lambda: command()(arguments, "echoic", standalone_mode=False)
+                )
+        return Ran(code, out.getvalue(), err.getvalue())
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start a command that goes on."""

@@ -13,7 +13,8 @@ import pytest
 
 from tests.cli.conftest import ROOT, Program, Ran
 
-pytestmark = pytest.mark.services
+# Each command is a process of its own, and waits for real servers.
+pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
 THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=drink")
 
