@@ -3,7 +3,8 @@
 import json
 import re
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=dr
 
 def thirsty(live: Program, agent: str, drink: int, text: str) -> dict[str, Any]:
     """Publish that the player is thirsty; what was decided, under the seed's names."""
-    ran = live(
+    ran = live.here(
         "pub", text, *THIRST, "--field", f"value={drink}", "--hint", "threat=0.9",
         "--agent", agent, "--wait", "--json",
     )  # fmt: skip
@@ -44,7 +45,7 @@ def test_pub_waits_for_the_decision(live: Program) -> None:
 
 def test_pub_prints_one_line_a_decision(live: Program) -> None:
     """Without --json a person reads who said what."""
-    ran = live(
+    ran = live.here(
         "pub", "Your drink is low: 2 of 9.", *THIRST, "--field", "value=2", "--hint",
         "threat=0.9", "--agent", "lines", "--wait",
     )  # fmt: skip
@@ -60,8 +61,8 @@ def test_pub_reads_stdin_and_files(live: Program) -> None:
     path = live.folder / "two.jsonl"
     path.write_text(lines)
 
-    first = live("pub", "-", "--agent", "files", "--json", stdin=lines)
-    again = live("pub", "-f", str(path), "--agent", "files", "--wait", "--json")
+    first = live.here("pub", "-", "--agent", "files", "--json", stdin=lines)
+    again = live.here("pub", "-f", str(path), "--agent", "files", "--wait", "--json")
 
     assert first.code == again.code == 0, first.err + again.err
     ids = [json.loads(line)["event_id"] for line in first.out.splitlines()]
@@ -71,7 +72,7 @@ def test_pub_reads_stdin_and_files(live: Program) -> None:
 
 def test_a_bad_line_stops_the_file_and_is_named(live: Program) -> None:
     """What came before it is published; the error says which line it was."""
-    ran = live("pub", "-", "--agent", "bad", stdin="fine\n{broken\n")
+    ran = live.here("pub", "-", "--agent", "bad", stdin="fine\n{broken\n")
 
     assert ran.code == 2
     assert "line 2 is no event" in ran.err
@@ -81,7 +82,7 @@ def test_explain_finds_a_decision_by_the_beginning_of_its_id(live: Program) -> N
     """The page names who spoke and the gates with their margins."""
     found = thirsty(live, "explain", 3, "Your drink is low: 3 of 9.")
 
-    ran = live("explain", found["response_id"][:8], "--agent", "explain")
+    ran = live.here("explain", found["response_id"][:8], "--agent", "explain")
 
     assert ran.code == 0, ran.err
     assert "Spoke by the heuristic drink-soon (confidence 0.80 ≥ 0.70)." in ran.out
@@ -93,18 +94,20 @@ def test_explain_supposes_another_threshold(live: Program) -> None:
     """`--what-if` says what the recorded numbers would have led to."""
     thirsty(live, "suppose", 3, "Your drink is low: 3 of 9.")
 
-    ran = live("explain", "--last", "--what-if", "threshold=0.9", "--agent", "suppose")
+    ran = live.here(
+        "explain", "--last", "--what-if", "threshold=0.9", "--agent", "suppose"
+    )
 
     assert "What if threshold=0.9: would have stayed silent" in ran.out
 
 
 def test_explain_tells_the_last_silence(live: Program) -> None:
     """The last decision may have spoken; the last silence is found behind it."""
-    live("pub", "The kettle boils.", "--agent", "quiet", "--wait")
+    live.here("pub", "The kettle boils.", "--agent", "quiet", "--wait")
     thirsty(live, "quiet", 3, "Your drink is low: 3 of 9.")
 
-    last = live("explain", "--last", "--agent", "quiet", "--json").json
-    silent = live("explain", "--last-silent", "--agent", "quiet", "--json").json
+    last = live.here("explain", "--last", "--agent", "quiet", "--json").json
+    silent = live.here("explain", "--last-silent", "--agent", "quiet", "--json").json
 
     assert (last["v"], last["silence"]) == (1, None)
     assert silent["silence"] == "llm_unavailable"
@@ -114,7 +117,7 @@ def test_explain_tells_the_last_silence(live: Program) -> None:
 
 def test_an_unknown_decision_is_exit_code_1(live: Program) -> None:
     """There is nothing to explain, and the error says what to do."""
-    ran = live("explain", "ffffffff", "--agent", "nobody")
+    ran = live.here("explain", "ffffffff", "--agent", "nobody")
 
     assert (ran.code, ran.out) == (1, "")
     assert "has no decision 'ffffffff'" in ran.err
@@ -126,10 +129,12 @@ def test_feedback_moves_the_heuristic(live: Program) -> None:
     id_ = found["response_id"][:8]
 
     for vote in ("up", "down"):
-        ran = live("feedback", id_, vote, "--agent", "votes", "--comment", "hm")
+        ran = live.here("feedback", id_, vote, "--agent", "votes", "--comment", "hm")
         assert ran.code == 0, ran.err
 
-    shown = live("heuristic", "show", "drink-soon", "--agent", "votes", "--json").json
+    shown = live.here(
+        "heuristic", "show", "drink-soon", "--agent", "votes", "--json"
+    ).json
     declared, up, down = shown["history"]
     assert [declared["why"], up["why"], down["why"]] == ["pack", "vote", "vote"]
     assert up["after"] > up["before"] == declared["after"] == 0.8
@@ -138,7 +143,7 @@ def test_feedback_moves_the_heuristic(live: Program) -> None:
 
 def test_feedback_on_an_unknown_heuristic_is_refused(live: Program) -> None:
     """A misspelt heuristic gets a suggestion."""
-    ran = live("feedback", "drink-son", "down", "--heuristic")
+    ran = live.here("feedback", "drink-son", "down", "--heuristic")
 
     assert ran.code == 1
     assert "did you mean 'drink-soon'?" in ran.err
@@ -148,10 +153,10 @@ def test_an_outcome_counts_for_the_fire_of_its_decision(live: Program) -> None:
     """A success reported by hand lifts the heuristic that advised it."""
     thirsty(live, "outcomes", 3, "Your drink is low: 3 of 9.")
 
-    ran = live("outcome", "last", "success", "--agent", "outcomes")
+    ran = live.here("outcome", "last", "success", "--agent", "outcomes")
 
     assert ran.code == 0, ran.err
-    shown = live(
+    shown = live.here(
         "heuristic", "show", "drink-soon", "--agent", "outcomes", "--json"
     ).json
     assert [step["why"] for step in shown["history"]] == ["pack", "outcome_report"]
@@ -161,7 +166,7 @@ def test_an_outcome_counts_for_the_fire_of_its_decision(live: Program) -> None:
 
 def test_a_taught_heuristic_answers_until_it_is_frozen(live: Program) -> None:
     """Teach, hear it, freeze, hear it no more, release, hear it again."""
-    taught = live(
+    taught = live.here(
         "heuristic", "seed", "--condition", "the oven is done baking", "--say",
         "Your cake is ready.", "--name", "cake", "--domain", "kitchen",
         "--confidence", "0.9", "--agent", "cook",
@@ -169,22 +174,24 @@ def test_a_taught_heuristic_answers_until_it_is_frozen(live: Program) -> None:
     assert taught.code == 0, taught.err
 
     def said(text: str) -> str:
-        ran = live(
+        ran = live.here(
             "pub", text, "--source", "kitchen", "--type", "oven", "--hint",
             "threat=0.9", "--agent", "cook", "--wait", "--json",
         )  # fmt: skip
         return str(ran.json["response_text"])
 
     assert said("the oven is done baking") == "Your cake is ready."
-    assert live("heuristic", "freeze", "cake", "--agent", "cook").code == 0
+    assert live.here("heuristic", "freeze", "cake", "--agent", "cook").code == 0
     assert said("the oven has done its baking") == ""
-    assert live("heuristic", "freeze", "cake", "--off", "--agent", "cook").code == 0
+    assert (
+        live.here("heuristic", "freeze", "cake", "--off", "--agent", "cook").code == 0
+    )
     assert said("now the oven is done with baking") == "Your cake is ready."
 
 
 def test_heuristic_list_shows_packs_and_lessons(live: Program) -> None:
     """What an agent goes by, with how far each is trusted."""
-    rows = live("heuristic", "list", "--agent", "anyone", "--json").json["rows"]
+    rows = live.here("heuristic", "list", "--agent", "anyone", "--json").json["rows"]
 
     names = {row["name"]: row for row in rows}
     assert names["drink-soon"]["origin"] == "pack"
@@ -194,11 +201,11 @@ def test_heuristic_list_shows_packs_and_lessons(live: Program) -> None:
 def test_state_shows_then_and_now(live: Program) -> None:
     """The state as of an earlier input knows nothing of what came later."""
     thirsty(live, "past", 3, "Your drink is low: 3 of 9.")
-    first = live("state", "past", "--json").json
-    live("feedback", "last", "up", "--agent", "past")
+    first = live.here("state", "past", "--json").json
+    live.here("feedback", "last", "up", "--agent", "past")
 
-    now = live("state", "past", "--json").json
-    then = live("state", "past", "--at", str(first["position"]), "--json").json
+    now = live.here("state", "past", "--json").json
+    then = live.here("state", "past", "--at", str(first["position"]), "--json").json
 
     assert then == first
     assert now["rapport"]["user"] > 0.5
@@ -208,13 +215,17 @@ def test_state_shows_then_and_now(live: Program) -> None:
 
 def test_sessions_start_end_and_are_exported(live: Program) -> None:
     """A session that was started is listed, exported, and replays from its file."""
-    live("session", "start", "--id", "evening", "--title", "At home", "--agent", "s")
+    live.here(
+        "session", "start", "--id", "evening", "--title", "At home", "--agent", "s"
+    )
     thirsty(live, "s", 3, "Your drink is low: 3 of 9.")
-    assert live("session", "end", "--agent", "s").code == 0
+    assert live.here("session", "end", "--agent", "s").code == 0
 
-    listed = live("session", "list", "--agent", "s", "--json").json["rows"]
-    exported = live("session", "export", "evening", "--agent", "s", "-o", "e.echoic")
-    replayed = live("replay", "verify", "e.echoic", "--json")
+    listed = live.here("session", "list", "--agent", "s", "--json").json["rows"]
+    exported = live.here(
+        "session", "export", "evening", "--agent", "s", "-o", "e.echoic"
+    )
+    replayed = live.here("replay", "verify", "e.echoic", "--json")
 
     assert [(row["id"], row["title"], row["spoke"]) for row in listed] == [
         ("evening", "At home", 1)
@@ -226,7 +237,7 @@ def test_sessions_start_end_and_are_exported(live: Program) -> None:
 
 def test_an_unknown_session_is_exit_code_1(live: Program) -> None:
     """The next command lists those that there are."""
-    ran = live("session", "show", "nowhere", "--agent", "s")
+    ran = live.here("session", "show", "nowhere", "--agent", "s")
 
     assert ran.code == 1
     assert "echoic session list" in ran.err
@@ -236,7 +247,7 @@ def test_the_live_log_replays_identically(live: Program) -> None:
     """Everything the agent ever decided comes out the same again."""
     thirsty(live, "again", 3, "Your drink is low: 3 of 9.")
 
-    ran = live("replay", "verify", "--agent", "again")
+    ran = live.here("replay", "verify", "--agent", "again")
 
     assert ran.code == 0, ran.out
     assert re.match(r"✓ (\d+)/\1 outputs identical", ran.out)
@@ -244,7 +255,7 @@ def test_the_live_log_replays_identically(live: Program) -> None:
 
 def test_the_log_is_sound(live: Program) -> None:
     """Inputs answered = inputs appended, and every chain is whole."""
-    ran = live("log", "verify", "--json")
+    ran = live.here("log", "verify", "--json")
 
     assert ran.code == 0, ran.out
     assert ran.json["sound"]
@@ -256,7 +267,7 @@ def test_log_tail_shows_the_last_messages(live: Program) -> None:
     """Messages of one agent and kind, the newest last, raw for programs."""
     thirsty(live, "tail", 3, "Your drink is low: 3 of 9.")
 
-    ran = live("log", "tail", "--agent", "tail", "--kind", "decision", "--json")
+    ran = live.here("log", "tail", "--agent", "tail", "--kind", "decision", "--json")
 
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert lines[-1]["subject"].endswith(".out.tail.decision.decided")
@@ -266,12 +277,12 @@ def test_log_tail_shows_the_last_messages(live: Program) -> None:
 def test_what_was_quarantined_shows_in_doctor_and_log(live: Program) -> None:
     """An event that cannot be read is kept, counted and explained."""
     line = json.dumps({"text": "x", "urgency": 9})
-    ran = live("pub", "-", "--agent", "odd", "--wait", stdin=line)
+    ran = live.here("pub", "-", "--agent", "odd", "--wait", stdin=line)
     assert ran.code == 1
     assert "quarantined (invalid)" in ran.err
 
-    checks = live("doctor", "--json").json["checks"]
-    tail = live("log", "tail", "--agent", "odd", "--kind", "note")
+    checks = live.here("doctor", "--json").json["checks"]
+    tail = live.here("log", "tail", "--agent", "odd", "--kind", "note")
 
     found = {check["name"]: check for check in checks}
     assert "invalid" in found["quarantine"]["found"]
@@ -283,9 +294,9 @@ def test_packs_are_loaded_for_one_agent_once(live: Program) -> None:
     """A pack in force is not loaded again; the list tells for whom it is."""
     desk = str(ROOT / "packs" / "desk")
 
-    first = live("pack", "load", desk, "--agent", "packed")
-    again = live("pack", "load", desk, "--agent", "packed")
-    rows = live("pack", "list", "--agent", "packed", "--json").json["rows"]
+    first = live.here("pack", "load", desk, "--agent", "packed")
+    again = live.here("pack", "load", desk, "--agent", "packed")
+    rows = live.here("pack", "list", "--agent", "packed", "--json").json["rows"]
 
     assert first.code == again.code == 0, first.err + again.err
     assert "already" in again.out
@@ -295,14 +306,14 @@ def test_packs_are_loaded_for_one_agent_once(live: Program) -> None:
 
 def test_a_sensor_runs_with_rights_of_its_own(live: Program) -> None:
     """The desk's sensor gets credentials and a pack, and its events are answered."""
-    ran = live(
+    ran = live.here(
         "sensor", "desk", "--agent", "desktop", "--interval", "0.1", "--count", "2"
     )
 
     assert ran.code == 0, ran.err
     credentials = json.loads((live.data / "sensors" / "desktop.desk.json").read_text())
     assert credentials["user"] == "desktop.desk"
-    found = live("explain", "--last", "--agent", "desktop", "--json").json
+    found = live.here("explain", "--last", "--agent", "desktop", "--json").json
     assert found["source"] == "desk"
 
 
@@ -327,18 +338,20 @@ def test_ctrl_c_ends_watch_with_130(live: Program) -> None:
 
 def test_the_read_models_come_up_with_the_log(live: Program) -> None:
     """One version serves, and in the end it is not behind."""
-    listed = live("projection", "list", "--json").json
+    listed = live.here("projection", "list", "--json").json
 
     assert [row["state"] for row in listed["rows"]] == ["serving"]
     assert "heuristics" in listed["views"]
-    assert eventually(lambda: live("projection", "lag")).code == 0
+    assert eventually(lambda: live.here("projection", "lag")).code == 0
 
 
 def test_the_read_models_are_made_again_and_proved(live: Program) -> None:
     """A rebuild serves in the old one's place, and both are the fold of the log."""
-    rebuilt = live("projection", "rebuild", "--json")
-    proved = live("projection", "rebuild", "--verify", "--json")
-    states = [row["state"] for row in live("projection", "list", "--json").json["rows"]]
+    rebuilt = live.here("projection", "rebuild", "--json")
+    proved = live.here("projection", "rebuild", "--verify", "--json")
+    states = [
+        row["state"] for row in live.here("projection", "list", "--json").json["rows"]
+    ]
 
     assert rebuilt.code == 0, rebuilt.err
     assert proved.code == 0, proved.out
@@ -355,18 +368,18 @@ def test_a_server_that_is_killed_comes_back(live: Program, server: str) -> None:
 
     victim.kill()
 
-    ran = eventually(lambda: live("pub", "hello", "--agent", server, "--wait"))
+    ran = eventually(lambda: live.here("pub", "hello", "--agent", server, "--wait"))
     assert ran.code == 0, ran.err
-    rows = eventually(lambda: live("heuristic", "list", "--agent", server))
+    rows = eventually(lambda: live.here("heuristic", "list", "--agent", server))
     assert "drink-soon" in rows.out
-    assert eventually(lambda: live("projection", "lag")).code == 0
-    assert live("log", "verify").code == 0
+    assert eventually(lambda: live.here("projection", "lag")).code == 0
+    assert live.here("log", "verify").code == 0
 
 
 def test_a_second_instance_over_the_same_folder_is_refused(live: Program) -> None:
     """It says which process runs there and how to stop it."""
     for arguments in (("up",), ("up", "--detach")):
-        ran = live(*arguments)
+        ran = live.here(*arguments)
 
         assert ran.code == 2
         assert f"an instance runs over {live.data} already (process " in ran.err
@@ -403,13 +416,11 @@ def watching(live: Program, *arguments: str) -> Iterator[Any]:
             process.kill()
 
 
-def eventually(attempt: Any, times: int = 20) -> Ran:
-    """The first attempt that worked, or the last one."""
-    ran: Ran = attempt()
-    for _ in range(times):
-        if ran.code == 0:
-            break
-        ran = attempt()
+def eventually(attempt: Callable[[], Ran], within_s: float = 60.0) -> Ran:
+    """The first attempt that worked, or the last one in time."""
+    deadline = time.monotonic() + within_s
+    while (ran := attempt()).code != 0 and time.monotonic() < deadline:
+        time.sleep(0.1)
     return ran
 
 
