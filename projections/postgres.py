@@ -32,6 +32,8 @@ from projections.postgres_folder import (
 START_S = 30.0
 """How long the server may take to recover what a crash left."""
 STOP_S = 10.0
+LOG_BYTES = 10_000_000
+"""A log longer than that is put aside at the next start."""
 
 _POLL_S = 0.02
 _PORT_TRIES = 3
@@ -45,6 +47,7 @@ _SETTINGS = (
     # Parallel queries need more shared memory than a container may give.
     "max_parallel_workers_per_gather=0",
     "jit=off",
+    "log_checkpoints=off",
     "timezone=UTC",
 )
 
@@ -235,7 +238,10 @@ class EmbeddedPostgres:
         return "\n".join(lines[-count:])
 
     def _open_log(self) -> IO[bytes]:
-        return (self._folder / "postgres.log").open("ab")
+        path = self._folder / "postgres.log"
+        if path.exists() and path.stat().st_size > LOG_BYTES:
+            path.replace(self._folder / "postgres.log.1")
+        return path.open("ab")
 
     def _child(self) -> dict[str, Any]:
         """As whom and where the programs run: PostgreSQL refuses to be root."""

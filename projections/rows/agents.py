@@ -1,6 +1,7 @@
 """Rows of an agent's life: its sessions, and what it got used to."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from projections.changes import Change, Patch, Put, Remove, Row, added
 from projections.folds import domains, events
@@ -12,6 +13,7 @@ from schemas.decisions import Completed, Decided, Dropped
 from schemas.learning import FeedbackApplied
 from schemas.sensing import Sensed
 from schemas.state import Habit, Session
+from schemas.vectors import Vector
 
 
 def session_changes(folded: Folded) -> Iterator[Change]:
@@ -131,8 +133,12 @@ def _gone(before: tuple[Habit, ...], after: tuple[Habit, ...]) -> Habit | None:
 
 
 def _habit_key(folded: Folded, event: Sensed, habit: Habit) -> tuple[str, ...]:
-    sort = identity.digest(habit.vector, habit.named.encode())
-    return folded.name, event.source, event.type, sort
+    return folded.name, event.source, event.type, _habit_id(habit.vector, habit.named)
+
+
+@lru_cache(maxsize=4096)
+def _habit_id(vector: Vector, named: str) -> str:
+    return identity.digest(vector, named.encode())
 
 
 def _habit_row(folded: Folded, event: Sensed, habit: Habit) -> Row:

@@ -1,7 +1,9 @@
 """The embedded PostgreSQL: it starts, keeps its data, and leaves nothing running."""
 
+import asyncio
 import os
 import stat
+import sys
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -10,8 +12,30 @@ import pytest
 
 from projections.errors import StoreUnavailable
 from projections.postgres import EmbeddedPostgres, embedded_postgres, known_url
+from tests.minds import until
 
 pytestmark = pytest.mark.services
+
+_OWNER = """
+import asyncio, sys
+from pathlib import Path
+from projections.postgres import embedded_postgres
+
+async def own():
+    async with embedded_postgres(Path(sys.argv[1]), durable=False) as server:
+        print(server.process_id, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(own())
+"""
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Whether a process does more than wait for somebody to notice its end."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def count(url: str) -> int:
@@ -54,6 +78,23 @@ async def test_a_crash_loses_no_commit(folder: Path) -> None:
         await server.restart()
 
         assert count(server.url) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own way to tell")
+async def test_the_server_ends_with_its_owner(folder: Path) -> None:
+    """Killed with -9, the program takes PostgreSQL with it; the folder can be used."""
+    owner = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", _OWNER, str(folder)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert owner.stdout is not None
+    server = psutil.Process(int(await owner.stdout.readline()))
+    owner.kill()
+    await owner.wait()
+    await until(lambda: not _runs(server), "the server has ended")
+
+    async with embedded_postgres(folder, durable=False) as again:
+        assert again.process_id != server.pid
 
 
 async def test_two_servers_do_not_share_a_folder(folder: Path) -> None:
