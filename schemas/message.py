@@ -7,6 +7,7 @@ error in our own code and are ignored when an older program reads a newer log.
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, ClassVar, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -59,6 +60,7 @@ class Message(Part):
         return cls.model_validate(fields, extra="ignore")
 
 
+@lru_cache(maxsize=64)
 def rfc3339(at: datetime) -> str:
     """A time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"

@@ -165,7 +165,7 @@ def top(
     Cosines are rounded before they are compared, with the limit and with each other.
     """
     exact = cosines(matrix, vector)
-    rows = np.flatnonzero(exact > at_least - _ROUNDING_MARGIN)
+    rows = (exact > at_least - _ROUNDING_MARGIN).nonzero()[0]
     if len(rows) > k:
         # Only these can be among the first k once they are rounded.
         worst = np.partition(exact[rows], -k)[-k]

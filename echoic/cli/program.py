@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from echoic import errors
+from echoic.garbage import collect_seldom
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("lifecycle", "Start an instance: broker, database, mind."),
@@ -72,6 +73,7 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and exit with its code."""
+    collect_seldom()
     sys.exit(run(lambda: command()(arguments, "echoic", standalone_mode=False)))
 
 
