@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+DATA ?= .echoic
 EXTRAS := dev,crafter
 CODE := schemas streams projections handlers replay echoic packs bench docs tests
 
@@ -25,11 +26,11 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup ## Play a recorded game through a throw-away instance and explain it
 	$(BIN)/echoic demo
 
-up: setup ## Start a persistent instance in the background
-	$(BIN)/echoic up --detach
+up: setup ## Start a persistent instance in the background, over .echoic/
+	$(BIN)/echoic up --detach --data $(DATA)
 
 down: setup ## Stop it
-	$(BIN)/echoic down
+	$(BIN)/echoic down --data $(DATA)
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest

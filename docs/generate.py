@@ -1,28 +1,37 @@
-"""Writes docs/events.md; `--check` tells if it is stale.
+"""Writes the pages that are made from the code; `--check` tells which are stale.
 
-    python docs/generate.py [--check]
-
-`echoic schema --markdown` prints the same page.
+python docs/generate.py [--check]
 """
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from echoic.events_page import render
+from echoic import commands_page, events_page, settings_page
 
-TARGET = Path(__file__).with_name("events.md")
+FOLDER = Path(__file__).parent
+PAGES: Mapping[str, Callable[[], str]] = {
+    "events.md": events_page.render,
+    "settings.md": settings_page.render,
+    "commands.md": commands_page.render,
+}
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` compare it; returns the exit code."""
-    page = render()
+    """Write the pages, or with `--check` compare them; returns the exit code."""
+    stale = [name for name, render in PAGES.items() if _read(name) != render()]
     if "--check" not in arguments:
-        TARGET.write_text(page)
+        for name in stale:
+            (FOLDER / name).write_text(PAGES[name]())
         return 0
-    if TARGET.exists() and TARGET.read_text() == page:
-        return 0
-    print("docs/events.md is stale: run `make docs`", file=sys.stderr)
-    return 1
+    for name in stale:
+        print(f"docs/{name} is stale: run `make docs`", file=sys.stderr)
+    return 1 if stale else 0
+
+
+def _read(name: str) -> str | None:
+    path = FOLDER / name
+    return path.read_text() if path.exists() else None
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from datetime import datetime
 from schemas.asks import ModelAsked
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input, Output
+from schemas.identity import trace_id
 from schemas.sensing import Sensed
 
 OPEN_LIMIT = 10_000
@@ -149,6 +150,7 @@ def as_fields(account: Account) -> dict[str, object]:
         "prediction_confidence": _predicted(account).prediction_confidence,
         "latency_ms": round(account.latency_ms, 3),
         "session_id": decided.session_id,
+        "trace_id": trace_id(decided.event_id),
     }
 
 

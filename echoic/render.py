@@ -11,6 +11,7 @@ from typing import Any
 from echoic.accounts import Account
 from echoic.explain import Explanation, Names, Weighed, named
 from schemas.decisions import Gate
+from schemas.identity import trace_id
 
 BAR_CELLS = 8
 _BLOCKS = " ▁▂▃▄▅▆▇"
@@ -170,6 +171,7 @@ def _closing(account: Account, explanation: Explanation, style: Style) -> Iterat
     if explanation.counterfactual:
         yield explanation.counterfactual
     yield f"Try: {next_command(account)}"
+    yield style.paint(f"trace {trace_id(account.decided.event_id)}", "dim")
 
 
 def next_command(account: Account) -> str:

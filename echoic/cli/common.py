@@ -17,10 +17,12 @@ import typer
 from echoic.settings import Settings, load
 
 Data = Annotated[
-    Path | None, typer.Option("--data", help="The folder of the instance.")
+    Path | None,
+    typer.Option("--data", metavar="FOLDER", help="The folder of the instance."),
 ]
 Agent = Annotated[
-    str | None, typer.Option("--agent", help="Which companion; else ECHOIC_AGENT.")
+    str | None,
+    typer.Option("--agent", metavar="NAME", help="Which companion; else ECHOIC_AGENT."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 

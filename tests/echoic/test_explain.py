@@ -1,5 +1,6 @@
 """Explanations: why a decision came out so, and what would have changed it."""
 
+import re
 from typing import get_args
 
 import pytest
@@ -138,4 +139,5 @@ def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
         "    creeper-warn             like 0.90  trust 0.62 confidence 0.62 < 0.70"
         in page
     )
-    assert page[-1] == f"Try: echoic explain {told.id[:8]} --what-if threshold=0.62"
+    assert page[-2] == f"Try: echoic explain {told.id[:8]} --what-if threshold=0.62"
+    assert re.fullmatch("trace [0-9a-f]{32}", page[-1])

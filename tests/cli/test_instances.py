@@ -1,0 +1,134 @@
+"""Instances of different making: with a model, without a database, on foreign servers."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.cli.conftest import SURVIVAL, Program
+from tests.model_server import model_server
+from tests.servers import fresh_server
+
+pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
+
+
+@contextmanager
+def running(program: Program, **environment: str) -> Iterator[str]:
+    """An instance with some variables; what it said when it came up."""
+    started = program("up", "--detach", **environment)
+    assert started.code == 0, started.err
+    try:
+        yield started.out
+    finally:
+        program("down")
+
+
+@pytest.mark.model
+def test_a_model_answers_what_nothing_learnt_does(echoic: Program) -> None:
+    """`pub --wait` waits for the completion; the prompt is the one that was asked."""
+    reply = {"response": "Mind the step.", "predicted_success": 0.9, "confidence": 0.6}
+    with model_server() as model:
+        model.text = json.dumps(reply)
+        settings = {
+            "ECHOIC_MODEL_NAME": "openai/double",
+            "ECHOIC_MODEL_API_BASE": model.base,
+            "ECHOIC_MODEL_API_KEY": "none",
+        }
+        with running(echoic, **settings) as banner:
+            ran = echoic.here("pub", "I am on the stairs.", "--wait", "--json")
+            page = echoic.here("explain", "--last")
+
+    assert "openai/double" in banner
+    assert ran.code == 0, ran.err
+    assert ran.json["decision_path"] == "llm"
+    assert "Mind the step." in ran.json["response_text"]
+    assert "I am on the stairs." in ran.json["prompt_text"]
+    assert ran.json["predicted_success"] <= 0.8
+    assert "Spoke by the model" in page.out
+
+
+def test_without_a_database_the_mind_goes_on(echoic: Program) -> None:
+    """A database that is away makes read models stale, and nothing else."""
+    away = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
+    with running(echoic, **away):
+        spoken = echoic.here("pub", "hello", "--wait", **away)
+        learnt = echoic.here("heuristic", "list", "--json", **away)
+        sessions = echoic.here("session", "list", "--json", **away)
+        models = echoic.here("projection", "lag", **away)
+        sound = echoic.here("log", "verify", **away)
+
+    assert spoken.code == learnt.code == sessions.code == sound.code == 0
+    assert len(sessions.json["rows"]) == 1
+    assert models.code == 3
+    assert "is away" in models.err
+
+
+async def test_a_broker_of_ones_own_serves_as_well(echoic: Program) -> None:
+    """NATS_URL points the same program at another broker, user and password in it."""
+    async with fresh_server() as server:
+        core = server.core
+        address = core.url.replace("://", f"://{core.user}:{core.password}@")
+        with running(echoic, NATS_URL=address):
+            ran = echoic("pub", "hello", "--wait", NATS_URL=address)
+            sensor = echoic("sensor", "access", "door", NATS_URL=address)
+
+    assert ran.code == 0, ran.err
+    assert not (echoic.data / "nats").exists()
+    assert sensor.code == 2
+    assert "the broker is not ours" in sensor.err
+
+
+def test_a_broken_pack_stops_the_start(echoic: Program) -> None:
+    """All of the pack's mistakes are named, and nothing keeps running."""
+    folder = echoic.folder / "broken"
+    folder.mkdir()
+    (folder / "manifest.yaml").write_text("schema: 1\nname: broken\nvrsion: 1\n")
+
+    ran = echoic("up", "--detach", "--pack", str(folder))
+
+    assert ran.code == 2
+    assert "the instance did not start" in ran.err
+    assert "E-PACK-" in ran.err
+    assert echoic.here("watch").code == 3
+
+
+def test_packs_named_by_settings_are_in_force_for_everyone(echoic: Program) -> None:
+    """ECHOIC_PACKS loads packs at the start, once."""
+    with running(echoic, ECHOIC_PACKS=str(SURVIVAL)):
+        pass
+    with running(echoic, ECHOIC_PACKS=str(SURVIVAL)):
+        rows = echoic.here("pack", "list", "--agent", "any", "--json").json["rows"]
+        tail = echoic.here("log", "tail", "--kind", "control", "-n", "100", "--json")
+
+    loaded = [line for line in tail.out.splitlines() if ".pack_loaded" in line]
+    assert [(row["name"], row["for"]) for row in rows] == [("survival", "all")]
+    assert len(loaded) == 16
+
+
+def test_a_damaged_note_is_named(echoic: Program) -> None:
+    """A note that cannot be read says what to do about it."""
+    echoic.data.mkdir(parents=True)
+    (echoic.data / "instance.json").write_text("{")
+
+    ran = echoic.here("explain", "--last")
+
+    assert ran.code == 2
+    assert "instance.json is damaged" in ran.err
+
+
+def test_a_note_of_a_dead_process_does_not_count(echoic: Program) -> None:
+    """An instance that was killed left its note: it is not taken for running."""
+    echoic.data.mkdir(parents=True)
+    note = {
+        "pid": 2**22 - 1,
+        "started_at": "2026-11-21T12:00:00+00:00",
+        "nats_url": "nats://127.0.0.1:1",
+        "nats_user": "echoic",
+        "nats_password": "x",
+        "database_url": None,
+    }
+    (echoic.data / "instance.json").write_text(json.dumps(note))
+
+    assert echoic.here("explain", "--last").code == 3
+    assert "nothing runs" in echoic.here("down").out
