@@ -33,6 +33,7 @@ from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
 from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
 from handlers.worker.loop import Worker
+from handlers.worker.strays import readmit
 from projections.errors import ProjectionError
 from projections.projector import Projector
 from projections.store import Store
@@ -137,6 +138,7 @@ async def instance(
             observe=tracer.observe if tracer else None,
         )
         tasks.start("worker", worker.run())
+        tasks.start("strays", readmit(log, log))
         started_with = SharedState(settings=started.settings)
         services = Services(log, log, partial(_seen, worker, started_with))
         await _handlers(stack, settings, credentials, client, log, services)

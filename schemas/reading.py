@@ -47,7 +47,7 @@ def read_input(record: Record) -> Input:
     agent = place.agent
     message: InputMessage | Unreadable | NotBuilt
     try:
-        _check_agent(place)
+        _check_agent(record, place)
         _check_id(record)
         message = _input_message(record, place)
     except _RefusedError as refused:
@@ -103,7 +103,13 @@ def read_mark(record: Record) -> Mark:
     )
 
 
-def _check_agent(place: subjects.LogSubject) -> None:
+def _check_agent(record: Record, place: subjects.LogSubject) -> None:
+    if place.kind == subjects.STRAY:
+        raise _RefusedError(
+            "bad_subject",
+            "a sensor publishes to in.<agent>.<source>.<type>, not"
+            f" {record.headers.get(subjects.STRAYED_TO)!r}",
+        )
     if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
         # What was published outside the grammar comes in the partition of its first
         # token: so `in.ana.game` is told from `in._.game.hit`.

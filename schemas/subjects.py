@@ -30,6 +30,13 @@ PUBLISHED_CONTROL = "control"
 """Reserved sensor types: how a client that can only publish gives feedback or control."""
 
 _PARTITIONS = {str(number): number for number in range(PARTITIONS)}
+STRAY = "stray"
+"""The kind of what a sensor published to a subject that cannot be told from a filter; its
+detail is the sequence at which the log holds it as it came."""
+
+STRAYED_TO = "ce-strayedto"
+"""The header of a stray that holds the subject it was published to."""
+
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FNV_OFFSET = 0x811C9DC5
 _FNV_PRIME = 0x01000193
