@@ -1,7 +1,7 @@
 """One running instance for all end-to-end tests, and a fresh companion for each."""
 
 import itertools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -47,10 +47,10 @@ async def ada(live: Instance) -> AsyncIterator[Companion]:
 
 @asynccontextmanager
 async def running_instance(
-    folder: Path, variables: Mapping[str, str]
+    folder: Path, variables: Mapping[str, str], packs: Sequence[Path] = (ADVISOR,)
 ) -> AsyncIterator[Instance]:
     """An instance over a folder with the game's pack, set up by the environment."""
-    flags = {"data": str(folder), "packs": [str(ADVISOR)]}
+    flags = {"data": str(folder), "packs": [str(pack) for pack in packs]}
     settings = load(flags, environment=variables, folder=folder)
     async with instance(settings, print, durable=False) as running:
         yield running
