@@ -8,13 +8,16 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from echoic import errors
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 from echoic.garbage import collect_seldom
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -150,7 +153,12 @@ def _told(error: Exception) -> int:
 
 def _as_echoic(error: Exception) -> errors.EchoicError | None:
     """Errors of the layers below, in our own terms."""
+    from pydantic import ValidationError
+
+    from echoic.embedders import EmbedderError
     from projections.errors import ProjectionError, StoreUnavailable
+    from schemas.aids import MissingPackError
+    from schemas.reading import UnreadableOutputError
     from schemas.subjects import SubjectError
     from streams.errors import LogUnavailable, ServerFailed, StreamsError
 
@@ -159,9 +167,20 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
             return error
         case LogUnavailable() | ServerFailed() | StoreUnavailable():
             return errors.NotRunningError(str(error), next_step="echoic doctor")
-        case StreamsError() | ProjectionError() | SubjectError():
+        case StreamsError() | ProjectionError() | SubjectError() | EmbedderError():
             return errors.EchoicError(str(error))
+        case MissingPackError() | UnreadableOutputError():
+            return errors.EchoicError(str(error), next_step="echoic log verify")
+        case ValidationError():
+            return errors.EchoicError(_first_fault(error))
         case OSError():
             return errors.EchoicError(str(error))
         case _:
             return None
+
+
+def _first_fault(error: "ValidationError") -> str:
+    """What of a message that a command made is not allowed."""
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    return f"{place} {fault['input']!r}: {fault['msg']}"

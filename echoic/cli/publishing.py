@@ -3,14 +3,13 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
-from echoic import accounts, render, talking
+from echoic import accounts, render
 from echoic.accounts import Account
 from echoic.cli.common import (
     Agent,
@@ -24,11 +23,13 @@ from echoic.cli.common import (
     terminal_width,
 )
 from echoic.cli.progress import Progress
-from echoic.errors import EchoicError
+from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
 from echoic.pacing import Pace
+from echoic.playback import PlayedVote
 from echoic.recordings import Sending, read_lines
+from echoic.sending import Item, Sender, read_file
 from echoic.talking import new_event_id
 
 app = new_app("publishing", "Events, as a sensor sends them.")
@@ -40,7 +41,10 @@ def pub(
         str | None, typer.Argument(help="The event in words; `-` reads lines of stdin.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", "-f", help="Lines of events.")
+        Path | None,
+        typer.Option(
+            "--file", "-f", metavar="FILE", help="A recorded session, or lines."
+        ),
     ] = None,
     source: Annotated[str, typer.Option(help="Who noticed it.")] = "user",
     type_: Annotated[str, typer.Option("--type", help="What it is.")] = "message",
@@ -64,14 +68,18 @@ def pub(
     """Publish events as a sensor does; each run gives them ids of their own.
 
     Examples: `echoic pub "Oven is done" --source kitchen --type oven --wait`, `echoic pub
-    -f evening.jsonl --pace original`.
+    -f evening.echoic --pace original`. The exit code is 1 if an event was refused.
     """
     settings = settings_of(data, agent)
     if (text is None) == (file is None):
         raise EchoicError(
             "give either a text or a file", next_step='echoic pub "hello" --wait'
         )
-    if text is not None and text != "-":
+    if file is not None:
+        items: Iterator[Item] = read_file(
+            file, agent=agent, default_agent=settings.agent, new_id=new_event_id
+        )
+    else:
         event = {
             "text": text,
             "source": source,
@@ -79,71 +87,72 @@ def pub(
             "fields": _values(field),
             "salience": _values(hint) or _own_hints(source, type_),
         }
-        lines: Iterable[str] = [json.dumps(event)]
-    else:
-        lines = _lines(file)
-    sendings = read_lines(
-        lines, agent=agent, default_agent=settings.agent, new_id=new_event_id
-    )
-
+        lines = sys.stdin if text == "-" else [json.dumps(event)]
+        items = read_lines(
+            lines, agent=agent, default_agent=settings.agent, new_id=new_event_id
+        )
     pacer = Pace(pace)
 
-    async def run() -> None:
+    async def run() -> int:
         async with connect(settings) as connection:
-            await _send(connection, sendings, pacer, wait=wait, as_json=as_json)
+            return await _send(connection, items, pacer, wait=wait, as_json=as_json)
 
-    asyncio.run(run())
+    if asyncio.run(run()):
+        raise typer.Exit(FINDING)
 
 
 async def _send(
     connection: Connection,
-    sendings: Iterator[Sending],
+    items: Iterator[Item],
     pace: Pace,
     *,
     wait: bool,
     as_json: bool,
-) -> None:
-    """Publish one after the other, and show what becomes of each if that is wanted."""
+) -> int:
+    """Send one after the other, and return how many were refused."""
+    sender = Sender(connection)
     progress = Progress("events published")
-    names = await heuristic_names(connection.log, connection.settings.agent)
-    style = render.Style(width=terminal_width(), colour=has_colour())
-    count = 0
-    for sending in sendings:
-        await pace.wait_for(sending.at)
-        after = await connection.log.last_sequence("ev.>") if wait else 0
-        await talking.publish_raw(
-            connection.client, sending.subject, sending.wire_body, sending.wire_headers
-        )
+    show = await _shown(connection, as_json) if wait else None
+    count = refused = 0
+    for item in items:
+        if isinstance(item, PlayedVote):
+            await sender.vote(item)
+            continue
+        await pace.wait_for(item.at)
+        await sender.event(item)
         count += 1
-        if wait:
-            account = await _answer(connection, sending, after)
-            if as_json:
-                print_json(accounts.as_response(account))
-            else:
-                print(render.line(account, names, style), flush=True)
+        if show is not None:
+            refused += not await _answered(sender, item, show, as_json)
         elif as_json:
-            print_json({"v": 1, "accepted": True, "event_id": sending.event_id})
+            print_json({"v": 1, "accepted": True, "event_id": item.event_id})
         progress(count)
     progress.done()
     if not (wait or as_json):
         note(f"{count} published")
+    return refused
 
 
-async def _answer(connection: Connection, sending: Sending, after: int) -> Account:
-    return await talking.decided_on(
-        connection.log,
-        sending.agent,
-        sending.source,
-        sending.type,
-        sending.event_id,
-        after,
-    )
+async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], None]:
+    """How a decision is printed."""
+    if as_json:
+        return lambda account: print_json(accounts.as_response(account))
+    names = await heuristic_names(connection.log, connection.settings.agent)
+    style = render.Style(width=terminal_width(), colour=has_colour())
+    return lambda account: print(render.line(account, names, style), flush=True)
 
 
-def _lines(file: Path | None) -> Iterator[str]:
-    opened: TextIO = sys.stdin if file is None else file.open(encoding="utf-8")
-    with nullcontext(opened) if file is None else closing(opened) as stream:
-        yield from stream
+async def _answered(
+    sender: Sender, item: Sending, show: Callable[[Account], None], as_json: bool
+) -> bool:
+    """Show the decision on an event; false if it was refused."""
+    try:
+        show(await sender.answer(item.event_id))
+    except RefusedError as error:
+        if as_json:
+            print_json({"accepted": False, "reason": error.what})
+        note(error.what)
+        return False
+    return True
 
 
 def _own_hints(source: str, type_: str) -> dict[str, object]:

@@ -78,6 +78,20 @@ def test_a_bad_line_stops_the_file_and_is_named(live: Program) -> None:
     assert "line 2 is no event" in ran.err
 
 
+def test_a_recorded_session_is_published_again(live: Program) -> None:
+    """Events go out under new ids, with references that fit, and votes are given."""
+    recording = ROOT / "packs" / "survival" / "recording" / "evening.echoic"
+    live.here("session", "start", "--clock", "event", "--agent", "replayed")
+
+    ran = live.here("pub", "-f", str(recording), "--agent", "replayed")
+
+    assert ran.code == 0, ran.err
+    assert re.search(r"\d{3} published", ran.err)
+    state = live.here("state", "replayed", "--json").json
+    assert state["rapport"]
+    assert sum(belief["successes"] for belief in state["beliefs"]) > 0
+
+
 def test_explain_finds_a_decision_by_the_beginning_of_its_id(live: Program) -> None:
     """The page names who spoke and the gates with their margins."""
     found = thirsty(live, "explain", 3, "Your drink is low: 3 of 9.")

@@ -66,6 +66,7 @@ def test_the_version_is_shown(echoic: Program) -> None:
         (("heuristic", "seed", "--condition", "x", "--say", "y", "--confidence", "2"),
          "not a number from 0 to 1"),
         (("pub", "x", "--pace", "fast"), "--pace 'fast'"),
+        (("heuristic", "seed", "--condition", "", "--say", "y"), "condition ''"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(
