@@ -29,8 +29,8 @@ async def readmit(log: ReadableLog, writer: WritableLog) -> None:
     position = await patiently(partial(last_readmitted, log))
     async for strays in log.follow(SENSOR_SUBJECTS, position, _AT_ONCE):
         for stray in strays:
-            heed_cancellation()
             await _append(log, writer, stray)
+            heed_cancellation()
 
 
 async def last_readmitted(log: ReadableLog) -> int:
