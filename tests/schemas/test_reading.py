@@ -194,6 +194,8 @@ def test_deep_nesting_is_refused_and_breadth_is_not() -> None:
         return read_input(sensor_record({"text": "x", "fields": {"v": value}})).message
 
     assert isinstance(taken(wide), Sensed)
+    deepest = sensor_record({"text": "x", "fields": {"v": deep, "w": wide}})
+    assert isinstance(read_input(deepest).message, Sensed)
     assert isinstance(taken([deep, *wide]), Unreadable)
     assert isinstance(taken(deep), Sensed)
     assert isinstance(taken([[deep]]), Unreadable)

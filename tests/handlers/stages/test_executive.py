@@ -121,5 +121,7 @@ def test_urgency_is_the_higher_of_event_and_heuristic(
 ) -> None:
     """Either may know that it cannot wait."""
     garden = pack(heuristic("h", "health low", "Rest.", urgency=of_heuristic))
+    life = Life(garden)
 
-    assert Life(garden).decide("health low", urgency=of_event).urgency == urgency
+    assert life.decide("health low", urgency=of_event).urgency == urgency
+    assert life.decide("dusk falls", urgency=of_event).urgency == (of_event or 0.0)

@@ -206,6 +206,9 @@ def test_what_is_waited_for_in_vain_expires() -> None:
 
 def test_each_pattern_has_its_own_time() -> None:
     """After 60 s a death is nobody's fault; after 119 s health can still be restored."""
+    just = Life(GARDEN)
+    advised(just)
+    assert said(just.wait(60).sense("player died"), OutcomeObserved)
     life = Life(GARDEN)
     advised(life)
 

@@ -145,6 +145,13 @@ def test_everything_is_capped() -> None:
     assert len(system) < prompts.CONTEXT_CAP + prompts.GOAL_CAP + 800
 
 
+def test_what_fits_is_not_cut() -> None:
+    """A text of exactly the cap is whole."""
+    asked = one(Life(model=MODEL).sense("x" * prompts.EVENT_CAP), ModelAsked)
+
+    assert "…" not in asked.prompt
+
+
 def test_line_breaks_cannot_forge_structure() -> None:
     """An event's text stays on its own line."""
     life = Life(model=MODEL)

@@ -85,6 +85,10 @@ def test_like_events_agree_in_words_and_named_fields() -> None:
     )
     known = (near, Habit(vector=LOW, named="[]", passed_at=None, seen_at=()))
 
+    ten, other = embed("a b c d e f g h i j"), embed("a b c d e f g h i k")
+    same = (Habit(vector=ten, named="[]", passed_at=None, seen_at=()),)
+    assert habits.find(same, other, "[]", 0.9) == 0
+    assert habits.find(same, other, "[]", 0.900001) is None
     assert habits.find((), LOW, "[]", 0.9) is None
     assert habits.find(known, LOW, "[]", 0.9) == 1
     assert habits.find(known, LOW, '[["health",2]]', 0.9) is None
