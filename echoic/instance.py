@@ -37,7 +37,9 @@ from handlers.worker.strays import readmit
 from projections.errors import ProjectionError
 from projections.projector import Projector
 from projections.store import Store
+from schemas.aids import MissingPackError
 from schemas.controls import MindStarted
+from schemas.reading import UnreadableOutputError
 from schemas.settings import CodeDigests, MatchLimits
 from schemas.state import SharedState
 from schemas.vectors import Embedder
@@ -45,6 +47,7 @@ from streams.accounts import Credentials
 from streams.checkpoints import JetStreamCheckpoints
 from streams.connection import connected
 from streams.consumers import prepare_consumers
+from streams.errors import LogDamaged
 from streams.migrate import migrate
 
 SPOOL = "traces.otlp.jsonl"
@@ -222,7 +225,12 @@ async def _project(
     try:
         with Store(database_url) as store:
             await Projector(log, store, bringer).run()
-    except ProjectionError as error:
+    except (
+        ProjectionError,
+        LogDamaged,
+        UnreadableOutputError,
+        MissingPackError,
+    ) as error:
         notify(f"the read models stand still: {error}")
         await asyncio.Event().wait()
 
