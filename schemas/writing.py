@@ -52,7 +52,7 @@ def write_output(
 
 
 def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    """What of a message enters the chain: subject, ce-headers and body, 16 bytes."""
+    """What of a message enters the chain: subject, ce-headers and body, 12 bytes."""
     attributes = "\n".join(
         [f"{name}:{headers[name]}" for name in sorted(headers) if name[:3] == "ce-"]
     )
