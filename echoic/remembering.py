@@ -9,7 +9,6 @@ from datetime import datetime
 
 from handlers import turns
 from handlers.aids import Bringer, PackLibrary
-from schemas.reading import read_input
 from schemas.state import AgentState, PartitionState, SharedState
 from schemas.subjects import partition_of
 from schemas.vectors import Embedder
@@ -42,11 +41,10 @@ async def state_at(
     bringer = Bringer(embedder, PackLibrary(log, embedder))
     state = PartitionState()
     count = 0
-    async for group in groups(log, partition_of(agent), 0, sequence):
-        taken = read_input(group.input)
+    recorded = groups(log, partition_of(agent), 0, sequence)
+    async for group, taken, aids in bringer.along(recorded):
         if at is not None and taken.at > at:
             break
-        aids = await bringer.bring_recorded(taken, group.outputs)
         state = turns.fold(state, taken, group.outputs, aids)
         count += 1
         progress(count)

@@ -6,7 +6,7 @@ and taken from the record.
 
 import asyncio
 from base64 import b64decode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
 import orjson
 
@@ -16,10 +16,16 @@ from schemas.aids import Aids
 from schemas.decisions import Decided
 from schemas.envelope import Input
 from schemas.packs import CompiledPack, PackError, compile_pack, from_blob
+from schemas.reading import read_input
 from schemas.record import Record
 from schemas.state import PartitionState
-from schemas.vectors import Embedder, Vector
+from schemas.vectors import Batch, Embedder, Vector
+from streams.errors import LogDamaged
 from streams.log import ReadableLog
+from streams.order import Group
+
+GROUPS_AT_ONCE = 64
+"""How many recorded groups are brought aids together."""
 
 
 class PackLibrary:
@@ -65,22 +71,38 @@ class Bringer:
 
     async def bring(self, inputs: Sequence[Input]) -> list[Aids]:
         """The aids of new inputs, one for each; their texts are embedded at once."""
-        needs = [turns.needs(taken) for taken in inputs]
-        await self._library.fetch(
-            need.pack_digest for need in needs if need.pack_digest
-        )
-        texts = [need.text for need in needs if need.text is not None]
-        vectors = iter(await self._embed(texts))
-        return [
-            self._aids(None if need.text is None else next(vectors)) for need in needs
-        ]
+        return await self._bring(inputs, [None] * len(inputs))
 
-    async def bring_recorded(self, taken: Input, outputs: Sequence[Record]) -> Aids:
-        """The aids that an input was answered with."""
-        recorded = None if self._embedder.exact else _recorded_vector(outputs)
-        if recorded is None:
-            return (await self.bring([taken]))[0]
-        return self._aids(recorded)
+    async def along(
+        self, answered: AsyncIterator[Group]
+    ) -> AsyncIterator[tuple[Group, Input, Aids]]:
+        """Recorded groups with their inputs, read, and what these were answered with."""
+        few: list[Group] = []
+        try:
+            async for group in answered:
+                few.append(group)
+                if len(few) == GROUPS_AT_ONCE:
+                    for brought in await self._recorded(few):
+                        yield brought
+                    few = []
+        except LogDamaged:
+            # What stands before the damage is as good as ever.
+            for brought in await self._recorded(few):
+                yield brought
+            raise
+        for brought in await self._recorded(few):
+            yield brought
+
+    async def _recorded(
+        self, groups: Sequence[Group]
+    ) -> list[tuple[Group, Input, Aids]]:
+        inputs = [read_input(group.input) for group in groups]
+        known = [
+            None if self._embedder.exact else _recorded_vector(group.outputs)
+            for group in groups
+        ]
+        brought = await self._bring(inputs, known)
+        return list(zip(groups, inputs, brought, strict=True))
 
     async def bring_packs_of(self, state: PartitionState) -> None:
         """Have every pack at hand that a state refers to."""
@@ -89,10 +111,27 @@ class Bringer:
             sorted({ref.digest for shelf in shelves for ref in shelf.values()})
         )
 
-    def _aids(self, vector: Vector | None) -> Aids:
-        return Aids(
-            vector=vector, packs=self._library.packs, is_exact=self._embedder.exact
+    async def _bring(
+        self, inputs: Sequence[Input], known: Sequence[Vector | None]
+    ) -> list[Aids]:
+        """The aids of inputs; a vector that is known already is not computed again."""
+        needs = [turns.needs(taken) for taken in inputs]
+        await self._library.fetch(
+            need.pack_digest for need in needs if need.pack_digest
         )
+        texts = [
+            need.text
+            for need, vector in zip(needs, known, strict=True)
+            if vector is None and need.text is not None
+        ]
+        fresh = iter(await self._embed(texts))
+        vectors = [
+            vector or (None if need.text is None else next(fresh))
+            for need, vector in zip(needs, known, strict=True)
+        ]
+        batch = Batch([vector for vector in vectors if vector is not None])
+        packs, is_exact = self._library.packs, self._embedder.exact
+        return [Aids(vector, packs, is_exact, batch) for vector in vectors]
 
     async def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         if not texts:

@@ -86,6 +86,7 @@ def _candidates(group: Group, here: Occasion) -> tuple[HeuristicCandidate, ...]:
         group.belief,
         group.settings.learning,
         group.settings.limits.match,
+        group.aids.batch,
     )
     return (*ranked(matched), *(each for each in matched if not each.eligible))
 

@@ -15,7 +15,7 @@ from handlers.aids import Bringer
 from schemas import checkpoint
 from schemas.decisions import Completed, Decided
 from schemas.envelope import Output
-from schemas.reading import read_input, read_output
+from schemas.reading import read_output
 from schemas.settings import SessionClock
 from schemas.state import PartitionState, Session
 from schemas.subjects import partition_of
@@ -68,9 +68,7 @@ async def steps(
 ) -> AsyncIterator[Step]:
     """Fold a partition from its start, group by group."""
     state = PartitionState()
-    async for group in groups(log, partition, until=until):
-        taken = read_input(group.input)
-        aids = await bringer.bring_recorded(taken, group.outputs)
+    async for group, taken, aids in bringer.along(groups(log, partition, until=until)):
         outputs = tuple(read_output(record) for record in group.outputs)
         after = turns.fold(state, taken, group.outputs, aids)
         yield Step(state, after, taken.agent, taken.sequence, outputs)

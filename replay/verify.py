@@ -14,7 +14,7 @@ from handlers import turns
 from handlers.aids import Bringer
 from schemas.controls import MindStarted
 from schemas.envelope import Input
-from schemas.reading import UnreadableOutputError, read_input
+from schemas.reading import UnreadableOutputError
 from schemas.record import Record
 from schemas.settings import CodeDigests
 from schemas.state import PartitionState
@@ -110,9 +110,8 @@ async def verify(
     await bringer.bring_packs_of(state)
     found = Verification()
     try:
-        async for group in groups(log, span.partition, state.position, span.until):
-            taken = read_input(group.input)
-            aids = await bringer.bring_recorded(taken, group.outputs)
+        recorded = groups(log, span.partition, state.position, span.until)
+        async for group, taken, aids in bringer.along(recorded):
             found = _noted(found, taken, digests)
             if not span.holds(taken):
                 state = turns.fold(state, taken, group.outputs, aids)

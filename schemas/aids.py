@@ -10,7 +10,7 @@ from immutables import Map
 
 from schemas.packs import CompiledPack
 from schemas.state import AgentState, PackRef, SharedState
-from schemas.vectors import Vector
+from schemas.vectors import Batch, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Aids:
     """Every pack in force and the one the input loads, by digest."""
     is_exact: bool = True
     """Whether any machine would compute the same vector."""
+    batch: Batch | None = None
+    """The vector with those of other inputs, which are multiplied together."""
 
 
 class MissingPackError(LookupError):

@@ -13,11 +13,11 @@ from projections.folds.domains import Domain
 from schemas import conditions, vectors
 from schemas.conditions import When
 from schemas.context import HeuristicCandidate
-from schemas.packs import CompiledPack
+from schemas.packs import CompiledPack, Heuristic
 from schemas.sensing import Sensed
 from schemas.settings import LearningSettings
 from schemas.state import AgentState, Belief, Shelf, Taught
-from schemas.vectors import Matrix, Vector
+from schemas.vectors import Batch, Matrix, Vector
 
 MATCH_LIMIT = 10
 """How many heuristics are weighed."""
@@ -37,22 +37,40 @@ def candidates(
     belief_of: BeliefOf,
     learning: LearningSettings,
     at_least: float,
+    batch: Batch | None = None,
 ) -> tuple[HeuristicCandidate, ...]:
-    """Up to ten candidates, the most similar first, then by id."""
+    """Up to ten candidates, the most similar first, then by id.
+
+    `batch` may hold the vector with others that are matched with the same pack.
+    """
     if vector is None:
         return ()
     judge = _Judge(state, event, belief_of, learning)
-    found = [
-        *_of_pack(domain.pack, judge, vector, at_least),
-        *_of_shelf(state.shelves.get(domain.name), judge, vector, at_least),
+    near = [
+        *_of_pack(domain.pack, vector, at_least, batch),
+        *_of_shelf(state.shelves.get(domain.name), vector, at_least),
     ]
-    # Near misses are worth naming, but never in the place of what is eligible.
-    found.sort(key=lambda each: (not each.eligible, *_nearness(each)))
-    return tuple(sorted(found[:MATCH_LIMIT], key=_nearness))
+    near.sort(key=_nearness)
+    if len(near) > MATCH_LIMIT:
+        # Near misses are worth naming, but never in the place of what is eligible.
+        near.sort(key=lambda each: not judge.may_answer(each))
+        near = sorted(near[:MATCH_LIMIT], key=_nearness)
+    return tuple([_candidate(each, judge) for each in near])
 
 
-def _nearness(candidate: HeuristicCandidate) -> tuple[float, str]:
-    return -candidate.similarity, candidate.heuristic_id
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """A heuristic whose condition is near."""
+
+    heuristic_id: str
+    content_hash: str
+    similarity: float
+    when: When | None
+    heuristic: Heuristic | Taught
+
+
+def _nearness(near: _Near) -> tuple[float, str]:
+    return -near.similarity, near.heuristic_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,61 +82,87 @@ class _Judge:
     belief_of: BeliefOf
     learning: LearningSettings
 
-    def of(
-        self, heuristic_id: str, content_hash: str, when: When | None
-    ) -> tuple[float, str | None]:
-        """The confidence it has earned, and the reason if it is not eligible."""
-        belief = self.belief_of(heuristic_id, content_hash)
-        reason = _failure(when, self.event)
-        if reason is None:
-            by_hand = heuristic_id in self.state.frozen
-            life = beliefs.lifecycle(belief, by_hand, self.learning)
-            reason = "frozen" if life == "frozen" else None
-        return belief.confidence, reason
-
-
-def _of_pack(
-    pack: CompiledPack | None, judge: _Judge, vector: Vector, at_least: float
-) -> list[HeuristicCandidate]:
-    if pack is None:
-        return []
-    return [
-        _from_pack(pack, row, similarity, judge)
-        for row, similarity in vectors.top(
-            pack.conditions, vector, SCAN_LIMIT, at_least
+    def may_answer(self, near: _Near) -> bool:
+        """Whether its `when` holds and it is not frozen."""
+        event, when = self.event, near.when
+        holds = when is None or conditions.holds(
+            when, event.type, event.source, event.fields
         )
-    ]
+        return holds and not self._is_frozen(near, self.belief(near))
+
+    def belief(self, near: _Near) -> Belief:
+        """What is believed of it."""
+        return self.belief_of(near.heuristic_id, near.content_hash)
+
+    def reason(self, near: _Near, belief: Belief) -> str | None:
+        """Why it is not eligible; None if it is."""
+        event = self.event
+        if near.when is not None:
+            because = conditions.explain_failure(
+                near.when, event.type, event.source, event.fields
+            )
+            if because:
+                return f"when: {because}"
+        return "frozen" if self._is_frozen(near, belief) else None
+
+    def _is_frozen(self, near: _Near, belief: Belief) -> bool:
+        by_hand = near.heuristic_id in self.state.frozen
+        return beliefs.lifecycle(belief, by_hand, self.learning) == "frozen"
 
 
-def _from_pack(
-    pack: CompiledPack, row: int, similarity: float, judge: _Judge
-) -> HeuristicCandidate:
-    heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
-    heuristic = pack.pack.heuristics[row]
-    confidence, reason = judge.of(heuristic_id, content_hash, pack.whens[row])
+def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
+    heuristic, belief = near.heuristic, judge.belief(near)
+    reason = judge.reason(near, belief)
+    says = heuristic if isinstance(heuristic, Taught) else heuristic.action
+    type_ = says.response_type if isinstance(says, Taught) else says.type
     return HeuristicCandidate(
-        heuristic_id=heuristic_id,
-        content_hash=content_hash,
+        heuristic_id=near.heuristic_id,
+        content_hash=near.content_hash,
         condition_text=heuristic.condition,
-        suggested_action=heuristic.action.text,
-        confidence=confidence,
-        similarity=similarity,
+        suggested_action=says.text,
+        confidence=belief.confidence,
+        similarity=near.similarity,
         eligible=reason is None,
         reason=reason,
-        response_type=heuristic.action.type,
-        action=heuristic.action.action,
+        response_type=type_,
+        action=says.action,
         urgency=heuristic.urgency,
     )
 
 
-def _of_shelf(
-    shelf: Shelf | None, judge: _Judge, vector: Vector, at_least: float
-) -> list[HeuristicCandidate]:
+def _of_pack(
+    pack: CompiledPack | None, vector: Vector, at_least: float, batch: Batch | None
+) -> list[_Near]:
+    if pack is None:
+        return []
+    matrix = pack.conditions
+    products = batch.products(matrix, vector) if batch else None
+    return [
+        _Near(
+            pack.ids[row],
+            pack.content_hashes[row],
+            similarity,
+            pack.whens[row],
+            pack.pack.heuristics[row],
+        )
+        for row, similarity in vectors.top(
+            matrix, vector, SCAN_LIMIT, at_least, products
+        )
+    ]
+
+
+def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Near]:
     if shelf is None:
         return []
     taught, matrix = _stacked(shelf)
     return [
-        _from_taught(taught[row], similarity, judge)
+        _Near(
+            taught[row].id,
+            taught[row].content_hash,
+            similarity,
+            _parsed(taught[row].when),
+            taught[row],
+        )
         for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least)
     ]
 
@@ -129,34 +173,6 @@ def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
     return taught, vectors.stack([each.vector for each in taught])
 
 
-def _from_taught(
-    heuristic: Taught, similarity: float, judge: _Judge
-) -> HeuristicCandidate:
-    confidence, reason = judge.of(
-        heuristic.id, heuristic.content_hash, _parsed(heuristic.when)
-    )
-    return HeuristicCandidate(
-        heuristic_id=heuristic.id,
-        content_hash=heuristic.content_hash,
-        condition_text=heuristic.condition,
-        suggested_action=heuristic.text,
-        confidence=confidence,
-        similarity=similarity,
-        eligible=reason is None,
-        reason=reason,
-        response_type=heuristic.response_type,
-        action=heuristic.action,
-        urgency=heuristic.urgency,
-    )
-
-
 @lru_cache(maxsize=4096)
 def _parsed(when: str | None) -> When | None:
     return conditions.parse(when) if when else None
-
-
-def _failure(when: When | None, event: Sensed) -> str | None:
-    if when is None:
-        return None
-    because = conditions.explain_failure(when, event.type, event.source, event.fields)
-    return f"when: {because}" if because else None

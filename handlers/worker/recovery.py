@@ -67,9 +67,8 @@ class Recovery:
         state, last_output = standing.state, standing.last_output
         last_input_id, folded = standing.last_input_id, standing.folded
         await self.bringer.bring_packs_of(state)
-        async for group in groups(self.log, standing.partition, state.position):
-            taken = read_input(group.input)
-            aids = await self.bringer.bring_recorded(taken, group.outputs)
+        recorded = groups(self.log, standing.partition, state.position)
+        async for group, taken, aids in self.bringer.along(recorded):
             state = turns.fold(state, taken, group.outputs, aids)
             last_output = group.outputs[-1].sequence
             last_input_id = taken.id

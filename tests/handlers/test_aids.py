@@ -1,18 +1,21 @@
 """Bringing aids: what is embedded anew, what is taken from the record, what is missing."""
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import orjson
+import pytest
 
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import GROUPS_AT_ONCE, Bringer, PackLibrary
 from schemas.controls import GoalsSet, PackLoaded
 from schemas.reading import read_input
 from schemas.record import Record
 from schemas.subjects import partition_of
 from schemas.vectors import Limits, Vector
 from schemas.writing import write_input
+from streams.errors import LogDamaged
 from streams.memory import MemoryLog
+from streams.order import Group
 from tests.minds import sensed
 
 ADA = "ada"
@@ -50,6 +53,19 @@ def taken_of(subject: str, body: bytes, sequence: int = 1) -> Record:
     return Record(subject, {"ce-id": "1"}, body, sequence, 0)
 
 
+async def each_of(groups: Sequence[Group]) -> AsyncIterator[Group]:
+    """Groups as a log yields them."""
+    for group in groups:
+        yield group
+
+
+async def damaged_after(groups: Sequence[Group]) -> AsyncIterator[Group]:
+    """Groups of a log that breaks behind them."""
+    for group in groups:
+        yield group
+    raise LogDamaged("causeless", 9, "nothing stands there")
+
+
 async def test_texts_are_embedded_at_once_and_in_order() -> None:
     """Each input with a text gets its vector, the others none."""
     log, embedder = MemoryLog(), Wobbly()
@@ -70,14 +86,32 @@ async def test_a_recorded_vector_is_taken_from_the_record() -> None:
     """What another machine computed is not computed again."""
     log, embedder = MemoryLog(), Wobbly()
     wire = sensed(ADA, "1", "one")
-    taken = read_input(taken_of(wire.subject, wire.body))
+    taken = taken_of(wire.subject, wire.body)
+    groups = [Group(taken, (decided(b"\x07\x07"),)), Group(taken, (decided(None),))]
     bringer = Bringer(embedder, PackLibrary(log, embedder))
 
-    recorded = await bringer.bring_recorded(taken, [decided(b"\x07\x07")])
-    unrecorded = await bringer.bring_recorded(taken, [decided(None)])
+    brought = [aids async for _, _, aids in bringer.along(each_of(groups))]
 
-    assert recorded.vector == b"\x07\x07"
-    assert unrecorded.vector == b"\x03\x01"
+    assert [aids.vector for aids in brought] == [b"\x07\x07", b"\x03\x01"]
+    assert embedder.texts == ["one"]
+
+
+async def test_what_stands_before_damage_is_brought_first() -> None:
+    """Groups are taken a few at a time, and none is lost where the log breaks."""
+    log, embedder = MemoryLog(), Wobbly()
+    wire = sensed(ADA, "1", "one")
+    group = Group(taken_of(wire.subject, wire.body), (decided(None),))
+    count = GROUPS_AT_ONCE + 1
+    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    found = []
+
+    with pytest.raises(LogDamaged):  # noqa: PT012
+        async for recorded, taken, aids in bringer.along(
+            damaged_after([group] * count)
+        ):
+            found.append((recorded, taken.id, aids.vector))
+
+    assert found == [(group, "1", b"\x03\x01")] * count
 
 
 async def test_a_pack_that_cannot_be_had_is_left_out() -> None:

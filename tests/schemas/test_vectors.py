@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.numbers import round6
-from schemas.vectors import Limits, cosine, cosines, stack, top
+from schemas.vectors import Batch, Limits, cosine, cosines, stack, top
 
 vectors = st.binary(min_size=8, max_size=8)
 
@@ -41,6 +41,25 @@ def test_top_equals_sorting_them_all(rows, vector, k, at_least):
     )
 
     assert top(stack(rows), vector, k, at_least) == expected[:k]
+
+
+@given(st.lists(vectors, min_size=1, max_size=6), st.lists(vectors, max_size=6))
+def test_a_batch_changes_no_product(rows, together):
+    """Vectors multiplied together have the cosines that each has alone."""
+    matrix, batch = stack(rows), Batch(together)
+
+    for vector in together:
+        products = batch.products(matrix, vector)
+        alone = cosines(matrix, vector)
+        assert cosines(matrix, vector, products).tobytes() == alone.tobytes()
+        assert top(matrix, vector, 3, 0.1, products) == top(matrix, vector, 3, 0.1)
+
+
+def test_a_batch_knows_no_other_vector():
+    """A vector that did not come with the others has no products there."""
+    batch = Batch([as_vector(1, 2), as_vector(3, 4)])
+
+    assert batch.products(stack([as_vector(1, 0)]), as_vector(5, 6)) is None
 
 
 def test_the_limit_itself_is_reached():
