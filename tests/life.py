@@ -19,6 +19,7 @@ from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
 from schemas.decisions import Decided
 from schemas.envelope import Input, Output
 from schemas.feedback import FeedbackGiven
+from schemas.notes import ControlApplied, ControlRefused
 from schemas.packs import CompiledPack
 from schemas.reading import read_input
 from schemas.record import Record, nanoseconds
@@ -221,3 +222,17 @@ def decision_id(turn: Turn) -> str:
 def occurred(at: datetime) -> str:
     """A time as sensors write it."""
     return at.isoformat()
+
+
+def applied(turn: Turn) -> str:
+    """What is said of a control that was applied."""
+    assert names(turn) == ["ControlApplied"]
+    return one(turn, ControlApplied).detail
+
+
+def refused(turn: Turn) -> str:
+    """Why a control was refused."""
+    assert names(turn) == ["ControlRefused"]
+    message = one(turn, ControlRefused)
+    assert message.detail
+    return message.reason

@@ -4,16 +4,11 @@ from typing import Any
 
 import pytest
 
-from handlers.turns import Turn
 from schemas.asks import ModelAsked
 from schemas.catalogue import ControlMessage
 from schemas.controls import (
     UNBUILT,
-    Action,
     GoalsSet,
-    HeuristicEdited,
-    HeuristicFrozen,
-    HeuristicSeeded,
     PackLoaded,
     ProfileSet,
     SessionEnded,
@@ -21,54 +16,13 @@ from schemas.controls import (
     StrategySelected,
 )
 from schemas.decisions import Decided
-from schemas.feedback import FeedbackGiven
-from schemas.notes import ControlApplied, ControlRefused
-from schemas.state import Taught
+from schemas.notes import ControlRefused
 from schemas.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, mind_started, pack, pack_loaded
-from tests.life import Life, names, one
+from tests.life import Life, applied, one, refused
 
 THREAT = {"threat": 0.9}
-
-
-def seeded(id_: str = "h", **changes: Any) -> HeuristicSeeded:
-    """A heuristic taught for events of the source `game`."""
-    return HeuristicSeeded(
-        **{
-            "heuristic_id": id_,
-            "name": "rest",
-            "domain": "game",
-            "condition": "health low",
-            "text": "Rest.",
-            "confidence": 0.8,
-            **changes,
-        }
-    )
-
-
-def applied(turn: Turn) -> str:
-    """What is said of a control that was applied."""
-    assert names(turn) == ["ControlApplied"]
-    return one(turn, ControlApplied).detail
-
-
-def refused(turn: Turn) -> str:
-    """Why a control was refused."""
-    assert names(turn) == ["ControlRefused"]
-    message = one(turn, ControlRefused)
-    assert message.detail
-    return message.reason
-
-
-def taught(life: Life, id_: str = "h") -> Taught:
-    """What the agent was taught under an id."""
-    (found,) = (
-        shelf.heuristics[id_]
-        for shelf in life.mind.shelves.values()
-        if id_ in shelf.heuristics
-    )
-    return found
 
 
 @pytest.mark.parametrize("control", UNBUILT)
@@ -190,162 +144,6 @@ def test_a_pack_that_is_not_what_it_is_called_is_refused() -> None:
     assert refused(life.control(missing)) == "unknown_pack"
     assert refused(life.control(misnamed)) == "invalid"
     assert len(life.mind.packs) == 0
-
-
-def test_a_taught_heuristic_answers() -> None:
-    """With everything that it was taught with."""
-    life = Life()
-    action = Action(type="drink", target="water", params={"sips": 2})
-    control = seeded(action=action, urgency=0.9, response_type="alert")
-    assert applied(life.control(control)) == "rest"
-    decided = life.decide("health low")
-
-    assert (decided.text, decided.action) == ("Rest.", action)
-    assert (decided.urgency, decided.response_type) == (0.9, "alert")
-    assert decided.predicted_success == decided.prediction_confidence == 0.8
-
-
-def test_the_longest_names_are_weighed_like_any_other() -> None:
-    """Whatever a control may name, a decision can hold."""
-    long = "n" * 200
-    life = Life(model=factories.MODEL.model_copy(update={"name": long}))
-    applied(life.control(seeded(long, name=long, domain="game")))
-
-    assert life.decide("health low").matched_heuristic_id == long
-    assert life.decide("dusk falls").path == "llm"
-
-
-def test_a_condition_that_cannot_be_read_is_refused() -> None:
-    """Whether it is taught or edited."""
-    life = Life()
-    assert refused(life.control(seeded(when="health <"))) == "invalid"
-    applied(life.control(seeded(when="health < 3")))
-    edited = HeuristicEdited(heuristic_id="h", when="and and")
-
-    assert refused(life.control(edited)) == "invalid"
-    assert taught(life).when == "health < 3"
-
-
-def test_teaching_again_replaces_what_was_taught() -> None:
-    """One id is one heuristic, also when it moves to another domain."""
-    life = Life()
-    life.control(seeded(text="Rest."))
-    life.control(seeded(text="Eat."))
-    assert taught(life).text == "Eat."
-
-    life.control(seeded(domain="camera"))
-    assert taught(life).domain == "camera"
-    assert life.decide("health low").path == "rejected"
-
-
-def believe(life: Life) -> float:
-    """The confidence of the taught heuristic's present content, after a bad vote."""
-    life.tell(FeedbackGiven(heuristic_id="h", rating="negative"))
-    return confidence(life)
-
-
-def confidence(life: Life) -> float:
-    """The confidence with which the taught heuristic was weighed."""
-    decided = life.decide("health low", salience=THREAT, fields={"health": 1})
-    found = [each for each in decided.candidates if "heuristic:h@" in each.arm]
-    assert found[0].confidence is not None
-    return found[0].confidence
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        {"condition": "health low now"},
-        {"when": "health < 3"},
-        {"text": "Eat."},
-        {"action": Action(type="eat")},
-    ],
-    ids=str,
-)
-def test_an_edit_starts_anew(edit: dict[str, Any]) -> None:
-    """Evidence belongs to a content; another content has the declared confidence."""
-    life = Life()
-    life.control(seeded())
-    assert believe(life) == 0.571429
-    assert applied(life.control(HeuristicEdited(heuristic_id="h", **edit))) == "rest"
-
-    assert confidence(life) == 0.8
-
-
-def test_an_edit_may_keep_what_was_learnt() -> None:
-    """If the person says so, the evidence goes over to the new content."""
-    life = Life()
-    life.control(seeded())
-    assert believe(life) == 0.571429
-    life.control(HeuristicEdited(heuristic_id="h", text="Eat.", keep=True))
-
-    assert confidence(life) == 0.571429
-    assert len(life.mind.beliefs) == 2
-
-
-def test_keeping_nothing_learnt_keeps_nothing() -> None:
-    """Before any evidence there is nothing to carry over."""
-    life = Life()
-    life.control(seeded())
-    life.control(HeuristicEdited(heuristic_id="h", text="Eat.", keep=True))
-
-    assert len(life.mind.beliefs) == 0
-
-
-def test_a_new_name_is_no_new_content() -> None:
-    """What was learnt stays where it is."""
-    life = Life()
-    life.control(seeded())
-    assert believe(life) == 0.571429
-    life.control(HeuristicEdited(heuristic_id="h", name="nap"))
-
-    assert taught(life).name == "nap"
-    assert confidence(life) == 0.571429
-
-
-def test_an_edit_changes_what_it_names() -> None:
-    """An empty `when` takes the condition away; a new condition has its own vector."""
-    life = Life()
-    life.control(seeded(when="health < 3"))
-    life.control(HeuristicEdited(heuristic_id="h", when="", condition="dusk falls"))
-
-    assert taught(life).when is None
-    assert taught(life).vector == factories.embed("dusk falls")
-    assert taught(life).text == "Rest."
-    assert life.decide("dusk falls").text == "Rest."
-
-
-def test_only_what_was_taught_can_be_edited() -> None:
-    """A pack's heuristic is edited in its manifest."""
-    garden = pack(heuristic("h", "health low", "Rest."))
-    life = Life(garden)
-
-    for id_ in ("nobody", garden.ids[0]):
-        edited = HeuristicEdited(heuristic_id=id_, text="Eat.")
-        assert refused(life.control(edited)) == "unknown_heuristic"
-
-
-def test_freezing_is_undone() -> None:
-    """By hand, for what was taught and for a pack's."""
-    life = Life()
-    life.control(seeded())
-    assert applied(life.control(HeuristicFrozen(heuristic_id="h"))) == "frozen"
-    assert life.decide("health low", salience=THREAT).path == "rejected"
-
-    release = HeuristicFrozen(heuristic_id="h", frozen=False)
-    assert (
-        applied(life.control(release)) == applied(life.control(release)) == "released"
-    )
-    assert life.decide("health low", salience=THREAT).path == "heuristic"
-
-
-def test_nobody_is_frozen() -> None:
-    """An unknown heuristic is refused."""
-    life = Life(pack(heuristic("h", "health low", "Rest.")))
-
-    assert refused(life.control(HeuristicFrozen(heuristic_id="x"))) == (
-        "unknown_heuristic"
-    )
 
 
 def test_sessions_are_started_and_ended() -> None:
