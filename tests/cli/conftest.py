@@ -106,7 +106,7 @@ def echoic() -> Iterator[Program]:
         yield Program(Path(folder))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def live() -> Iterator[Program]:
     """The program beside an instance that has the survival pack."""
     with TemporaryDirectory(prefix="echoic-cli-") as folder:
