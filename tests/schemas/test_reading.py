@@ -111,6 +111,16 @@ def test_the_shared_agent_is_not_for_sensors() -> None:
     assert reason_of(read_input(shared("ana.game", "ana"))) == "bad_subject"
 
 
+def test_a_stray_tells_where_it_was_published() -> None:
+    """A subject that could be a filter is no place to look; the header remembers it."""
+    headers = {subjects.STRAYED_TO: "in.ana.*.hit"}
+    taken = read_input(record("ev.14.in._.stray.7", b"hi", headers=headers))
+
+    assert reason_of(taken) == "bad_subject"
+    assert isinstance(taken.message, Unreadable)
+    assert "in.ana.*.hit" in taken.message.detail
+
+
 def test_an_agent_that_cannot_be_is_answered_as_the_shared_one() -> None:
     """A subject cannot be built for such an agent, so its note stands under `_`."""
     assert read_input(record("ev.3.in.a b.sensor.x.y", b"hi")).agent == "_"

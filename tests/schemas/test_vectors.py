@@ -62,6 +62,23 @@ def test_a_batch_knows_no_other_vector():
     assert batch.products(stack([as_vector(1, 0)]), as_vector(5, 6)) is None
 
 
+def test_a_batch_meets_several_matrices():
+    """Each is multiplied once, and they are not taken for one another."""
+    together = [as_vector(1, 2), as_vector(3, 4)]
+    batch, near, far = (
+        Batch(together),
+        stack([as_vector(1, 0)]),
+        stack([as_vector(0, 1)]),
+    )
+
+    for _ in range(2):
+        products = [batch.products(matrix, together[1]) for matrix in (near, far)]
+        assert [None if each is None else each.tolist() for each in products] == [
+            [3.0],
+            [4.0],
+        ]
+
+
 def test_the_limit_itself_is_reached():
     """A cosine that rounds up to the limit counts as at the limit."""
     matrix = stack([as_vector(3, 4), as_vector(4, 3)])

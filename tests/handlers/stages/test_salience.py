@@ -169,6 +169,7 @@ def test_another_sort_of_event_is_not_habituated() -> None:
     assert sensitivity("a zombie comes near") == 1.0
     assert sensitivity(fields={**fields, "health": 8}) == 1.0
     assert sensitivity(fields={**fields, "player": {"mood": "glad"}}) == 1.0
+    assert sensitivity(fields={**fields, "player": {}}) == 1.0
     assert sensitivity(fields={**fields, "step": 2}) < 0.2
 
 
