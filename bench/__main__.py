@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import live, offline
-from echoic.garbage import collect_seldom
+from echoic.process import prepare
 
 LATEST = Path(__file__).with_name("latest.json")
 EVENTS = 12_000
@@ -79,7 +79,7 @@ def _say(what: str) -> None:
 
 def main() -> None:
     """Measure, print, write."""
-    collect_seldom()
+    prepare()
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--events", type=int, default=EVENTS)
     figures = asyncio.run(measure(parser.parse_args().events))

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from bench.rig import connected_child
 from echoic.embedders import embedder
-from echoic.garbage import collect_seldom
+from echoic.process import prepare
 from handlers.aids import Bringer, PackLibrary
 from handlers.worker.loop import Worker
 from schemas.controls import MindStarted
@@ -19,7 +19,7 @@ from streams.read import JetStreamReader
 
 async def main() -> None:
     """Answer all inputs until terminated."""
-    collect_seldom()
+    prepare()
     client = await connected_child()
     log = JetStreamReader(client, await epoch_of(client))
     made_by = embedder("wordllama")

@@ -18,7 +18,7 @@ from echoic import errors
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-from echoic.garbage import collect_seldom
+from echoic.process import prepare
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("lifecycle", "Start an instance: broker, database, mind."),
@@ -76,7 +76,7 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and exit with its code."""
-    collect_seldom()
+    prepare()
     sys.exit(run(lambda: command()(arguments, "echoic", standalone_mode=False)))
 
 
