@@ -22,8 +22,10 @@ from echoic.accounts import Account
 from echoic.cli.common import has_colour, note, print_json, terminal_width
 from echoic.demo_report import Report
 from echoic.instance import Instance, instance
+from echoic.live import Connection
 from echoic.names import heuristic_names
 from echoic.playback import PlayedEvent, PlayedVote, played
+from echoic.read_models import up_to_date
 from echoic.render import Style
 from echoic.sensor_access import sensor_credentials
 from echoic.settings import Settings, load
@@ -75,6 +77,7 @@ async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Rep
         )
         await tell(live.log, AGENT, started)
         await audience.prepare()
+        await _tables_are_up(live)
         watching = asyncio.create_task(audience.watch())
         begun = time.monotonic()
         events = await _play(live, audience, speed)
@@ -130,6 +133,13 @@ class Audience:
         """Wait until so many events are decided on."""
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: len(self.accounts) >= count)
+
+
+async def _tables_are_up(live: Instance) -> None:
+    """Let the read models start first: the demo's latency is not that of a start."""
+    url = live.database_url
+    async with up_to_date(Connection(live.settings, live.client, live.log, url)):
+        pass
 
 
 async def _play(live: Instance, audience: Audience, speed: float) -> int:

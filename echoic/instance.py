@@ -21,6 +21,7 @@ from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
 from echoic.live import LiveLog
+from echoic.projecting import Job, keep_up
 from echoic.remembering import Remembered, as_fields
 from echoic.servers import Notify, start_servers
 from echoic.settings import Settings, mind_settings
@@ -34,12 +35,7 @@ from handlers.services import Services, subscribe
 from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
 from handlers.worker.loop import Worker
 from handlers.worker.strays import readmit
-from projections.errors import ProjectionError
-from projections.projector import Projector
-from projections.store import Store
-from schemas.aids import MissingPackError
 from schemas.controls import MindStarted
-from schemas.reading import UnreadableOutputError
 from schemas.settings import CodeDigests, MatchLimits
 from schemas.state import SharedState
 from schemas.vectors import Embedder
@@ -47,7 +43,6 @@ from streams.accounts import Credentials
 from streams.checkpoints import JetStreamCheckpoints
 from streams.connection import connected
 from streams.consumers import prepare_consumers
-from streams.errors import LogDamaged
 from streams.migrate import migrate
 
 SPOOL = "traces.otlp.jsonl"
@@ -146,7 +141,12 @@ async def instance(
         services = Services(log, log, partial(_seen, worker, started_with))
         await _handlers(stack, settings, credentials, client, log, services)
         if database_url is not None:
-            tasks.start("projector", _project(log, database_url, bringer, notify))
+            job = Job(
+                credentials=credentials,
+                database_url=database_url,
+                embedder=settings.embedder,
+            )
+            tasks.start("projector", keep_up(job, notify))
         await tasks.beside(worker.ready.wait())
         folders = [Path(each) for each in settings.packs]
         await tasks.beside(packs_in_force.load_all(log, folders))
@@ -216,23 +216,6 @@ async def _handlers(
     await start(broker)
     # Ends before the broker does: unfinished asks go back over its connection.
     await stack.enter_async_context(effects.serving())
-
-
-async def _project(
-    log: LiveLog, database_url: str, bringer: Bringer, notify: Notify
-) -> None:
-    """Keep the read models up; what stops them never stops the mind."""
-    try:
-        with Store(database_url) as store:
-            await Projector(log, store, bringer).run()
-    except (
-        ProjectionError,
-        LogDamaged,
-        UnreadableOutputError,
-        MissingPackError,
-    ) as error:
-        notify(f"the read models stand still: {error}")
-        await asyncio.Event().wait()
 
 
 def _seen(

@@ -154,7 +154,7 @@ def test_ctrl_c_ends_watch_with_130(live: Program) -> None:
 
 def test_the_read_models_come_up_with_the_log(live: Program) -> None:
     """One version serves, and in the end it is not behind."""
-    listed = live.here("projection", "list", "--json").json
+    listed = eventually(lambda: live.here("projection", "list", "--json")).json
 
     assert [row["state"] for row in listed["rows"]] == ["serving"]
     assert "heuristics" in listed["views"]
