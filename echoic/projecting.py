@@ -1,0 +1,134 @@
+"""The read models' own process: it keeps the tables up beside the mind, never in its way.
+
+Its rule: it ends when its standard input does, so it never outlives the instance. What
+stops the tables is told in a line on its standard output, and never stops the mind.
+"""
+
+import asyncio
+import logging
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+import orjson
+
+from echoic.embedders import embedder
+from echoic.servers import Notify
+from handlers.aids import Bringer, PackLibrary
+from projections.errors import ProjectionError
+from projections.projector import Projector
+from projections.store import Store
+from schemas.aids import MissingPackError
+from schemas.reading import UnreadableOutputError
+from streams.accounts import Credentials
+from streams.connection import connected
+from streams.errors import LogDamaged, StreamsError
+from streams.read import open_reader
+
+STANDS_STILL = 3
+"""The exit code of a process that starting again would not help."""
+
+PAUSE_S = 2.0
+"""Before a process that ended by itself is started again."""
+
+STOP_S = 10.0
+"""How long the write under way may take at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to project, and into what."""
+
+    credentials: Credentials
+    database_url: str
+    embedder: str
+
+
+async def keep_up(job: Job, notify: Notify) -> None:
+    """Run the process, again if it ends by itself, until cancelled."""
+    while await _run(job, notify) != STANDS_STILL:
+        notify("the read models' process has ended by itself: it is started again")
+        await asyncio.sleep(PAUSE_S)
+    await asyncio.Event().wait()
+
+
+async def _run(job: Job, notify: Notify) -> int:
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", __spec__.name, stdin=PIPE, stdout=PIPE
+    )
+    if child.stdin is None or child.stdout is None:
+        raise AssertionError("pipes were asked for")
+    try:
+        child.stdin.write(orjson.dumps(asdict(job)) + b"\n")
+        await child.stdin.drain()
+        async for line in child.stdout:
+            notify(line.decode().strip())
+        return await child.wait()
+    finally:
+        child.stdin.close()
+        await _ended(child)
+
+
+async def _ended(child: Process) -> None:
+    """Wait for the end of a process that has been told to end."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(STOP_S):
+            await child.wait()
+    if child.returncode is None:
+        child.kill()
+        await child.wait()
+
+
+def main() -> int:
+    """Be that process; return its exit code."""
+    # Ctrl-C reaches the whole group; the instance says when this process ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    job = _job(sys.stdin.buffer.readline())
+    return asyncio.run(_project(job))
+
+
+def _job(line: bytes) -> Job:
+    fields = orjson.loads(line)
+    return Job(**fields | {"credentials": Credentials(**fields["credentials"])})
+
+
+async def _project(job: Job) -> int:
+    """Project until standard input ends, or until something stands in the way."""
+    ended = asyncio.create_task(asyncio.to_thread(sys.stdin.buffer.read))
+    work = asyncio.create_task(_follow(job))
+    await asyncio.wait({ended, work}, return_when=asyncio.FIRST_COMPLETED)
+    if not work.done():
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+        return 0
+    try:
+        await work
+    except (
+        ProjectionError,
+        LogDamaged,
+        UnreadableOutputError,
+        MissingPackError,
+    ) as error:
+        print(f"the read models stand still: {error}", flush=True)
+        return STANDS_STILL
+    except StreamsError as error:
+        print(f"the read models lost the broker: {error}", flush=True)
+    return 1
+
+
+async def _follow(job: Job) -> None:
+    made_by = embedder(job.embedder)
+    async with connected(job.credentials, "echoic projector") as client:
+        log = await open_reader(client)
+        with Store(job.database_url) as store:
+            await Projector(
+                log, store, Bringer(made_by, PackLibrary(log, made_by))
+            ).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
