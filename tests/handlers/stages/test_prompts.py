@@ -150,6 +150,8 @@ def test_what_fits_is_not_cut() -> None:
     asked = one(Life(model=MODEL).sense("x" * prompts.EVENT_CAP), ModelAsked)
 
     assert "…" not in asked.prompt
+    cut = one(Life(model=MODEL).sense("x" * 5_000), ModelAsked).prompt
+    assert len(cut) == len(asked.prompt)
 
 
 def test_line_breaks_cannot_forge_structure() -> None:

@@ -217,6 +217,8 @@ def test_novelty_is_the_distance_to_the_last_events() -> None:
     assert salience.novelty(memory, embed("a b c d")) == 0.0
     assert salience.novelty(memory, embed("a b c e")) == 0.25
     assert salience.novelty(memory, bytes(factories.DIMENSION)) == 1.0
+    opposite = SourceMemory(recent=(b"\x01",))
+    assert salience.novelty(opposite, b"\xff") == 1.0
 
 
 def test_novelty_forgets_after_ten_events() -> None:

@@ -94,7 +94,7 @@ def test_an_event_clock_takes_small_steps(
     turn = life.sense("y", occurred_at=occurred(after(step)))
 
     assert why == reason(turn)
-    assert life.mind.now == after(now)
+    assert life.mind.now == turn.outputs[0].at == after(now)
 
 
 def test_a_repeated_event_is_a_repeat_and_not_late() -> None:
