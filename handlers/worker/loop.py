@@ -1,7 +1,8 @@
 """The loop: take all that waits, answer it, append whole groups behind the fences.
 
-A write that is not acknowledged, for whatever reason, costs the state: it is dropped and
-folded again from the log, which knows what became of the write.
+While one write is under way, the next inputs are decided on, on top of it. A write that
+is not acknowledged, for whatever reason, costs the state: it is dropped and folded again
+from the log, which knows what became of the write.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ from schemas.identity import EPOCH_PREFIX
 from schemas.reading import read_input
 from schemas.record import Record
 from schemas.results import ClockTicked
-from schemas.state import AgentState
+from schemas.state import AgentState, PartitionState
 from schemas.subjects import PARTITIONS, SHARED_AGENT, inputs_of, parse, partition_of
 from schemas.writing import write_input
 from streams.checkpoints import Checkpoints
@@ -39,6 +40,12 @@ from streams.topology import BATCH_LIMIT
 
 INPUTS_AT_ONCE = 192
 """How many inputs are answered with one write, at most."""
+
+TAKEN_AT_ONCE = 4 * INPUTS_AT_ONCE
+"""How many are decided on before the loop looks up."""
+
+TURNS_BETWEEN = 16
+"""After so many turns, a few milliseconds, whoever else waits in this process goes on."""
 
 ALL_PARTITIONS = tuple(range(PARTITIONS))
 
@@ -90,7 +97,7 @@ class Worker:
         await self._recover(self._partitions)
         await self._announce()
         first = min(each.state.position for each in self._standings.values())
-        arrivals = Arrivals(self._log.follow(self._subjects(), first, INPUTS_AT_ONCE))
+        arrivals = Arrivals(self._log.follow(self._subjects(), first, TAKEN_AT_ONCE))
         self.ready.set()
         try:
             while True:
@@ -119,15 +126,39 @@ class Worker:
         """Answer inputs in order, with as few writes as hold them."""
         picked_up_ns = time_ns()
         while waiting := self._unanswered(waiting):
-            timed = await self._turns(waiting, picked_up_ns)
-            made = [turn for turn, _ in timed]
             try:
-                ends = await self._writer.commit(writes(made, self._standings))
+                await self._answer_ahead(waiting, picked_up_ns)
             except (Fenced, LogUnavailable, LogFull) as error:
-                await self._fold_again(made, error)
-            else:
-                self._adopt(made, advanced(made, ends))
-                self._tell(timed, time_ns())
+                await self._fold_again(waiting, error)
+
+    async def _answer_ahead(self, waiting: Sequence[Input], picked_up_ns: int) -> None:
+        """Decide on each part of the inputs while the part before is being written.
+
+        Raises:
+            Fenced, LogUnavailable, LogFull: of the first write that failed.
+        """
+        ahead = {each.partition: each.state for each in self._standings.values()}
+        write: asyncio.Task[None] | None = None
+        try:
+            while waiting:
+                timed = await self._turns(waiting[:INPUTS_AT_ONCE], ahead, picked_up_ns)
+                waiting = waiting[len(timed) :]
+                if write is not None:
+                    await write
+                write = asyncio.create_task(self._write(timed))
+            if write is not None:
+                await write
+        finally:
+            if write is not None and not write.done():
+                write.cancel()
+                await asyncio.wait({write})
+
+    async def _write(self, timed: Sequence[Timed]) -> None:
+        """Append turns, go on from them, and tell whoever watches."""
+        made = [turn for turn, _ in timed]
+        ends = await self._writer.commit(writes(made, self._standings))
+        self._adopt(made, advanced(made, ends))
+        self._tell(timed, time_ns())
 
     def _unanswered(self, waiting: Sequence[Input]) -> list[Input]:
         return [
@@ -136,9 +167,13 @@ class Worker:
             if taken.sequence > self._standings[taken.partition].state.position
         ]
 
-    async def _turns(self, waiting: Sequence[Input], picked_up_ns: int) -> list[Timed]:
-        """Take as many turns, one after the other, as fit into one write."""
-        states = {each.partition: each.state for each in self._standings.values()}
+    async def _turns(
+        self,
+        waiting: Sequence[Input],
+        states: dict[int, PartitionState],
+        picked_up_ns: int,
+    ) -> list[Timed]:
+        """Take as many turns as fit into one write; `states` goes on with each."""
         made: list[Timed] = []
         messages = 0
         for taken, aids in zip(
@@ -154,6 +189,8 @@ class Worker:
                 picked_up_ns=picked_up_ns, started_ns=started_ns, decided_ns=time_ns()
             )
             made.append((turn, times))
+            if len(made) % TURNS_BETWEEN == 0:
+                await asyncio.sleep(0)
         return made
 
     def _adopt(self, made: Sequence[Turn], standings: dict[int, Standing]) -> None:
@@ -178,9 +215,9 @@ class Worker:
                 ]
             )
 
-    async def _fold_again(self, made: Sequence[Turn], error: Exception) -> None:
-        """Drop what was thought of the partitions of a write, and ask the log."""
-        partitions = {turn.taken.partition for turn in made}
+    async def _fold_again(self, waiting: Sequence[Input], error: Exception) -> None:
+        """Drop what was thought of the partitions of some inputs, and ask the log."""
+        partitions = {taken.partition for taken in waiting}
         _log.warning("%s; partitions %s are folded again", error, sorted(partitions))
         if not isinstance(error, Fenced):
             await asyncio.sleep(PAUSE_S)
