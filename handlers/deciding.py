@@ -66,7 +66,7 @@ def _context(
         event_id=here.id,
         event_text=here.event.text,
         event_source=here.event.source,
-        salience={**here.assessment.salience.dimensions},
+        salience=dict[str, float](here.assessment.salience.dimensions.items()),
         candidates=_candidates(group, here),
         immediate=here.event.immediate,
         goals=group.goals,
