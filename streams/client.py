@@ -5,14 +5,23 @@ library that moves them shows there.
 """
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from nats.aio.client import Client
+from nats.protocol import parser
 
 from streams.headers import block_of, parse_headers
 
 _log = logging.getLogger(__name__)
+
+# The library's own take a form feed or vertical tab in a subject for a blank, and end the
+# connection at a line that they then cannot read. The server writes single spaces.
+parser.MSG_RE = re.compile(rb"\AMSG ([^ \r\n]+) ([^ ]+) (([^ \r\n]+) )?(\d+)\r\n")
+parser.HMSG_RE = re.compile(
+    rb"\AHMSG ([^ \r\n]+) ([^ ]+) (([^ \r\n]+) )?(\d+) (\d+)\r\n"
+)
 
 
 class BrokerClient(Client):
