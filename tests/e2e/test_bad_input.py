@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from echoic.errors import EchoicError
+from echoic.sensor_access import sensor_credentials
 from echoic.talking import new_event_id, publish_raw
 from schemas.controls import SessionEnded, SessionStarted
 from schemas.decisions import Decided
@@ -22,6 +23,7 @@ from streams.connection import ApiError
 from streams.order import Group, answer
 from tests.e2e.companion import DEADLINE_S, GAME, Companion, is_sound
 from tests.e2e.conftest import running_instance
+from tests.e2e.raw import publish_raw as publish_anything
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
@@ -179,6 +181,21 @@ async def test_a_subject_outside_the_grammar_is_quarantined(
         assert note.subject == record.subject
         assert group.input.body == b"hello"
         await is_sound(ada.live, place)
+    await goes_on(ada)
+
+
+@pytest.mark.parametrize(
+    "odd", [b"\x0c", b"\x0b", b"\x01", b"\xff", b"\xe2\x80\xa8", b"\0"]
+)
+async def test_no_byte_of_a_subject_stops_the_mind(ada: Companion, odd: bytes) -> None:
+    """A sensor may publish any byte but white space as its type; all are quarantined."""
+    credentials = await sensor_credentials(ada.live.settings, ada.agent, GAME)
+    subject = f"in.{ada.agent}.{GAME}.a".encode() + odd + b"b"
+
+    await publish_anything(credentials, [(subject, b"", b"hello")])
+
+    (note,) = await ada.comes(Quarantined)
+    assert note.reason == "bad_subject"
     await goes_on(ada)
 
 
