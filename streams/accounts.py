@@ -83,7 +83,7 @@ def server_configuration(
     core: Credentials,
     sensors: Iterable[SensorAccess],
 ) -> str:
-    """The whole configuration file; JSON is a subset of nats-server's own format."""
+    """The whole configuration file: JSON, save that nats-server knows no coded letters."""
     return json.dumps(
         {
             "server_name": "echoic",
@@ -95,6 +95,7 @@ def server_configuration(
             "accounts": {"CORE": _core(core), "SENSORS": _sensors(sensors)},
         },
         indent=2,
+        ensure_ascii=False,
     )
 
 

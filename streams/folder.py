@@ -211,7 +211,7 @@ def _write_private(path: Path, text: str) -> None:
     """Replace a file whole; nobody else may read it at any moment."""
     draft = path.with_name(path.name + ".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     draft.replace(path)
 

@@ -108,6 +108,14 @@ async def test_a_port_that_was_taken_is_replaced(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
+    """Spaces, quotes and letters beyond ASCII in the path are only a name."""
+    folder = tmp_path / 'ünï "日本" $HOME' / "nats"
+
+    async with embedded_server(folder) as server, connected(server.core):
+        pass
+
+
 async def test_a_damaged_identity_is_named(tmp_path: Path) -> None:
     """The error says which file, and what deleting it costs."""
     (tmp_path / "identity.json").write_text("{")
