@@ -114,6 +114,8 @@ _TOPICS = (
     "railways", "glass", "volcanoes", "the harvest",
 )  # fmt: skip
 _TYPES = ("noticed", "measured", "changed", "heard", "finished", "warned")
+_KNOWN = 0.33
+_REPORTS = 0.15
 _BEGIN = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 
 
@@ -217,20 +219,22 @@ def _heuristic(row: int) -> Heuristic:
 
 
 def _event(rng: Random, number: int) -> Event:
-    # A third of the events is about a situation that the first thousand rows know.
-    known = rng.random() < 0.33
-    text, fields = _known(rng) if known else _quiet(rng)
+    # A third is about a situation that the first thousand rows know, some only report:
+    # as in a recorded game, half end at a gate, and one in seven is answered.
+    kind = rng.random()
+    text, fields = _known(rng) if kind < _KNOWN else _quiet(rng)
     at = _BEGIN + timedelta(milliseconds=700 * number + rng.randrange(500))
-    salience = {"actionability": 0.8, "goal_relevance": 0.7} if known else {}
-    body = {
+    body: dict[str, object] = {
         "text": text,
         "fields": fields,
         "occurred_at": rfc3339(at),
         "entities": [fields["device"]],
         "urgency": round(rng.random(), 2),
     }
-    if salience:
-        body["salience"] = salience
+    if kind < _KNOWN:
+        body["salience"] = {"actionability": 0.8, "goal_relevance": 0.7}
+    elif kind < _KNOWN + _REPORTS:
+        body["intent"] = "informational"
     return Event(
         agent=rng.choice(AGENTS),
         source=rng.choice(SOURCES),

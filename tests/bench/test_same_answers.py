@@ -13,8 +13,8 @@ from schemas.writing import wire_digest
 from tests.bench.session import AGENT, Session
 
 EVENTS = 300
-OUTPUTS = "3e57162a3116715e4f0f5467"
-CHAIN = "1b573cc7a76b9a8b6a0f9251"
+OUTPUTS = "8c4576ecca072131a17976c5"
+CHAIN = "c1b8c7a18865f32759560074"
 
 
 def test_a_session_of_everything_is_answered_as_ever() -> None:
