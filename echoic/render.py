@@ -4,6 +4,7 @@ Its rule: pure, text in and text out; colour is a choice of the caller, and the 
 the same without it.
 """
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from schemas.identity import trace_id
 BAR_CELLS = 8
 _BLOCKS = " ▁▂▃▄▅▆▇"
 _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""What turns the direction of the text behind it."""
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -79,8 +82,19 @@ def explained(account: Account, explanation: Explanation, style: Style = PLAIN) 
 
 def fitted(text: str, width: int) -> str:
     """The text on one line in exactly so many columns."""
-    flat = " ".join(text.split())
+    flat = visible(text)
     return flat.ljust(width) if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def visible(text: str) -> str:
+    """The text on one line, with whatever would command a terminal written out."""
+    return "".join(
+        repr(each)[1:-1] if _commands(each) else each for each in " ".join(text.split())
+    )
+
+
+def _commands(character: str) -> bool:
+    return unicodedata.category(character) == "Cc" or character in _TURNS
 
 
 def _widths(width: int) -> tuple[int, int]:
@@ -115,12 +129,12 @@ def _page(account: Account, explanation: Explanation, style: Style) -> Iterator[
     headline = style.paint(f"{state:<7}", "green" if spoke else "yellow")
     why = account.path if spoke else (account.silence or "model")
     yield (
-        f"{short(account.id)}  {headline} {why:<16} {account.event_text}"
+        f"{short(account.id)}  {headline} {why:<16} {visible(account.event_text)}"
         f"  ({decided.source}.{decided.type}, {clock})"
     )
     yield explanation.verdict
-    if spoke:
-        yield f"  “{account.said}”"
+    if account.said is not None:
+        yield f"  “{visible(account.said)}”"
     yield ""
     yield from (_gate(gate, style) for gate in explanation.gates)
     yield from _salience(account)

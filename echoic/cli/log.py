@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from echoic import errors
+from echoic import errors, render
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json
 from echoic.cli.connected import on_instance
 from echoic.cli.progress import Progress
@@ -20,6 +20,8 @@ from streams.audit import audit
 app = new_app("log", "The log itself: verify, tail.")
 
 _PAGE = 1_000
+_SHOWN = 100
+"""How much of a body is shown, in characters."""
 
 
 @app.command()
@@ -121,12 +123,12 @@ def _print(record: Record, as_json: bool) -> None:
         return
     place = parse(record.subject)
     arrow = "→" if place.direction == "in" else "←"
-    text = record.body.decode(errors="replace")
+    text = render.visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
     cause = record.headers.get("ce-causeseq", "")
     print(
         f"{record.sequence:>8} {record.recorded_at.astimezone():%H:%M:%S}"
-        f" {arrow} {cause:>8} {place.agent:<12} {place.kind}.{place.detail:<24}"
-        f" {text[:100]}",
+        f" {arrow} {cause:>8} {place.agent:<12} {f'{place.kind}.{place.detail}':<30}"
+        f" {text[:_SHOWN]}",
         flush=True,
     )
 

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from echoic.accounts import Accounts
-from echoic.render import Style, bar, figure, fitted, line
+from echoic.explain import explain
+from echoic.render import Style, bar, explained, figure, fitted, line
 from schemas.decisions import Decided
 from tests.echoic.samples import NAMES, decided, group, rejected, sensed
 
@@ -69,3 +70,18 @@ def test_figures_are_short() -> None:
 def test_text_is_put_on_one_line() -> None:
     """Line breaks of an event never break the table."""
     assert fitted("a\n  b", 6) == "a b   "
+
+
+@pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b31m", "\x07", "\u202e"])
+def test_no_text_commands_the_terminal(evil: str) -> None:
+    """What sensors and models say is shown, and never obeyed."""
+    taken = sensed(text=f"before{evil}after")
+    message = decided(text=f"said{evil}so")
+    (account,) = Accounts().take(taken, group(taken, [message]))
+
+    shown = line(account, NAMES, Style(200)) + explained(
+        account, explain(account, NAMES)
+    )
+
+    assert evil[0] not in shown
+    assert f"before{evil!r}after".replace("'", "") in shown
