@@ -33,6 +33,8 @@ STANDS_STILL = 3
 PAUSE_S = 2.0
 """Before a process that ended by itself is started again."""
 
+CANCEL_AGAIN_S = 0.2
+
 STOP_S = 10.0
 """How long the write under way may take at the end."""
 
@@ -101,9 +103,7 @@ async def _project(job: Job) -> int:
     work = asyncio.create_task(_follow(job))
     await asyncio.wait({ended, work}, return_when=asyncio.FIRST_COMPLETED)
     if not work.done():
-        work.cancel()
-        with suppress(asyncio.CancelledError):
-            await work
+        await _cancelled(work)
         return 0
     try:
         await work
@@ -118,6 +118,13 @@ async def _project(job: Job) -> int:
     except StreamsError as error:
         print(f"the read models lost the broker: {error}", flush=True)
     return 1
+
+
+async def _cancelled(work: asyncio.Task[None]) -> None:
+    """Cancel it until it ends: before Python 3.12 a request may swallow a cancellation."""
+    while not work.done():
+        work.cancel()
+        await asyncio.wait({work}, timeout=CANCEL_AGAIN_S)
 
 
 async def _follow(job: Job) -> None:
