@@ -30,7 +30,7 @@ from streams.session_file import write_session
 
 ROOT = Path(__file__).parents[1]
 AGENT = "companion"
-SESSION = "survival-7"
+SESSION = "survival-12"
 BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
 THUMB_EVERY = 2
 """The person judges every second report."""
@@ -133,8 +133,8 @@ def main() -> None:
     """Read the arguments and record."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=700)
+    parser.add_argument("--seed", type=int, default=12)
     arguments = parser.parse_args()
     asyncio.run(record(arguments.out, arguments.steps, arguments.seed))
 

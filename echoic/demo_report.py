@@ -13,8 +13,8 @@ from echoic.render import PLAIN, Style
 from replay.verify import Verification
 from schemas.state import AgentState, Belief, Signal
 
-_SHOWN = 6
-"""How many heuristics are told of, those that moved furthest first."""
+_SHOWN = 4
+"""How many heuristics are told of that rose most, and how many that fell most."""
 
 
 _SUCCESS = ("success", "successes")
@@ -50,7 +50,7 @@ def as_fields(report: Report) -> dict[str, object]:
         "moved": len(moved(report.state)),
         "rapport": {
             person: report.state.rapport[person].value
-            for person in sorted(report.state.rapport)
+            for person in report.state.rapport.sorted_keys()
         },
         "replay": {
             "identical": report.verification.identical,
@@ -78,16 +78,17 @@ def summary(report: Report, style: Style = PLAIN) -> Iterator[str]:
     yield f"  spoke    {fields['spoke']}"
     yield f"  silent   {fields['silent']}: {by_reason}"
     yield f"  latency  {_latency(report)}"
-    for person in sorted(report.state.rapport):
+    for person in report.state.rapport.sorted_keys():
         value = report.state.rapport[person].value
         yield f"  rapport  {person} 0.50 → {value:.2f} by recorded thumbs"
     yield ""
     changed = moved(report.state)
     yield f"{len(changed)} heuristics changed by recorded feedback and outcomes:"
-    for heuristic_id, belief in changed[:_SHOWN]:
-        yield f"  {_moved_line(heuristic_id, belief, report.names)}"
-    if len(changed) > _SHOWN:
-        yield f"  … and {len(changed) - _SHOWN} more"
+    lines = [f"  {_moved_line(*each, report.names)}" for each in changed]
+    if len(lines) > 2 * _SHOWN:
+        left_out = f"  … {len(lines) - 2 * _SHOWN} more"
+        lines = [*lines[:_SHOWN], left_out, *lines[-_SHOWN:]]
+    yield from lines
 
 
 def proof(verification: Verification, style: Style = PLAIN) -> str:
@@ -105,14 +106,14 @@ def silences(accounts: Sequence[Account]) -> dict[str, int]:
 
 
 def moved(state: AgentState) -> list[tuple[str, Belief]]:
-    """The heuristics whose confidence is no longer the declared one, by how far."""
+    """The heuristics with evidence; those that rose most come first."""
     beliefs: Mapping[str, Belief] = dict(state.beliefs)
     changed = [
         (key.partition("@")[0], belief)
         for key, belief in beliefs.items()
         if belief.signals
     ]
-    changed.sort(key=lambda item: (-abs(_shift(item[1])), item[0]))
+    changed.sort(key=lambda item: (-_shift(item[1]), item[0]))
     return changed
 
 

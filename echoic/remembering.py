@@ -71,7 +71,8 @@ def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
         "biases": {name: known.biases[name] for name in sorted(known.biases)},
         "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
         "rapport": {
-            person: known.rapport[person].value for person in sorted(known.rapport)
+            person: known.rapport[person].value
+            for person in known.rapport.sorted_keys()
         },
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "open_fires": len(known.fires),

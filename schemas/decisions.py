@@ -106,7 +106,7 @@ class Decided(Decision):
     urgency: Unit = 0.0
     timing: Timing = "immediate"
     expires_at: Moment | None = None
-    """From then on an answer is stale."""
+    """After then an answer is stale."""
     matched_heuristic_id: str | None = None
     """The heuristic that answered; on path `llm` its best candidate, which earns nothing."""
     predicted_success: Unit = 0.0

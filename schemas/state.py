@@ -20,6 +20,12 @@ SEEN_LIMIT = 10_000
 """How many event ids of a source are remembered, at least."""
 DECISION_LIMIT = 10_000
 """How many decisions can still be answered by feedback or an outcome, at least."""
+SOURCE_LIMIT = 1_000
+"""How many sources of an agent are remembered, at least."""
+SORT_LIMIT = 2_000
+"""How many sorts of event are told apart, at least."""
+PERSON_LIMIT = 1_000
+"""With how many people an agent stands in rapport, at least."""
 ASK_LIMIT = 10_000
 """How many asks are remembered, at least, so that the first answer to each wins."""
 RECENT_LIMIT = 10
@@ -146,7 +152,6 @@ class Remembered(Struct, frozen=True, kw_only=True):
     heuristic_id: str | None = None
     content_hash: str | None = None
     """The heuristic whose action the person saw, if one answered."""
-    spoke: bool = False
     outcome: Outcome | None = None
     """How its fire ended, once known."""
 
@@ -218,8 +223,12 @@ class AgentState(Struct, frozen=True, kw_only=True):
     biases: Map[str, float] = field(default_factory=Map)
     packs: Map[str, PackRef] = field(default_factory=Map)
     """Packs of this agent alone, by name."""
-    sources: Map[str, SourceMemory] = field(default_factory=Map)
-    habits: Map[str, tuple[Habit, ...]] = field(default_factory=Map)
+    sources: Bounded[str, SourceMemory] = field(
+        default_factory=lambda: Bounded(SOURCE_LIMIT)
+    )
+    habits: Bounded[str, tuple[Habit, ...]] = field(
+        default_factory=lambda: Bounded(SORT_LIMIT)
+    )
     """By `<source>.<type>`, the least recently seen first."""
     shelves: Map[str, Shelf] = field(default_factory=Map)
     """What was taught, by domain."""
@@ -236,7 +245,9 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """What became of each ask, by id."""
     pending: Map[str, Pending] = field(default_factory=Map)
     """Models' answers that are waited for, by ask id."""
-    rapport: Map[str, Rapport] = field(default_factory=Map)
+    rapport: Bounded[str, Rapport] = field(
+        default_factory=lambda: Bounded(PERSON_LIMIT)
+    )
     """By person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""

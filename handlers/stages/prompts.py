@@ -139,7 +139,11 @@ def _object_in(text: str) -> dict[str, object] | None:
         fields = orjson.loads(text[start : end + 1])
     except orjson.JSONDecodeError:
         return None
-    return fields if isinstance(fields, dict) and "response" in fields else None
+    if not isinstance(fields, dict):
+        return None
+    # An object that is all of the answer is for a program: nobody should hear it.
+    is_all = text.strip() == text[start : end + 1]
+    return fields if is_all or "response" in fields else None
 
 
 def _prediction(value: object, ceiling: float) -> float:

@@ -140,15 +140,17 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
     event = scene.taken.message
     if not isinstance(event, Sensed) or message.event_id != scene.taken.id:
         return state
+    vector = scene.aids.vector
+    state = events.remembered(state, event, scene.taken.id, id_, vector)
+    if vector is None:
+        return state
     domain = domains.of_event(scene.packs, event)
-    return events.decided(
+    return events.habituated(
         state,
         event,
-        event_id=scene.taken.id,
-        decision_id=id_,
-        vector=scene.aids.vector,
-        named=domains.named_values(domain, state.shelves.get(domain.name), event),
-        now=scene.now,
+        vector,
+        domains.named_values(domain, state.shelves.get(domain.name), event),
+        scene.now,
         passed=message.path != "none",
         duplicate=scene.settings.limits.duplicate,
     )

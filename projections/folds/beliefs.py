@@ -21,6 +21,9 @@ from schemas.state import Belief, Signal, SignalKind
 SIGNAL_LIMIT = 512
 """How many signals of a heuristic can still change; older ones are settled."""
 
+VOTER_LIMIT = 1_000
+"""How many people's votes on one fire count."""
+
 _DECLARED = (0.05, 0.95)
 
 
@@ -63,7 +66,8 @@ def voted(
     """The belief after an actor's vote, which replaces that actor's earlier one."""
     index = _find(belief, fire_id, "explicit")
     votes = belief.signals[index].votes if index is not None else Map[str, float]()
-    votes = votes.set(actor, vote)
+    if actor in votes or len(votes) < VOTER_LIMIT:
+        votes = votes.set(actor, vote)
     signal = Signal(
         place=belief.signals[index].place if index is not None else place,
         fire_id=fire_id,

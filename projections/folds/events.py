@@ -15,31 +15,37 @@ def sort_of(event: Sensed) -> str:
     return f"{event.source}.{event.type}"
 
 
-def decided(
+def remembered(
     state: AgentState,
     event: Sensed,
-    *,
     event_id: str,
     decision_id: str,
     vector: Vector | None,
+) -> AgentState:
+    """The state that remembers an event: its id, what it was decided as, its text."""
+    memory = state.sources.get(event.source, SourceMemory())
+    recent = memory.recent if vector is None else (*memory.recent, vector)
+    memory = replace(
+        memory,
+        seen=memory.seen.set(event_id, decision_id),
+        recent=recent[-RECENT_LIMIT:],
+    )
+    return replace(state, sources=state.sources.set(event.source, memory))
+
+
+def habituated(
+    state: AgentState,
+    event: Sensed,
+    vector: Vector,
     named: str,
     now: datetime,
+    *,
     passed: bool,
     duplicate: float,
 ) -> AgentState:
-    """The state that remembers an event, and whether it passed the gates."""
-    memory = state.sources.get(event.source, SourceMemory())
-    memory = replace(memory, seen=memory.seen.set(event_id, decision_id))
-    if vector is None:
-        return replace(state, sources=state.sources.set(event.source, memory))
-    memory = replace(memory, recent=(*memory.recent, vector)[-RECENT_LIMIT:])
+    """The state that is used to such events a little more, if this one passed."""
     sort = sort_of(event)
     known = state.habits.get(sort, ())
     index = habits.find(known, vector, named, duplicate)
-    return replace(
-        state,
-        sources=state.sources.set(event.source, memory),
-        habits=state.habits.set(
-            sort, habits.seen(known, index, vector, named, now, passed)
-        ),
-    )
+    known = habits.seen(known, index, vector, named, now, passed)
+    return replace(state, habits=state.habits.set(sort, known))

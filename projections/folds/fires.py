@@ -28,7 +28,6 @@ def decided(state: AgentState, decision_id: str, message: Decided) -> AgentState
         source=message.source,
         session_id=message.session_id,
         path=message.path,
-        spoke=message.final and message.silence is None,
     )
     return replace(state, decisions=state.decisions.set(decision_id, remembered))
 
@@ -39,7 +38,7 @@ def completed(state: AgentState, message: Completed) -> AgentState:
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
-    spoke = replace(remembered, path=message.path, spoke=True)
+    spoke = replace(remembered, path=message.path)
     return replace(state, decisions=state.decisions.set(message.decision_id, spoke))
 
 

@@ -124,7 +124,7 @@ def test_a_failure_ends_the_decision(life: Life, failure: str, reason: str) -> N
     assert (dropped.reason, dropped.detail) == (reason, "why")
     remembered = life.mind.decisions.get(decision_id(turn))
     assert remembered is not None
-    assert (remembered.path, remembered.spoke) == ("fallback", False)
+    assert remembered.path == "fallback"
 
 
 def test_the_first_answer_wins(life: Life) -> None:
