@@ -115,6 +115,7 @@ async def instance(
     """
     made_by = embedder(settings.embedder)
     started = _started(settings, made_by)
+    packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
     async with AsyncExitStack() as stack:
         stack.enter_context(sole_instance(settings.data))
         servers = await start_servers(stack, settings, notify, durable=durable)
@@ -148,8 +149,7 @@ async def instance(
             )
             tasks.start("projector", keep_up(job, notify))
         await tasks.beside(worker.ready.wait())
-        folders = [Path(each) for each in settings.packs]
-        await tasks.beside(packs_in_force.load_all(log, folders))
+        await tasks.beside(packs_in_force.load_all(log, packs))
         yield Instance(
             settings=settings,
             credentials=credentials,

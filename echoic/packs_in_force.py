@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from echoic import packs
 from echoic.errors import EchoicError
+from echoic.packs import BrokenPackError, load
 from echoic.talking import TalkingLog, tell
 from schemas.controls import PackLoaded
 from schemas.packs import Pack, blob_digest, to_blob
@@ -19,10 +19,9 @@ from streams.log import ReadableLog
 _PAGE = 1_000
 
 
-async def load_all(log: TalkingLog, folders: Iterable[Path]) -> None:
+async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
     """Load packs for every agent, as far as they are not in force already."""
-    for folder in folders:
-        pack = read_pack(folder)
+    for pack in packs:
         await asyncio.gather(
             *(_load(log, pack, SHARED_AGENT, each) for each in range(PARTITIONS))
         )
@@ -56,8 +55,8 @@ def read_pack(folder: Path) -> Pack:
         EchoicError: it has errors; all of them are named.
     """
     try:
-        return packs.load(folder)
-    except packs.BrokenPackError as error:
+        return load(folder)
+    except BrokenPackError as error:
         raise EchoicError(
             f"the pack in {folder} has errors:\n{error}",
             next_step=f"echoic pack validate {folder}",

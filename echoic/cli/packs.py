@@ -91,7 +91,9 @@ def load(
     async def run(connection: Connection) -> str:
         name = connection.settings.agent
         if everyone:
-            await packs_in_force.load_all(connection.log, [folder])
+            await packs_in_force.load_all(
+                connection.log, [packs_in_force.read_pack(folder)]
+            )
             return "in force for all agents"
         loaded = await packs_in_force.load_for(connection.log, name, folder)
         return f"in force for {name}" if loaded else f"was in force for {name} already"
