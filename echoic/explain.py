@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from echoic.accounts import Account
 from echoic.suppositions import suppose
-from schemas.decisions import SILENT, Candidate, Decided, Gate
+from schemas.decisions import SILENT, Candidate, Decided, Dropped, Gate
 
 Names = Mapping[str, str]
 """Heuristic id to its name."""
@@ -106,6 +106,10 @@ def verdict(account: Account, names: Names) -> str:
         return _spoke(account, names)
     silence = account.silence or "error"
     reason = REASONS.get(silence, silence)
+    if isinstance(account.ending, Dropped):
+        detail = account.ending.detail
+        told = "" if detail in ("", reason) else f" ({detail})"
+        return f"Stayed silent: {reason}{told}."
     closed = closed_gate(account.decided.gates)
     figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
     return f"Stayed silent: {reason}{figures}."
@@ -133,10 +137,12 @@ def counterfactual(account: Account, names: Names) -> str | None:
             f"Would have spoken by {who} if threshold ≤ {closed.value:.2f}"
             f" (was {closed.threshold:.2f})."
         )
-    return (
-        f"Would have been weighed further if {_WHAT.get(closed.name, closed.name)} ≥"
-        f" {closed.threshold:.2f} (was {closed.value:.2f})."
+    needed = (
+        f"{_WHAT.get(gate.name, gate.name)} ≥ {gate.threshold:.2f} (was {gate.value:.2f})"
+        for gate in account.decided.gates
+        if not gate.passed and gate.value is not None and gate.threshold is not None
     )
+    return f"Would have been weighed further if {' and '.join(needed)}."
 
 
 _WHAT = {"relevance": "salience", "habituation": "salience after habituation"}

@@ -11,6 +11,7 @@ from typing import Any
 
 from echoic.accounts import Account
 from echoic.explain import Explanation, Names, Weighed, named
+from echoic.suppositions import opening
 from schemas.decisions import Gate
 from schemas.identity import trace_id
 
@@ -132,7 +133,7 @@ def _page(account: Account, explanation: Explanation, style: Style) -> Iterator[
         f"{short(account.id)}  {headline} {why:<16} {visible(account.event_text)}"
         f"  ({decided.source}.{decided.type}, {clock})"
     )
-    yield explanation.verdict
+    yield visible(explanation.verdict)
     if account.said is not None:
         yield f"  “{visible(account.said)}”"
     yield ""
@@ -193,11 +194,16 @@ def next_command(account: Account) -> str:
     id_ = short(account.id)
     if account.said is not None:
         return f"echoic feedback {id_} up"
-    closed = next((gate for gate in account.decided.gates if not gate.passed), None)
-    if closed is None or closed.value is None:
-        return f"echoic explain {id_} --json"
-    number = "threshold" if closed.name == "confidence" else "relevance"
-    return f"echoic explain {id_} --what-if {number}={closed.value:.2f}"
+    opened = opening(account.decided)
+    if opened is not None:
+        return f"echoic explain {id_} --what-if {opened[0]}={opened[1]:.2f}"
+    if account.silence == "llm_unavailable":
+        domain = account.decided.domain
+        return (
+            f'echoic heuristic seed --domain {domain} --condition "…" --say "…"'
+            " --confidence 0.8"
+        )
+    return f"echoic explain {id_} --json"
 
 
 def known(fields: Mapping[str, Any], names: Names) -> str:

@@ -3,7 +3,8 @@
 Its rule: pure, and only over what was recorded; the decision itself is never remade here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import ceil, floor
 
 from echoic.errors import EchoicError
 from handlers.strategies.heuristic_first import SAFE_THRESHOLDS
@@ -31,6 +32,25 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
             )
         gates = changed
     return gates
+
+
+def opening(decided: Decided) -> tuple[str, float] | None:
+    """The number, of two digits, that would have opened every gate; None if none would."""
+    closed = [gate for gate in decided.gates if not gate.passed]
+    lowest = min((gate.value for gate in closed if gate.value is not None), default=0.0)
+    for name, number in (
+        ("relevance", floor(round6(100 * lowest)) / 100),
+        ("threshold", floor(round6(100 * lowest)) / 100),
+        ("confidence", ceil(round6(100 * _highest(closed))) / 100),
+    ):
+        concerned = any(_concerns(gate, name) for gate in closed)
+        if concerned and all(gate.passed for gate in suppose(decided, {name: number})):
+            return name, number
+    return None
+
+
+def _highest(gates: Sequence[Gate]) -> float:
+    return max((gate.threshold or 0.0 for gate in gates), default=0.0)
 
 
 def _concerns(gate: Gate, name: str) -> bool:

@@ -1,6 +1,7 @@
 """Explanations: why a decision came out so, and what would have changed it."""
 
 import re
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -9,9 +10,18 @@ from echoic.accounts import Account, Accounts
 from echoic.errors import EchoicError
 from echoic.explain import REASONS, explain
 from echoic.render import explained
-from schemas.decisions import Decided
+from echoic.suppositions import opening
+from schemas.decisions import Decided, Dropped, Gate
 from schemas.reasons import Drop, Silence
-from tests.echoic.samples import NAMES, decided, group, habituated, rejected, sensed
+from tests.echoic.samples import (
+    NAMES,
+    decided,
+    gate,
+    group,
+    habituated,
+    rejected,
+    sensed,
+)
 
 
 def account(message: Decided) -> Account:
@@ -110,6 +120,61 @@ def test_a_threat_passes_under_any_supposed_threshold() -> None:
     explanation = explain(account(message), NAMES, {"relevance": 0.6})
 
     assert explanation.gates[1].passed
+
+
+def doubly_closed() -> Decided:
+    """A decision on something of little weight that came often besides."""
+    intent, *_ = habituated().gates
+    return decided(
+        path="none",
+        silence="below_relevance",
+        text=None,
+        gates=(
+            intent,
+            gate("relevance", 0.487, 0.5),
+            gate("habituation", 0.064, 0.5),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "opened"),
+    [
+        (habituated(), ("relevance", 0.2)),
+        (doubly_closed(), ("relevance", 0.06)),
+        (rejected(), ("threshold", 0.62)),
+        (rejected(gates=(gate("confidence", 0.29, 0.7),)), ("confidence", 0.7)),
+        (decided(), None),
+        (decided(gates=(Gate(name="intent", passed=False),)), None),
+    ],
+)
+def test_the_number_to_suppose_opens_every_gate(
+    message: Decided, opened: tuple[str, float] | None
+) -> None:
+    """What a silence suggests to suppose does open it, however it is rounded."""
+    assert opening(message) == opened
+
+
+def test_every_closed_gate_is_told_of() -> None:
+    """Who wants to know what it took hears of both gates that closed."""
+    assert explain(account(doubly_closed()), NAMES).counterfactual == (
+        "Would have been weighed further if salience ≥ 0.50 (was 0.49)"
+        " and salience after habituation ≥ 0.50 (was 0.06)."
+    )
+
+
+def test_a_silence_of_the_model_says_what_went_wrong() -> None:
+    """The words of whoever failed stand in the verdict, not in the log alone."""
+    dropped = Dropped(
+        decision_id="d", ask_id="a", reason="llm_no_response", detail="no such key"
+    )
+    waiting = account(decided(path="llm", final=False, text=None))
+
+    ended = replace(waiting, ending=dropped)
+
+    assert explain(ended, NAMES).verdict == (
+        "Stayed silent: the model gave no answer (no such key)."
+    )
 
 
 def test_a_supposition_about_nothing_recorded_is_refused() -> None:
