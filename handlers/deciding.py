@@ -12,14 +12,13 @@ from handlers.stages import conclusion, executive, matching, outcomes
 from handlers.stages.prompts import Prompt
 from handlers.strategies import registry
 from handlers.strategies.ranking import ranked
-from projections.folds import domains
 from schemas.context import DecisionContext, HeuristicCandidate, Strategy
 from schemas.sensing import Sensed
 
 
 def decide(group: Group, event: Sensed) -> None:
     """Say what the event shows of earlier advice, and decide on it."""
-    domain = domains.of_event(group.packs, event)
+    domain = group.appearance.domain
     shown = outcomes.observed(
         group.state, event, group.taken.id, domain.name, group.now
     )

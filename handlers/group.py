@@ -9,6 +9,7 @@ from uuid import UUID
 from projections.folds import agent as agent_fold
 from projections.folds import beliefs
 from projections.folds.agent import Scene
+from projections.folds.events import Appearance
 from schemas import identity
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
@@ -53,6 +54,11 @@ class Group:
     def settings(self) -> MindSettings:
         """The settings in force."""
         return self._scene.settings
+
+    @property
+    def appearance(self) -> Appearance:
+        """What the event at hand is to the agent."""
+        return self._scene.appearance
 
     @property
     def goals(self) -> tuple[str, ...]:

@@ -62,7 +62,11 @@ def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
         event=event,
         domain=domain,
         assessment=salience.assess(
-            group.state, group.settings, domain, event, group.aids.vector
+            group.state,
+            group.settings,
+            group.appearance,
+            event,
+            group.aids.vector,
         ),
         ttl_s=ttl_s,
         expires_at=group.now + timedelta(seconds=ttl_s),

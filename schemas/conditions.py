@@ -44,6 +44,7 @@ LONGEST_EXPLANATION = 200
 """Characters."""
 
 _LONGEST_VALUE = 40
+_QUOTED = json.JSONEncoder(ensure_ascii=False)
 
 _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -192,7 +193,7 @@ def _shown(value: object) -> str:
         case float():
             return repr(value)
         case str():
-            return json.dumps(_cut(value, _LONGEST_VALUE), ensure_ascii=False)
+            return _QUOTED.encode(_cut(value, _LONGEST_VALUE))
         case Mapping():
             return "an object"
         case _:

@@ -10,15 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from projections.folds import domains, events, habits
+from projections.folds import habits
 from projections.folds.domains import Domain
+from projections.folds.events import Appearance
 from schemas import vectors
 from schemas.decisions import Gate, Salience
 from schemas.numbers import clamp, round6
 from schemas.reasons import Silence
 from schemas.sensing import Dimension, Intent, Sensed
 from schemas.settings import MindSettings
-from schemas.state import AgentState, Habit, SourceMemory
+from schemas.state import AgentState, SourceMemory
 from schemas.vectors import Vector
 
 THREAT_ALWAYS_PASSES = 0.8
@@ -47,12 +48,13 @@ class Assessment:
 def assess(
     state: AgentState,
     settings: MindSettings,
-    domain: Domain,
+    appearance: Appearance,
     event: Sensed,
     vector: Vector | None,
 ) -> Assessment:
     """Weigh an event and hold it against the gates of intent, relevance and habituation."""
-    salience = _salience(state, settings, domain, event, vector)
+    domain = appearance.domain
+    salience = _salience(state, appearance, event, vector)
     intent = _intent_gate(event)
     if not intent.passed:
         return Assessment(salience, (intent,), "informational")
@@ -77,16 +79,12 @@ def novelty(memory: SourceMemory | None, vector: Vector | None) -> float:
 
 
 def _salience(
-    state: AgentState,
-    settings: MindSettings,
-    domain: Domain,
-    event: Sensed,
-    vector: Vector | None,
+    state: AgentState, appearance: Appearance, event: Sensed, vector: Vector | None
 ) -> Salience:
+    domain = appearance.domain
     dimensions = _dimensions(state, domain, event, vector)
     score = _weighted_mean(dimensions, _weights(domain))
-    habit = _habit(state, settings, domain, event, vector)
-    now = state.now
+    habit, now = appearance.habit, state.now
     sensitivity = habits.sensitivity(habit, now, domain.tau_s) if now else 1.0
     return Salience(
         dimensions=dimensions,
@@ -117,21 +115,6 @@ def _weighted_mean(
         return 0.0
     weighted = sum(weights.get(name, 1.0) * value for name, value in values.items())
     return round6(weighted / total)
-
-
-def _habit(
-    state: AgentState,
-    settings: MindSettings,
-    domain: Domain,
-    event: Sensed,
-    vector: Vector | None,
-) -> Habit | None:
-    known = state.habits.get(events.sort_of(event), ())
-    if vector is None or not known:
-        return None
-    named = domains.named_values(domain, state.shelves.get(domain.name), event)
-    index = habits.find(known, vector, named, settings.limits.duplicate)
-    return None if index is None else known[index]
 
 
 def _intent_gate(event: Sensed) -> Gate:

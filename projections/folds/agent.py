@@ -15,13 +15,13 @@ from projections.folds import (
     beliefs,
     clock,
     controls,
-    domains,
     events,
     expectations,
     fires,
     rapport,
     sessions,
 )
+from projections.folds.events import Appearance
 from schemas import aids as aiding
 from schemas.aids import Aids
 from schemas.asks import DeliveryAsked, ModelAsked
@@ -71,6 +71,15 @@ class Scene:
     def packs(self) -> tuple[CompiledPack, ...]:
         """The packs in force, by name; no group loads one and goes on to use it."""
         return aiding.in_force(self.shared, self.agent, self.aids)
+
+    @cached_property
+    def appearance(self) -> Appearance:
+        """What the event at hand is; only the one decision on it changes that."""
+        event = self.taken.message
+        assert isinstance(event, Sensed)
+        limit = self.settings.limits.duplicate
+        vector = self.aids.vector
+        return events.appearance(self.agent, self.packs, event, vector, limit)
 
 
 def begin(state: AgentState, taken: Input) -> tuple[AgentState, datetime]:
@@ -144,15 +153,8 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
     state = events.remembered(state, event, scene.taken.id, id_, vector)
     if vector is None:
         return state
-    domain = domains.of_event(scene.packs, event)
     return events.habituated(
-        state,
-        event,
-        vector,
-        domains.named_values(domain, state.shelves.get(domain.name), event),
-        scene.now,
-        passed=message.path != "none",
-        duplicate=scene.settings.limits.duplicate,
+        state, scene.appearance, vector, scene.now, passed=message.path != "none"
     )
 
 
@@ -162,7 +164,7 @@ def _fired(
     event = scene.taken.message
     if message.mode != "shown" or not isinstance(event, Sensed):
         return state
-    domain = domains.of_event(scene.packs, event)
+    domain = scene.appearance.domain
     armed = expectations.armed(domain.pack, event, scene.now) if domain.pack else ()
     state = fires.fired(state, id_, message, domain.name, event.entities, armed)
     held = belief(state, scene, message.heuristic_id, message.content_hash)

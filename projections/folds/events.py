@@ -1,18 +1,55 @@
-"""What is remembered of an event once it was decided on: its id, its text, its sort."""
+"""What an event is to an agent, and what is remembered of it once it was decided on."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from projections.folds import habits
+from projections.folds import domains, habits
+from projections.folds.domains import Domain
+from schemas.packs import CompiledPack
 from schemas.sensing import Sensed
-from schemas.state import RECENT_LIMIT, AgentState, SourceMemory
+from schemas.state import RECENT_LIMIT, AgentState, Habit, SourceMemory
 from schemas.vectors import Vector
 
 
-def sort_of(event: Sensed) -> str:
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """What an event is to an agent, by what was known before it."""
+
+    domain: Domain
+    sort: str
     """The key under which habits of such events stand."""
-    return f"{event.source}.{event.type}"
+    named: str
+    """The values of the fields that conditions name."""
+    known: tuple[Habit, ...]
+    """The habits of its sort."""
+    index: int | None
+    """Of the habit that it is like."""
+
+    @property
+    def habit(self) -> Habit | None:
+        """The habit that it is like."""
+        return None if self.index is None else self.known[self.index]
+
+
+def appearance(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    event: Sensed,
+    vector: Vector | None,
+    duplicate: float,
+) -> Appearance:
+    """What an event is, given the packs in force and how alike duplicates are."""
+    domain = domains.of_event(packs, event)
+    sort = f"{event.source}.{event.type}"
+    named = domains.named_values(domain, state.shelves.get(domain.name), event)
+    known = state.habits.get(sort, ())
+    index = None
+    if vector is not None and known:
+        index = habits.find(known, vector, named, duplicate)
+    return Appearance(domain, sort, named, known, index)
 
 
 def remembered(
@@ -23,7 +60,7 @@ def remembered(
     vector: Vector | None,
 ) -> AgentState:
     """The state that remembers an event: its id, what it was decided as, its text."""
-    memory = state.sources.get(event.source, SourceMemory())
+    memory = state.sources.get(event.source) or SourceMemory()
     recent = memory.recent if vector is None else (*memory.recent, vector)
     memory = replace(
         memory,
@@ -35,17 +72,14 @@ def remembered(
 
 def habituated(
     state: AgentState,
-    event: Sensed,
+    appearance: Appearance,
     vector: Vector,
-    named: str,
     now: datetime,
     *,
     passed: bool,
-    duplicate: float,
 ) -> AgentState:
     """The state that is used to such events a little more, if this one passed."""
-    sort = sort_of(event)
-    known = state.habits.get(sort, ())
-    index = habits.find(known, vector, named, duplicate)
-    known = habits.seen(known, index, vector, named, now, passed)
-    return replace(state, habits=state.habits.set(sort, known))
+    known = habits.seen(
+        appearance.known, appearance.index, vector, appearance.named, now, passed
+    )
+    return replace(state, habits=state.habits.set(appearance.sort, known))
