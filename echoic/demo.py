@@ -116,6 +116,8 @@ class Audience:
 
     async def watch(self) -> None:
         """Take in decisions until cancelled."""
+        if not self._quiet:
+            note(render.heading(self._style))
         async for account in decisions(self._live.log, AGENT, 0):
             if not self._quiet:
                 print(render.line(account, self.names, self._style), flush=True)
@@ -211,7 +213,7 @@ def _close(report: Report, style: Style) -> None:
     if silent is not None:
         print("\nWhy was it quiet? For example here:\n")
         why = explain.explain(silent, report.names)
-        print(render.explained(silent, why, style))
+        print(render.explained_alone(silent, why, style))
     print("\nNext:")
     program = _program()
     for command, purpose in _NEXT:

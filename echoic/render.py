@@ -16,6 +16,8 @@ from schemas.decisions import Gate
 from schemas.identity import trace_id
 
 BAR_CELLS = 8
+_WIDE = 110
+"""From how many columns on a line shows everything."""
 _BLOCKS = " ▁▂▃▄▅▆▇"
 _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -29,6 +31,11 @@ class Style:
 
     width: int = 120
     colour: bool = False
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is no room for all columns."""
+        return self.width < _WIDE
 
     def paint(self, text: str, name: str) -> str:
         """The text in a colour, if there are colours."""
@@ -58,26 +65,49 @@ def bar(value: float, cells: int = BAR_CELLS) -> str:
 
 
 def line(account: Account, names: Names, style: Style = PLAIN) -> str:
-    """One decision on one line: when, who, what, how much it mattered, and the answer."""
+    """One decision on one line: when, who, what, how much it mattered, and the answer.
+
+    A narrow terminal has no room for who noticed it, the bar and the latency.
+    """
     decided = account.decided
     event_width, answer_width = _widths(style.width)
     salience = decided.salience.effective
-    latency = f"{account.latency_ms:.0f} ms"
-    return " ".join(
-        (
-            account.at.astimezone().strftime("%H:%M:%S"),
-            fitted(decided.source, 9),
-            fitted(account.event_text, event_width),
-            f"{bar(salience)} {figure(salience):>3}",
-            _answer(account, names, answer_width, style),
-            f"{latency:>8}",
-            style.paint(short(account.id), "dim"),
-        )
+    columns = (
+        account.at.astimezone().strftime("%H:%M:%S"),
+        None if style.is_narrow else fitted(decided.source, 9),
+        fitted(account.event_text, event_width),
+        None if style.is_narrow else bar(salience),
+        f"{figure(salience):>3}",
+        _answer(account, names, answer_width, style),
+        None if style.is_narrow else f"{account.latency_ms:>5.0f} ms",
+        style.paint(short(account.id), "dim"),
     )
+    return " ".join(column for column in columns if column is not None)
+
+
+def heading(style: Style = PLAIN) -> str:
+    """What stands in the columns of the lines."""
+    event_width, answer_width = _widths(style.width)
+    columns = (
+        f"{'time':<8}",
+        None if style.is_narrow else f"{'source':<9}",
+        fitted("event", event_width),
+        "sal" if style.is_narrow else f"{'salience':<12}",
+        fitted("S1 learnt, S2 a model's", answer_width),
+        None if style.is_narrow else f"{'latency':>8}",
+        "id",
+    )
+    return " ".join(column for column in columns if column is not None)
 
 
 def explained(account: Account, explanation: Explanation, style: Style = PLAIN) -> str:
-    """One decision on a page."""
+    """One decision on a page, with the command that asks further."""
+    page = (*_page(account, explanation, style), *_further(account, explanation, style))
+    return "\n".join(page)
+
+
+def explained_alone(account: Account, explanation: Explanation, style: Style) -> str:
+    """One decision on a page, for an instance that can be asked no more."""
     return "\n".join(_page(account, explanation, style))
 
 
@@ -100,7 +130,8 @@ def _commands(character: str) -> bool:
 
 def _widths(width: int) -> tuple[int, int]:
     """How the room beside the fixed columns is shared by event and answer."""
-    free = max(40, width - 8 - 10 - 13 - 9 - 9 - 2)
+    fixed = 8 + 10 + 13 + 9 + 9 + 2 if width >= _WIDE else 8 + 4 + 9 + 2
+    free = max(40, width - fixed)
     return free * 2 // 5, free - free * 2 // 5
 
 
@@ -140,7 +171,12 @@ def _page(account: Account, explanation: Explanation, style: Style) -> Iterator[
     yield from (_gate(gate, style) for gate in explanation.gates)
     yield from _salience(account)
     yield from _candidates(explanation.candidates)
-    yield from _closing(account, explanation, style)
+    yield ""
+    if explanation.supposed is not None:
+        supposed = ", ".join(f"{k}={v:g}" for k, v in explanation.suppositions.items())
+        yield style.paint(f"What if {supposed}: {explanation.supposed}.", "bold")
+    elif explanation.counterfactual:
+        yield explanation.counterfactual
 
 
 def _gate(gate: Gate, style: Style) -> str:
@@ -177,14 +213,9 @@ def _candidates(candidates: tuple[Weighed, ...]) -> Iterator[str]:
         yield f"  {mark} {each.name:<24} {similarity:<10} {trusted:<10} {each.why}"
 
 
-def _closing(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
-    yield ""
+def _further(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
     if explanation.supposed is not None:
-        supposed = ", ".join(f"{k}={v:g}" for k, v in explanation.suppositions.items())
-        yield style.paint(f"What if {supposed}: {explanation.supposed}.", "bold")
         return
-    if explanation.counterfactual:
-        yield explanation.counterfactual
     yield f"Try: {next_command(account)}"
     yield style.paint(f"trace {trace_id(account.decided.event_id)}", "dim")
 

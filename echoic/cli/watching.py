@@ -132,6 +132,8 @@ async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
         names = await heuristic_names(connection.log, agent)
         position = await last_answered(connection.log, partition_of(agent))
         note(f"watching {agent}; Ctrl-C ends")
+        if not as_json:
+            note(render.heading(_style()))
         count = 0
         async for account in decisions(connection.log, agent, position):
             if as_json:

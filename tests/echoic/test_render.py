@@ -7,7 +7,7 @@ import pytest
 
 from echoic.accounts import Accounts
 from echoic.explain import explain
-from echoic.render import Style, bar, explained, figure, fitted, line
+from echoic.render import Style, bar, explained, figure, fitted, heading, line
 from schemas.decisions import Decided
 from tests.echoic.samples import NAMES, decided, group, rejected, sensed
 
@@ -39,11 +39,16 @@ def test_a_line_of_silence() -> None:
     assert " -  silent: llm_unavailable " in told(rejected())
 
 
-def test_a_line_fits_its_terminal() -> None:
-    """However long the words are, a line keeps to its width."""
+@pytest.mark.parametrize("width", [64, 80, 109, 110, 140])
+def test_a_line_fits_its_terminal(width: int) -> None:
+    """However long the words are, a line and its heading keep to the width."""
     message = decided(text="Behind you! " * 40)
 
-    assert len(told(message, Style(width=100))) <= 100
+    text = told(message, Style(width))
+
+    assert len(text) <= width
+    assert "“Beh" in text
+    assert heading(Style(width)).index("id") == len(text) - 8
 
 
 def test_colour_changes_no_word() -> None:
