@@ -2,6 +2,7 @@
 
 from bisect import insort
 from datetime import datetime
+from itertools import takewhile
 
 from schemas.state import Timer
 
@@ -20,4 +21,4 @@ def without(timers: tuple[Timer, ...], id_: str) -> tuple[Timer, ...]:
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:
     """The timers due at or before now."""
-    return tuple(timer for timer in timers if timer.due <= now)
+    return tuple(takewhile(lambda timer: timer.due <= now, timers))
