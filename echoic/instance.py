@@ -27,7 +27,7 @@ from echoic.servers import Notify, start_servers
 from echoic.settings import Settings, mind_settings
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import Bringer, PackLibrary
-from handlers.broker import faststream_broker, start
+from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
@@ -212,7 +212,7 @@ async def _handlers(
     effects = Effects(performer)
     effects.subscribe(broker)
     subscribe(broker, services)
-    stack.push_async_callback(broker.stop)
+    stack.push_async_callback(stop, broker)
     await start(broker)
     # Ends before the broker does: unfinished asks go back over its connection.
     await stack.enter_async_context(effects.serving())

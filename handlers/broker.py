@@ -3,6 +3,7 @@
 import logging
 from typing import Protocol
 
+import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 
@@ -57,6 +58,15 @@ async def start(broker: NatsBroker) -> None:
     connection = await broker.connect()
     await broker.start()
     await settle(connection)
+
+
+async def stop(broker: NatsBroker) -> None:
+    """Stop the subscribers; a server that is away is not waited for."""
+    connection = await broker.connect()
+    try:
+        await broker.stop()
+    except nats.errors.Error:
+        await connection.close()
 
 
 async def settle(connection: Flushing) -> None:
