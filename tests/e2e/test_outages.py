@@ -1,0 +1,171 @@
+"""A broker or a database that is away at the start, or dies in the middle."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from echoic.instance import Instance
+from projections.errors import ProjectionError
+from projections.store import Store
+from schemas.decisions import Decided
+from streams import folder as folders
+from streams.errors import LogUnavailable
+from streams.order import groups
+from tests.e2e.companion import Companion, companion
+from tests.e2e.conftest import running_instance
+from tests.servers import fresh_server
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
+
+DEADLINE_S = 30.0
+
+
+def closed_port() -> int:
+    """A port on loopback where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def test_without_a_broker_nothing_starts(tmp_path: Path) -> None:
+    """A broker that is away is a clear error, with its address and what to check."""
+    address = f"nats://127.0.0.1:{closed_port()}"
+
+    with pytest.raises(LogUnavailable, match=f"no broker answers at '{address}'"):
+        async with running_instance(tmp_path, {"NATS_URL": address}):
+            raise AssertionError("it started")
+
+
+async def test_without_a_database_the_mind_goes_on(tmp_path: Path) -> None:
+    """A database that is away costs the read models, and no decision."""
+    address = f"postgresql://nobody:nothing@127.0.0.1:{closed_port()}/none"
+
+    async with (
+        running_instance(tmp_path, {"DATABASE_URL": address}) as live,
+        companion(live, "ada") as ada,
+    ):
+        decision = await ada.senses("Player health is low", fields={"health": 1})
+
+    assert decision.said == "Drink a potion."
+
+
+async def test_a_broker_that_is_killed_comes_back(tmp_path: Path) -> None:
+    """After kill -9 everything acknowledged is decided once, and life goes on."""
+    async with running_instance(tmp_path, {}) as live, companion(live, "ada") as ada:
+        before = [await ada.publish(f"Thunder {n}", type_="weather") for n in range(20)]
+
+        kill(folders.running(tmp_path / "nats"))
+        after = await insisting(ada, "Player health is low")
+
+        decided = [each.event_id for each in await ada.comes(Decided, 21)]
+        assert [id_ for id_ in decided if id_ in before] == before
+        assert len(decided) == len(set(decided))
+        assert (await ada.decided(after)).said == "Drink a potion."
+
+
+async def test_a_broker_of_others_that_comes_back_is_waited_for() -> None:
+    """The mind neither ends nor forgets while a broker that is not ours is away."""
+    async with fresh_server() as server:
+        core = server.core
+        address = core.url.replace("://", f"://{core.user}:{core.password}@")
+        folder = server.folder / "instance"
+        async with running_instance(folder, {"NATS_URL": address}) as live:
+            first = await known(live)
+            await server.kill()
+            await asyncio.sleep(0.5)
+            assert not live.client.is_connected
+
+            await server.restart()
+
+            await known_again(live, first)
+
+
+async def test_a_database_that_is_killed_delays_no_decision(tmp_path: Path) -> None:
+    """System 1 answers while PostgreSQL is dead; then the tables catch up."""
+    async with running_instance(tmp_path, {}) as live, companion(live, "ada") as ada:
+        await ada.senses("Player health is low", fields={"health": 1})
+
+        kill(postgres(tmp_path))
+        async with asyncio.timeout(5):
+            decision = await ada.senses(
+                "Player health is full", fields={"health": 9}, salience={"threat": 0.9}
+            )
+
+        assert decision.said == "Fit as a fiddle!"
+        last = [group.input.sequence async for group in groups(live.log, ada.partition)]
+        await until(lambda: position(live, ada.partition) >= last[-1])
+
+
+async def test_an_instance_ends_though_its_broker_is_dead(tmp_path: Path) -> None:
+    """Whoever stops an instance does not wait for a broker that is gone."""
+    async with fresh_server() as server:
+        core = server.core
+        address = core.url.replace("://", f"://{core.user}:{core.password}@")
+        async with asyncio.timeout(20):
+            async with running_instance(tmp_path, {"NATS_URL": address}):
+                await server.kill()
+
+
+def kill(process_id: int | None) -> None:
+    """End a process as a crash would."""
+    assert process_id is not None
+    os.kill(process_id, signal.SIGKILL)
+
+
+def postgres(data: Path) -> int:
+    """The process id of the instance's own database."""
+    lines = (data / "postgres" / "data" / "postmaster.pid").read_text().splitlines()
+    return int(lines[0])
+
+
+async def insisting(ada: Companion, text: str) -> str:
+    """Publish an event until it is acknowledged, always under one id."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            try:
+                return await ada.publish(text, fields={"health": 1}, id_="insisting")
+            except LogUnavailable:
+                await asyncio.sleep(0.1)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds that takes a moment to look at."""
+    async with asyncio.timeout(DEADLINE_S):
+        while not await asyncio.to_thread(condition):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
+def position(live: Instance, partition: int) -> int:
+    """Up to where the read models have followed a partition; -1 while they are away."""
+    assert live.database_url is not None
+    try:
+        with Store(live.database_url) as store:
+            stands = store.positions(store.serving().number).get(partition)
+            return stands.sequence if stands else 0
+    except ProjectionError:
+        return -1
+
+
+async def known(live: Instance) -> int:
+    """The last sequence of the log."""
+    return await live.log.last_sequence("ev.>")
+
+
+async def known_again(live: Instance, least: int) -> None:
+    """Wait until the broker answers again, and whatever is published is decided on."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            try:
+                assert await known(live) >= least
+                await live.client.request("in.ada.game.weather", b"It rains", timeout=2)
+                break
+            except (LogUnavailable, TimeoutError):
+                await asyncio.sleep(0.1)
+        async for records in live.log.follow("ev.*.out.ada.decision.>", 0, 10):
+            assert records
+            return
