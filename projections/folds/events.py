@@ -34,6 +34,11 @@ class Appearance:
         return None if self.index is None else self.known[self.index]
 
 
+def sort_of(event: Sensed) -> str:
+    """The key under which habits of such events stand."""
+    return f"{event.source}.{event.type}"
+
+
 def appearance(
     state: AgentState,
     packs: Sequence[CompiledPack],
@@ -43,7 +48,7 @@ def appearance(
 ) -> Appearance:
     """What an event is, given the packs in force and how alike duplicates are."""
     domain = domains.of_event(packs, event)
-    sort = f"{event.source}.{event.type}"
+    sort = sort_of(event)
     named = domains.named_values(domain, state.shelves.get(domain.name), event)
     known = state.habits.get(sort, ())
     index = None
