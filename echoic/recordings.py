@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from echoic.errors import EchoicError
+from schemas.reading import BODY_LIMIT
 from schemas.subjects import sensor_subject
 
 _HEADER_KEYS = ("agent", "source", "type", "id")
@@ -113,6 +114,8 @@ def _sending(
         at=_moment(fields.get("occurred_at") or headers.get("ce-time")),
     )
     sensor_subject(sending.agent, sending.source, sending.type)
+    if (size := len(sending.wire_body)) > BODY_LIMIT:
+        raise ValueError(f"it has {size:,} bytes, the limit is {BODY_LIMIT:,}")
     return sending
 
 

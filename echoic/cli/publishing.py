@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -31,6 +31,7 @@ from echoic.playback import PlayedVote
 from echoic.recordings import Sending, read_lines
 from echoic.sending import Item, Sender, read_file
 from echoic.talking import new_event_id
+from schemas.sensing import Dimension
 
 app = new_app("publishing", "Events, as a sensor sends them.")
 
@@ -71,7 +72,7 @@ def pub(
     -f evening.echoic --pace original`. The exit code is 1 if an event was refused.
     """
     settings = settings_of(data, agent)
-    if (text is None) == (file is None):
+    if (text is None) == (file is None) or (text is not None and not text.strip()):
         raise EchoicError(
             "give either a text or a file", next_step='echoic pub "hello" --wait'
         )
@@ -85,7 +86,7 @@ def pub(
             "source": source,
             "type": type_,
             "fields": _values(field),
-            "salience": _values(hint) or _own_hints(source, type_),
+            "salience": _hints(hint) or _own_hints(source, type_),
         }
         lines = sys.stdin if text == "-" else [json.dumps(event)]
         items = read_lines(
@@ -158,6 +159,19 @@ async def _answered(
 def _own_hints(source: str, type_: str) -> dict[str, object]:
     """A person's words matter for who says them."""
     return {"social": 0.9} if (source, type_) == ("user", "message") else {}
+
+
+def _hints(given: Iterable[str] | None) -> dict[str, object]:
+    """Dimensions with their numbers; a wrong one would cost the whole event."""
+    hints = _values(given)
+    for name, number in hints.items():
+        is_unit = isinstance(number, int | float) and 0 <= number <= 1
+        if name not in get_args(Dimension) or not is_unit:
+            raise EchoicError(
+                f"{name}={number} is no hint",
+                next_step=f"give a number from 0 to 1 to {', '.join(get_args(Dimension))}",
+            )
+    return hints
 
 
 def _values(fields: Iterable[str] | None) -> dict[str, object]:

@@ -97,6 +97,9 @@ def test_replies_refer_to_the_new_ids() -> None:
         '{"text": "x", "source": "a.b"}',
         '{"subject": "out.ada.say", "body": {"text": "x"}}',
         '{"text": "x", "occurred_at": "yesterday"}',
+        '{"text": "\\ud800"}',
+        "\udcff are bytes that are no UTF-8",
+        "x" * 2_000_000,
     ],
 )
 def test_a_line_that_is_no_event_is_named(line: str) -> None:
