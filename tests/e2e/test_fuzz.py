@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from echoic.instance import Instance
+from projections import rebuilding
+from projections.store import Store
 from replay.verify import Span, verify
 from schemas.subjects import PARTITIONS
 from tests.e2e.companion import Companion, bringer, is_sound
@@ -94,3 +96,13 @@ async def test_every_one_of_them_was_answered(ada: Companion, live: Instance) ->
         replayed = await verify(live.log, Span(partition), bringer(live))
         assert replayed.is_identical, replayed.divergence
     assert (await ada.senses("Is anybody there?")).path == "llm"
+
+
+async def test_the_tables_are_the_fold_of_it_all(live: Instance) -> None:
+    """The read models took in whatever came, and hold what a fresh fold of the log does."""
+    assert live.database_url is not None
+    with Store(live.database_url) as store:
+        found = await rebuilding.verify(live.log, store, bringer(live))
+
+    assert found.is_equal, found.differences
+    assert len(found.positions) == PARTITIONS

@@ -1,0 +1,91 @@
+"""Sessions of a running instance: found in its log, written to a file, answered anew."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from replay.sessions import export, find_session, sessions, start_of
+from replay.verify import Span, Verification, verify
+from schemas.controls import GoalsSet, SessionEnded, SessionStarted
+from streams.session_file import SessionFile, read_session, write_session
+from streams.session_log import SessionLog
+from tests.e2e.companion import Companion, bringer
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
+
+EVENING = datetime(2026, 11, 20, 20, tzinfo=UTC)
+
+
+async def exported(ada: Companion, session_id: str, folder: Path) -> SessionFile:
+    """A session of the companion, written to a file and read back."""
+    brings = bringer(ada.live)
+    span = await find_session(ada.live.log, ada.agent, session_id, brings)
+    path = folder / "session.echoic"
+    write_session(path, await export(ada.live.log, span, brings))
+    return read_session(path)
+
+
+async def verified(ada: Companion, session: SessionFile) -> Verification:
+    """The file answered anew, with nothing but what it holds."""
+    header = session.header
+    return await verify(
+        SessionLog(session),
+        Span(header.partition, header.first - 1, header.last, header.agent),
+        bringer(ada.live),
+        start=start_of(session),
+        expected_chain=session.trailer.chain,
+    )
+
+
+@pytest.mark.parametrize("clock", ["broker", "event"])
+async def test_an_exported_session_is_identical(
+    ada: Companion, tmp_path: Path, clock: str
+) -> None:
+    """With answers of model and heuristics, feedback, outcomes and controls in it."""
+    await ada.senses("Player health is low", fields={"health": 3})
+    await ada.tell(SessionStarted.model_validate({"session_id": "s", "clock": clock}))
+    times = (EVENING + timedelta(seconds=number) for number in range(100))
+
+    def now() -> str | None:
+        return next(times).isoformat() if clock == "event" else None
+
+    low = await ada.senses(
+        "Player health is low", fields={"health": 1}, occurred_at=now(),
+        salience={"threat": 0.9},
+    )  # fmt: skip
+    await ada.votes(low, "positive")
+    await ada.tell(GoalsSet(goals=("Find the sea",)))
+    storm = "A storm is coming from the west, they say"
+    await ada.senses(storm, type_="weather", occurred_at=now())
+    await ada.senses(
+        "Player health restored", occurred_at=now(), intent="informational"
+    )
+    await ada.taught("gull", "A gull cries", "The sea is near.")
+    await ada.senses("A gull cries", type_="weather", occurred_at=now())
+    await ada.tell(SessionEnded())
+    await ada.senses("Something else entirely")
+
+    session = await exported(ada, "s", tmp_path)
+    found = await verified(ada, session)
+
+    assert found.is_identical, found.divergence
+    assert found.inputs >= 9
+    assert found.identical == found.total
+
+
+async def test_every_session_is_found(ada: Companion) -> None:
+    """One before the first start, and each that was started."""
+    await ada.senses("Before anything was started")
+    for name in ("one", "two"):
+        await ada.tell(SessionStarted(session_id=name, title=f"Session {name}"))
+        await ada.senses(f"In session {name}", intent="informational")
+    await ada.tell(SessionEnded())
+
+    found = [
+        span
+        for span in await sessions(ada.live.log, ada.partition, bringer(ada.live))
+        if span.agent == ada.agent
+    ]
+    assert [span.id for span in found][1:] == ["one", "two"]
+    assert [span.decisions for span in found] == [1, 1, 1]
