@@ -86,10 +86,13 @@ def write_session(path: Path, session: SessionFile) -> None:
     """Write the file whole, or leave what was there."""
     draft = path.with_name(path.name + ".new")
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-    with draft.open("wb") as file, compressor.stream_writer(file) as packed:
-        for line in _lines(session):
-            packed.write(orjson.dumps(line) + b"\n")
-    draft.replace(path)
+    try:
+        with draft.open("wb") as file, compressor.stream_writer(file) as packed:
+            for line in _lines(session):
+                packed.write(orjson.dumps(line) + b"\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def read_session(path: Path) -> SessionFile:

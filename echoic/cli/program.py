@@ -88,9 +88,10 @@ def run(work: Callable[[], object]) -> int:
         return errors.INTERRUPTED
     except typer.Exit as ended:
         return ended.exit_code
-    except BrokenPipeError:
-        # Whoever read us has seen enough; nothing more may be written at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit as ended:
+        # So typer ends when whoever reads us has seen enough, which is no failure.
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
         return errors.OK
     except Exception as error:  # noqa: BLE001  # the one place where all errors end
         return _told(error)
@@ -173,6 +174,8 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
             return errors.EchoicError(str(error), next_step="echoic log verify")
         case ValidationError():
             return errors.EchoicError(_first_fault(error))
+        case OSError(filename=str(name), strerror=str(why)):
+            return errors.EchoicError(f"{name!r}: {why}")
         case OSError():
             return errors.EchoicError(str(error))
         case _:

@@ -51,10 +51,9 @@ def verify(
     """
     settings = settings_of(data, agent)
     progress = Progress("inputs decided again")
-    is_file = session is not None and Path(session).is_file()
     found = asyncio.run(
-        _of_file(settings, Path(session or ""), progress)
-        if is_file
+        _of_file(settings, Path(session), progress)
+        if session is not None and _is_path(session)
         else _of_log(settings, session, progress)
     )
     progress.done()
@@ -64,6 +63,12 @@ def verify(
         _tell(found)
     if not found.is_identical:
         raise typer.Exit(errors.FINDING)
+
+
+def _is_path(session: str) -> bool:
+    """Whether a file is meant, though it may be missing: no session is called so."""
+    path = Path(session)
+    return path.exists() or path.suffix == ".echoic" or path.name != session
 
 
 async def _of_log(

@@ -1,13 +1,15 @@
 """The program without an instance: help, errors and exit codes."""
 
+import errno
 import json
 import re
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 
-from echoic.cli.program import COMMANDS
+from echoic.cli.program import COMMANDS, command, run
 from tests.cli.conftest import SURVIVAL, Program
 
 HEAVY = ("numpy", "nats", "sqlalchemy", "litellm", "pydantic", "faststream", "rich")
@@ -227,6 +229,41 @@ def test_a_damaged_session_file_is_an_error(echoic: Program) -> None:
 
     assert ran.code == 2
     assert "x.echoic" in ran.err
+
+
+@pytest.mark.parametrize("name", ["gone.echoic", "folder/gone"])
+def test_a_missing_session_file_is_named(echoic: Program, name: str) -> None:
+    """What can only be a file is not looked for in an instance."""
+    ran = echoic.here("replay", "verify", name)
+
+    assert ran.code == 2
+    assert f"cannot read '{name}'" in ran.err
+
+
+def test_what_the_system_refuses_is_named(echoic: Program) -> None:
+    """The system's words stand behind the name, without a number."""
+    echoic.data.touch()
+
+    ran = echoic.here("explain", "--last")
+
+    assert ran.code == 2
+    assert ran.err == f"echoic: '{echoic.data / 'instance.json'}': Not a directory\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in `echoic watch | head -1`."""
+
+    class Closed(StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    # Typer puts another in its place.
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+
+    assert run(lambda: command()(("schema",), "echoic", standalone_mode=False)) == 0
 
 
 def test_the_shipped_recording_replays_identically(echoic: Program) -> None:

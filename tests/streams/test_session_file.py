@@ -251,3 +251,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A path that cannot be read gives the same kind of error."""
     with pytest.raises(SessionFileError, match=r"none\.session"):
         read_session(tmp_path / "none.session")
+
+
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing(tmp_path: Path) -> None:
+    """A folder of the same name stays, and no half-made file beside it."""
+    (tmp_path / "taken").mkdir()
+
+    with pytest.raises(IsADirectoryError):
+        write_session(tmp_path / "taken", a_session((a_record(1),)))
+
+    assert [each.name for each in tmp_path.iterdir()] == ["taken"]
