@@ -199,6 +199,26 @@ async def test_no_byte_of_a_subject_stops_the_mind(ada: Companion, odd: bytes) -
     await goes_on(ada)
 
 
+@pytest.mark.parametrize("type_", ["t" * 3_900, "*." + "t" * 3_900])
+async def test_the_longest_message_is_quarantined(ada: Companion, type_: str) -> None:
+    """As long a subject and as many headers as the letter box takes stop nothing."""
+    credentials = await sensor_credentials(ada.live.settings, ada.agent, GAME)
+    if "*" in type_:
+        credentials = ada.live.credentials
+    subject = f"in.{ada.agent}.{GAME}.{type_}".encode()
+    headers = b"ce-id: longest\r\nx-padding: " + b"y" * 59_900 + b"\r\n"
+    before = await ada.live.log.last_sequence("ev.>")
+
+    await publish_anything(credentials, [(subject, headers, b"")])
+
+    record = await arrived(ada, "longest", before)
+    group = await answer(
+        ada.live.log, int(record.subject.split(".")[1]), record.sequence, DEADLINE_S
+    )
+    assert quarantined(group).reason == "bad_subject"
+    await goes_on(ada)
+
+
 @pytest.mark.parametrize(
     ("headers", "reason"),
     [
