@@ -4,7 +4,6 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-DATA ?= .echoic
 EXTRAS := dev,crafter
 CODE := schemas streams projections handlers replay echoic packs bench docs tests
 
@@ -26,11 +25,11 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup ## Play a recorded game through a throw-away instance and explain it
 	$(BIN)/echoic demo
 
-up: setup ## Start a persistent instance in the background, over .echoic/
-	$(BIN)/echoic up --detach --data $(DATA)
+up: setup ## Start a persistent instance in the background, with the desk pack
+	$(BIN)/echoic up --detach --pack packs/desk
 
 down: setup ## Stop it
-	$(BIN)/echoic down --data $(DATA)
+	$(BIN)/echoic down
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest
