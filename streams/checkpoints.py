@@ -70,7 +70,9 @@ class JetStreamCheckpoints:
         except NotFoundError:
             return None
         except (NatsError, TimeoutError, ValueError, zstandard.ZstdError) as error:
-            _log.warning("the checkpoint of partition %d is no use: %r", partition, error)
+            _log.warning(
+                "the checkpoint of partition %d is no use: %r", partition, error
+            )
             return None
 
     async def save(self, checkpoint: Checkpoint) -> None:
