@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 from streams.log import Records
 
@@ -22,10 +23,26 @@ class Arrivals:
         Raises:
             StopAsyncIteration: nothing will come any more.
         """
+        await asyncio.wait({self._coming()}, timeout=seconds)
+        return self._arrived()
+
+    async def before(self, end: asyncio.Task[None]) -> Records:
+        """The next records; nothing if none come before `end`.
+
+        Raises:
+            StopAsyncIteration: nothing will come any more.
+        """
+        either: set[asyncio.Future[Any]] = {self._coming(), end}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        return self._arrived()
+
+    def _coming(self) -> asyncio.Future[Records]:
         if self._next is None:
             self._next = asyncio.ensure_future(anext(self._arriving))
-        done, _ = await asyncio.wait({self._next}, timeout=seconds)
-        if not done:
+        return self._next
+
+    def _arrived(self) -> Records:
+        if self._next is None or not self._next.done():
             return ()
         taken, self._next = self._next, None
         return taken.result()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from handlers.worker.loop import INPUTS_AT_ONCE, TAKEN_AT_ONCE, Worker
+from handlers.worker.loop import FEW, INPUTS_AT_ONCE, TAKEN_AT_ONCE, Worker
 from replay.verify import Span, verify
 from schemas.record import Wire
 from schemas.subjects import PARTITIONS, partition_of
@@ -46,6 +46,23 @@ class Unreliable:
     async def put_blob(self, data: bytes) -> str:
         """Store bytes."""
         return await self.log.put_blob(data)
+
+
+async def test_a_few_are_written_one_by_one() -> None:
+    """A handful of events are as many writes, and one that fails stops those behind it."""
+    log = MemoryLog()
+    writer = Unreliable(log, {PARTITIONS + 2: (LogUnavailable("away"), False)})
+    async with working(log, writer, started()) as worker:
+        await until(lambda: writer.stored == PARTITIONS, "the starts are answered")
+        before = len(writer.sizes)
+        wires = [sensed(ADA, f"e{n}", f"something {n} of note") for n in range(FEW)]
+        sequences = await publish(log, wires)
+        await until(lambda: _has_seen(worker, f"e{FEW - 1}"), "events are answered")
+    answered = [group.input.sequence for group in await all_groups(log, ADA)]
+
+    assert answered == sequences
+    assert set(writer.sizes[before:]) == {1}
+    assert (await audit(log)).sound
 
 
 PLANS: dict[str, dict[int, tuple[Exception, bool]]] = {
