@@ -11,9 +11,9 @@ def prepare() -> None:
     """Compute on one thread, and look seldom for cycles; call it first of all.
 
     A second thread for texts and vectors takes the broker's processor, gains little with
-    many of them, and is slow to wake up for one. What we hold is frozen and refers only to what is older, so there are almost
-    no cycles; looking for them costs a tenth of the mind's time, and now and then an
-    answer that is late.
+    many of them, and is slow to wake up for one. What we hold is frozen and refers only
+    to what is older, so there are almost no cycles; looking for them costs a tenth of the
+    mind's time, and now and then an answer that is late.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

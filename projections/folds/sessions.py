@@ -7,7 +7,10 @@ from msgspec.structs import replace
 from schemas import identity
 from schemas.controls import SessionEnded, SessionStarted
 from schemas.envelope import Input
+from schemas.results import ClockTicked, Result
 from schemas.state import AgentState, Session
+
+_BEGINS_NONE = (SessionStarted, SessionEnded, Result, ClockTicked)
 
 GAP = timedelta(minutes=30)
 """So long without an input of the agent's ends a session."""
@@ -21,9 +24,11 @@ def before(state: AgentState, taken: Input) -> AgentState:
 
 
 def opened(state: AgentState, taken: Input, now: datetime) -> AgentState:
-    """The state with a session open: an input that finds none open begins one."""
-    about_sessions = isinstance(taken.message, SessionStarted | SessionEnded)
-    if state.session is not None or about_sessions:
+    """The state with a session open: an input that finds none open begins one.
+
+    What only echoes an earlier session begins none: a late result, a timer's tick.
+    """
+    if state.session is not None or isinstance(taken.message, _BEGINS_NONE):
         return state
     return replace(state, session=_opened(taken, now))
 

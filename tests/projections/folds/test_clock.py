@@ -6,7 +6,7 @@ from schemas.controls import SessionEnded, SessionStarted
 from schemas.decisions import Decided
 from schemas.learning import OutcomeExpired
 from schemas.notes import Handled, Quarantined
-from schemas.results import ClockTicked
+from schemas.results import ClockTicked, Delivered
 from tests.factories import NOON, after, heuristic, pack, pattern
 from tests.life import Life, names, occurred, one, said
 
@@ -177,6 +177,18 @@ def test_a_session_opens_with_the_first_input() -> None:
     assert (session.started_at, session.last_at) == (NOON, after(60))
     assert one(first, Decided).session_id == one(second, Decided).session_id
     assert one(first, Decided).session_id == session.id
+
+
+def test_echoes_of_a_session_begin_none() -> None:
+    """A result or a tick that comes after the end belongs to no session."""
+    life = Life()
+    life.sense("x")
+    life.control(SessionEnded())
+
+    life.tell(Delivered(ask_id="gone", channel="say"))
+    life.tell(ClockTicked(due_at=NOON))
+
+    assert life.mind.session is None
 
 
 def test_half_an_hour_ends_a_session() -> None:
