@@ -159,7 +159,8 @@ class Worker:
                     await write
                 write = asyncio.create_task(self._write(timed))
                 if decided == len(taken) < TAKEN_AT_ONCE:
-                    taken += self._owned(await arrivals.before(write))
+                    arrived = self._owned(await arrivals.before(write))
+                    taken += self._unanswered(arrived)
             if write is not None:
                 await write
         finally:

@@ -15,7 +15,7 @@ from streams.log import GroupWrite
 from streams.memory import MemoryLog
 from tests.minds import all_groups, bringer, publish, sensed, started, until, working
 
-ADA = "ada"
+ADA, BOB = "ada", "bob"
 COUNT = 2 * TAKEN_AT_ONCE
 
 
@@ -65,6 +65,24 @@ async def test_a_few_are_written_one_by_one() -> None:
     assert (await audit(log)).sound
 
 
+async def test_what_was_answered_before_a_start_is_passed_over() -> None:
+    """A worker reads from the least of its partitions' positions, and repeats nothing."""
+    log = MemoryLog()
+    lags = [sensed(ADA, f"a{n}", f"something {n} of note") for n in range(2)]
+    leads = [sensed(BOB, f"b{n}", f"something {n} of note") for n in range(COUNT)]
+    await publish(log, [lags[0], *leads, lags[1]])
+    owned = [partition_of(BOB)]
+    async with working(log, log, started(), partitions=owned) as worker:
+        await until(lambda: _has_seen(worker, f"b{COUNT - 1}", BOB), "bob is answered")
+    writer = Unreliable(log, {})
+    async with working(log, writer, started()) as worker:
+        await until(lambda: _has_seen(worker, "a1"), "ada is answered")
+        await until(lambda: writer.stored >= PARTITIONS + 2, "the starts too")
+
+    assert len(await all_groups(log, BOB)) == COUNT
+    assert (await audit(log)).repeated == 0
+
+
 PLANS: dict[str, dict[int, tuple[Exception, bool]]] = {
     "all goes well": {},
     "the first write fails": {1: (LogUnavailable("away"), False)},
@@ -98,6 +116,6 @@ async def test_no_failed_write_loses_or_repeats_an_answer(plan: str) -> None:
     assert max(writer.sizes) <= INPUTS_AT_ONCE
 
 
-def _has_seen(worker: Worker, event_id: str) -> bool:
-    state = worker.state_of(ADA)
+def _has_seen(worker: Worker, event_id: str, agent: str = ADA) -> bool:
+    state = worker.state_of(agent)
     return state is not None and state.sources["cam"].seen.get(event_id) is not None
