@@ -30,10 +30,13 @@ def observed(
     if event.in_reply_to is not None:
         return _reported(state, event, event_id)
     entities = frozenset(event.entities)
-    words = expectations.words(event) if state.fires else ""
-    for fire in state.fires:
-        if fire.domain != domain or not _shares_entities(fire, entities):
-            continue
+    waiting = [
+        fire
+        for fire in state.fires
+        if fire.domain == domain and _shares_entities(fire, entities)
+    ]
+    words = expectations.words(event) if waiting else ""
+    for fire in waiting:
         seen = _first_seen(fire.expectations, words, now)
         if seen is not None:
             return _outcome(

@@ -9,6 +9,7 @@ toward the prior before each signal; gamma = 1 forgets nothing.
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 
 from immutables import Map
 from msgspec.structs import replace
@@ -29,7 +30,12 @@ _DECLARED = (0.05, 0.95)
 
 def initial(declared: float, learning: LearningSettings) -> Belief:
     """The belief before any evidence: the declared confidence."""
-    alpha, beta = _prior(declared, learning)
+    return _initial(declared, learning.kappa)
+
+
+@lru_cache(maxsize=1024)
+def _initial(declared: float, kappa: float) -> Belief:
+    alpha, beta = _prior(declared, kappa)
     return Belief(
         declared=declared,
         confidence=round6(alpha / (alpha + beta)),
@@ -114,7 +120,7 @@ def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> 
 
 
 def _settled(belief: Belief, learning: LearningSettings) -> Belief:
-    prior = _prior(belief.declared, learning)
+    prior = _prior(belief.declared, learning.kappa)
     alpha, beta = confidence(
         belief.settled_alpha, belief.settled_beta, prior, belief.signals[:1], learning
     )
@@ -131,7 +137,7 @@ def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
     alpha, beta = confidence(
         belief.settled_alpha,
         belief.settled_beta,
-        _prior(belief.declared, learning),
+        _prior(belief.declared, learning.kappa),
         belief.signals,
         learning,
     )
@@ -152,9 +158,9 @@ def _successes(signals: tuple[Signal, ...]) -> int:
     return sum(1 for signal in stronger.values() if signal.value > 0.5)
 
 
-def _prior(declared: float, learning: LearningSettings) -> tuple[float, float]:
+def _prior(declared: float, kappa: float) -> tuple[float, float]:
     c = clamp(declared, *_DECLARED)
-    return learning.kappa * c, learning.kappa * (1.0 - c)
+    return kappa * c, kappa * (1.0 - c)
 
 
 def _weight(kind: SignalKind, learning: LearningSettings) -> float:
