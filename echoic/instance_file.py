@@ -7,6 +7,7 @@ as the process that wrote it lives.
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -39,7 +40,8 @@ def read_note(data: Path) -> InstanceNote | None:
         return None
     except (ValueError, TypeError) as error:
         raise EchoicError(
-            f"{data / _NOTE} is damaged ({error})", next_step=f"rm {data / _NOTE}"
+            f"{data / _NOTE} is damaged ({error})",
+            next_step=f"rm {shlex.quote(str(data / _NOTE))}",
         ) from error
     return note if is_alive(note.pid) else None
 
@@ -80,7 +82,8 @@ def already_runs(data: Path) -> EchoicError:
     who = f" (process {note.pid})" if note else ""
     return EchoicError(
         f"an instance runs over {data} already{who}",
-        next_step=f"echoic down --data {data}, or another folder with --data",
+        next_step=f"echoic down --data {shlex.quote(str(data))}, or another folder with"
+        " --data",
     )
 
 

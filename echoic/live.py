@@ -5,6 +5,7 @@ command would start it.
 """
 
 import logging
+import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ def _addresses(settings: Settings) -> tuple[Credentials, str | None]:
     if note is None:
         raise NotRunningError(
             f"no instance runs over {settings.data}",
-            next_step=f"echoic up --detach --data {settings.data}",
+            next_step="echoic up --detach --data " + shlex.quote(str(settings.data)),
         )
     credentials = Credentials(note.nats_url, note.nats_user, note.nats_password)
     return credentials, settings.database_url or note.database_url

@@ -6,7 +6,6 @@ stops the tables is told in a line on its standard output, and never stops the m
 
 import asyncio
 import logging
-import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
@@ -57,8 +56,9 @@ async def keep_up(job: Job, notify: Notify) -> None:
 
 
 async def _run(job: Job, notify: Notify) -> int:
+    # Ctrl-C goes to the instance's group alone; the instance says when this one ends.
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", __spec__.name, stdin=PIPE, stdout=PIPE
+        sys.executable, "-m", __spec__.name, stdin=PIPE, stdout=PIPE, process_group=0
     )
     if child.stdin is None or child.stdout is None:
         raise AssertionError("pipes were asked for")
@@ -85,8 +85,6 @@ async def _ended(child: Process) -> None:
 
 def main() -> int:
     """Be that process; return its exit code."""
-    # Ctrl-C reaches the whole group; the instance says when this process ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     job = _job(sys.stdin.buffer.readline())
     return asyncio.run(_project(job))

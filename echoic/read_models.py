@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from echoic.live import Connection
 from echoic.watching import last_answered
-from projections.errors import ProjectionError
+from projections.errors import ProjectionError, StoreUnusable
 from projections.store import Store
 from schemas.subjects import partition_of
 
@@ -37,6 +37,9 @@ async def _comes_up(connection: Connection, store: Store) -> bool:
     while asyncio.get_running_loop().time() < deadline:
         try:
             stands = await asyncio.to_thread(_position, store, partition)
+        except StoreUnusable:
+            # An instance that has just started makes the tables first.
+            stands = -1
         except ProjectionError:
             return False
         if stands >= wanted:

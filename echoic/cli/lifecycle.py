@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -106,22 +107,23 @@ async def _run(settings: Settings) -> None:
 
     note("starting …")
     async with instance(settings, note) as running:
+        stopped = _stopped_by_signal()
         write_note(settings.data, _note(running))
         print("\n".join(_banner(running)), flush=True)
         try:
-            await running.tasks.beside(_stop_signal())
+            await running.tasks.beside(stopped.wait())
         finally:
             remove_note(settings.data)
             note("stopping …")
 
 
-async def _stop_signal() -> None:
-    """Wait for Ctrl-C or a polite request to end."""
+def _stopped_by_signal() -> asyncio.Event:
+    """What Ctrl-C or a polite request to end sets, from now on."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    return stopped
 
 
 def _note(running: "Instance") -> InstanceNote:
@@ -145,21 +147,25 @@ def _banner(running: "Instance") -> Iterator[str]:
     yield "  database  " + (database.rpartition("@")[2] if database else "none")
     model = settings.model_name or "no model: only what was learnt answers"
     yield f"  mind      {settings.strategy}, threshold {settings.threshold:g}; {model}"
-    yield "  stop      Ctrl-C, or: echoic down" + _data_flag(settings)
+    stop = "Ctrl-C, or: " if sys.stdin.isatty() else ""
+    yield f"  stop      {stop}echoic down{_data_flag(settings)}"
     yield f'  next      echoic pub "hello" --wait{_data_flag(settings)}'
 
 
 def _data_flag(settings: Settings) -> str:
     """The flag that finds this instance again, if the default does not."""
-    is_found = not settings.origins["data"].startswith("flag")
-    return "" if is_found else f" --data {settings.data}"
+    if settings.origins["data"] == "default":
+        return ""
+    return f" --data {shlex.quote(str(settings.data))}"
 
 
 def _start_detached(settings: Settings, packs: list[str]) -> None:
     """Start the program anew in the background, and wait until it is ready."""
     settings.data.mkdir(parents=True, exist_ok=True)
     log = settings.data / _LOG
-    arguments = [sys.executable, "-m", "echoic", "up", "--data", str(settings.data)]
+    arguments = [sys.executable, "-m", "echoic", "up"]
+    if settings.origins["data"] != "default":
+        arguments += ["--data", str(settings.data)]
     arguments += [part for folder in packs for part in ("--pack", folder)]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -169,6 +175,15 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    try:
+        _await_start(process, settings.data, log)
+    except (KeyboardInterrupt, NotRunningError):
+        process.terminate()
+        raise
+    print(log.read_text().strip())
+
+
+def _await_start(process: "subprocess.Popen[bytes]", data: Path, log: Path) -> None:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -176,11 +191,9 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
                 f"the instance did not start:\n{log.read_text().strip()}",
                 next_step="echoic doctor",
             )
-        if read_note(settings.data):
-            print(log.read_text().strip())
+        if read_note(data):
             return
         time.sleep(_POLL_S)
-    process.terminate()
     raise NotRunningError(
         f"the instance was not ready within {START_S:.0f} s", next_step=f"less {log}"
     )

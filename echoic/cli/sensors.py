@@ -78,6 +78,9 @@ def _run(
         return connection.settings.agent, await _credentials(connection, source)
 
     name, credentials = on_instance(data, agent, prepare)
+    note(
+        f"{source} runs for {name}; `echoic watch` shows what comes of it; Ctrl-C ends"
+    )
     command = [sys.executable, str(folder / "sensor"), "--agent", name]
     command += ["--credentials", str(credentials), *arguments]
     with subprocess.Popen(command) as sensor:

@@ -1,6 +1,10 @@
 """Instances of different making: with a model, without a database, on foreign servers."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -91,6 +95,26 @@ def test_a_broken_pack_stops_the_start(echoic: Program) -> None:
     assert "the instance did not start" in ran.err
     assert "E-PACK-" in ran.err
     assert echoic.here("watch").code == 3
+
+
+def test_ctrl_c_ends_an_instance_without_a_word_too_many(echoic: Program) -> None:
+    """However early it comes: the whole group gets it, as in a terminal."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "echoic", "up"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=echoic.environment,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert "is up" in process.stdout.readline()
+
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=55)
+
+    assert process.returncode == 0
+    assert err.splitlines() == ["starting …", "stopping …"]
 
 
 def test_packs_named_by_settings_are_in_force_for_everyone(echoic: Program) -> None:
