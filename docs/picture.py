@@ -29,7 +29,7 @@ def demo_output() -> list[str]:
     """The lines that the demo prints to a terminal."""
     environment = os.environ | {"COLUMNS": str(WIDTH), "FORCE_COLOR": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "echoic", "demo"],
+        [str(Path(sys.executable).with_name("echoic")), "demo"],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,

@@ -226,6 +226,8 @@ def _program() -> str:
     if shutil.which("echoic"):
         return "echoic"
     called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return "python -m echoic"
     near = called.is_relative_to(Path.cwd())
     return str(called.relative_to(Path.cwd()) if near else called)
 
