@@ -136,10 +136,8 @@ def _object_in(text: str) -> dict[str, object] | None:
     if start < 0 or end < start:
         return None
     try:
-        fields = orjson.loads(text[start : end + 1])
+        fields: dict[str, object] = orjson.loads(text[start : end + 1])
     except orjson.JSONDecodeError:
-        return None
-    if not isinstance(fields, dict):
         return None
     # An object that is all of the answer is for a program: nobody should hear it.
     is_all = text.strip() == text[start : end + 1]

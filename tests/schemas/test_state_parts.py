@@ -180,3 +180,14 @@ def test_other_zones_are_the_same_moment() -> None:
     rome = datetime(2026, 5, 4, 14, tzinfo=timezone(timedelta(hours=2)))
 
     assert nanoseconds(rome) == nanoseconds(factories.NOON)
+
+
+def test_a_bounded_map_reads_like_a_map() -> None:
+    """Keys of both generations are there, counted and in order; others are missing."""
+    held = Bounded[str, int](2).set("b", 1).set("c", 2).set("a", 3)
+
+    assert (held["a"], held["b"], len(held)) == (3, 1, 3)
+    assert held.sorted_keys() == ["a", "b", "c"]
+    assert held.get("d", 4) == 4
+    with pytest.raises(KeyError):
+        held["d"]

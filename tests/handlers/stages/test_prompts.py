@@ -254,6 +254,12 @@ def test_an_empty_response_says_nothing(response: str) -> None:
     assert prompts.read_answer(f'{{"response": {response}}}', 0.8).text == ""
 
 
+def test_a_data_structure_is_not_said() -> None:
+    """An object that is all of the answer and has no response says nothing."""
+    assert prompts.read_answer('{"answer": "Hi"}', 0.8).text == ""
+    assert prompts.read_answer('Hi {"mood": 1}', 0.8).text == 'Hi {"mood": 1}'
+
+
 def test_a_low_ceiling_holds_for_what_cannot_be_read_too() -> None:
     """The ceiling is the most that a model's own confidence counts."""
     assert prompts.read_answer("Hi", 0.3).predicted_success == 0.3

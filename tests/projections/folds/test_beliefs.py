@@ -70,6 +70,19 @@ def test_nothing_is_declared_certain(declared: float, held: float) -> None:
     assert held == beliefs.initial(declared, DEFAULT).confidence
 
 
+def test_votes_on_one_fire_are_bounded() -> None:
+    """The first thousand people count; whoever is among them may still change."""
+    belief = beliefs.initial(0.5, DEFAULT)
+    for number in range(beliefs.VOTER_LIMIT):
+        belief = beliefs.voted(belief, "f", f"p{number}", 1.0, 1, DEFAULT)
+
+    one_more = beliefs.voted(belief, "f", "late", -1.0, 2, DEFAULT)
+    changed = beliefs.voted(belief, "f", "p0", -1.0, 2, DEFAULT)
+
+    assert one_more == belief
+    assert changed.confidence < belief.confidence
+
+
 def test_the_latest_vote_of_an_actor_counts() -> None:
     """Down after up is down; clicking three times is clicking once."""
     start = beliefs.initial(0.5, DEFAULT)
