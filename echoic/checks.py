@@ -3,6 +3,7 @@
 Its rule: a check never raises; what goes wrong is its finding, with the way to mend it.
 """
 
+import os
 import platform
 import shutil
 from collections import Counter
@@ -87,7 +88,10 @@ def _guarded(name: str, look: Callable[[], str], otherwise: str) -> Check:
 
 
 def _room(data: Path) -> Check:
-    existing = next(each for each in (data, *data.parents) if each.exists())
+    existing = next(each for each in (data, *data.parents) if os.access(each, os.F_OK))
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        found = f"{existing} is no folder that we may write to"
+        return Check("data", "problem", found, "use another folder with --data")
     free = shutil.disk_usage(existing).free
     found = f"{data}, {free / 1e9:.1f} GB free"
     if free < _ROOM_BYTES:

@@ -11,6 +11,7 @@ from schemas.decisions import Completed, Decided, Dropped
 from schemas.envelope import Output
 from schemas.reading import read_input, read_output
 from schemas.record import Record
+from schemas.sensing import Sensed
 from schemas.subjects import output_subject, partition_of
 from streams.log import ReadableLog
 from streams.order import groups
@@ -51,19 +52,26 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
 async def last_decision(
     log: ReadableLog, agent: str, *, silent: bool = False
 ) -> Account:
-    """The agent's last decision, or its last silent one.
+    """The agent's last decision, or its last silent one, but for those on reports.
+
+    How something turned out is reported by an event, which nobody means by `last`.
 
     Raises:
         NotFoundError: there is none.
     """
     async for output in _decisions(log, agent):
         account = await account_of(log, output)
-        if not silent or account.silence is not None:
+        if (not silent or account.silence is not None) and not _is_on_report(account):
             return account
     kind = "silent decision" if silent else "decision"
     raise NotFoundError(
         f"{agent!r} has no {kind} yet", next_step='echoic pub "hello" --wait'
     )
+
+
+def _is_on_report(account: Account) -> bool:
+    event = account.taken.message
+    return isinstance(event, Sensed) and event.outcome is not None
 
 
 async def account_of(log: ReadableLog, output: Output) -> Account:

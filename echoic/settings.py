@@ -156,7 +156,7 @@ class _Source:
             place = self.origin(option)
             raise SettingsError(
                 f"{place}: {option.name} = {raw!r} is not allowed: give {allowed}",
-                next_step="echoic config show --origin",
+                next_step=f"correct the {place}; docs/settings.md lists what there is",
             ) from None
 
 
@@ -227,5 +227,6 @@ def _unknown(place: str, name: str, known: set[str]) -> SettingsError:
     close = difflib.get_close_matches(name, sorted(known), n=1)
     hint = f": did you mean {close[0]!r}?" if close else ""
     return SettingsError(
-        f"{place}: there is no setting {name!r}{hint}", next_step="echoic config show"
+        f"{place}: there is no setting {name!r}{hint}",
+        next_step="docs/settings.md lists what there is",
     )

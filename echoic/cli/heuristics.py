@@ -134,8 +134,14 @@ def seed(
     asyncio.run(run())
     if as_json:
         print_json({"v": 1, "heuristic_id": id_})
-    else:
-        print(f"taught {settings.agent} the heuristic {lesson.name} ({id_[:8]})")
+        return
+    called = f"{lesson.name} ({id_[:8]})" if name else id_[:8]
+    print(f"taught {settings.agent} the heuristic {called}")
+    if lesson.confidence < settings.threshold:
+        note(
+            f"it speaks from a confidence of {settings.threshold:.2f} on: seed it with"
+            f" that, or let `echoic feedback {lesson.name} up --heuristic` move it there"
+        )
 
 
 @app.command()

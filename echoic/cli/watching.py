@@ -90,7 +90,9 @@ def explain_(
 
 @app.command()
 def state(
-    agent: Annotated[str, typer.Argument(help="The companion.")],
+    agent: Annotated[
+        str | None, typer.Argument(help="The companion; else ECHOIC_AGENT.")
+    ] = None,
     at: Annotated[
         str | None, typer.Option(metavar="SEQ|TIME", help="As of then.")
     ] = None,
@@ -99,12 +101,12 @@ def state(
 ) -> None:
     """Show what the mind knows of an agent, now or at any time before.
 
-    Examples: `echoic state steve`, `echoic state steve --at 2026-11-21T12:00:00Z`.
+    Examples: `echoic state`, `echoic state steve --at 2026-11-21T12:00:00Z`.
     """
     sequence, moment = _place(at)
+    settings = settings_of(data, agent)
 
     async def run() -> tuple[remembering.Remembered, Names]:
-        settings = settings_of(data, agent)
         progress = Progress("inputs folded")
         async with connect(settings) as connection:
             found = await remembering.state_at(
@@ -119,7 +121,7 @@ def state(
             return found, await heuristic_names(connection.log, settings.agent)
 
     found, names = asyncio.run(run())
-    fields = remembering.as_fields(found, agent)
+    fields = remembering.as_fields(found, settings.agent)
     if as_json:
         print_json(fields)
     else:

@@ -170,6 +170,29 @@ def test_a_taught_heuristic_answers_until_it_is_frozen(live: Program) -> None:
     assert said("now the oven is done with baking") == "Your cake is ready."
 
 
+def test_a_lesson_that_is_not_trusted_yet_says_so(live: Program) -> None:
+    """Whoever teaches with less than the threshold hears what is missing."""
+    lesson = ("heuristic", "seed", "--condition", "rain", "--say", "Take an umbrella.")
+
+    doubtful = live.here(*lesson, "--agent", "doubted")
+    trusted = live.here(*lesson, "--agent", "doubted", "--confidence", "0.7")
+
+    assert "it speaks from a confidence of 0.70 on" in doubtful.err
+    assert trusted.err == ""
+
+
+def test_last_is_never_the_report_of_an_outcome(live: Program) -> None:
+    """Who reports twice, or asks why, means the decision that was reported on."""
+    found = thirsty(live, "reports", 3, "Your drink is low: 3 of 9.")
+    for _ in range(2):
+        ran = live.here("outcome", "last", "success", "--agent", "reports")
+        assert ran.code == 0, ran.err
+
+    page = live.here("explain", "--last", "--agent", "reports", "--json")
+
+    assert page.json["id"] == found["response_id"]
+
+
 def test_heuristic_list_shows_packs_and_lessons(live: Program) -> None:
     """What an agent goes by, with how far each is trusted."""
     rows = live.here("heuristic", "list", "--agent", "anyone", "--json").json["rows"]

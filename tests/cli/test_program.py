@@ -212,6 +212,17 @@ def test_doctor_checks_what_is_there(echoic: Program) -> None:
     assert checks["instance"]["advice"].startswith("echoic up")
 
 
+def test_the_doctor_finds_a_folder_that_is_none(echoic: Program) -> None:
+    """A data folder that cannot be written to is a problem before anything starts."""
+    echoic.data.touch()
+
+    checks = {
+        each["name"]: each for each in echoic.here("doctor", "--json").json["checks"]
+    }
+
+    assert checks["data"]["verdict"] == "problem"
+
+
 def test_down_without_an_instance_says_so(echoic: Program) -> None:
     """Stopping what does not run is fine."""
     ran = echoic.here("down")
