@@ -27,10 +27,13 @@ from streams.errors import LogDamaged, StreamsError
 from streams.read import open_reader
 
 STANDS_STILL = 3
-"""The exit code of a process that starting again would not help."""
+"""The exit code of a process that starting again at once would not help."""
 
 PAUSE_S = 2.0
 """Before a process that ended by itself is started again."""
+
+STILL_S = 10.0
+"""Before tables that stood still are looked at again: a rebuild may have mended them."""
 
 CANCEL_AGAIN_S = 0.2
 
@@ -48,11 +51,21 @@ class Job:
 
 
 async def keep_up(job: Job, notify: Notify) -> None:
-    """Run the process, again if it ends by itself, until cancelled."""
-    while await _run(job, notify) != STANDS_STILL:
-        notify("the read models' process has ended by itself: it is started again")
+    """Run the process, again whenever it ends, until cancelled."""
+    said = ""
+
+    def say(line: str) -> None:
+        nonlocal said
+        if line != said:
+            notify(line)
+        said = line
+
+    while True:
+        if await _run(job, say) == STANDS_STILL:
+            await asyncio.sleep(STILL_S)
+            continue
+        say("the read models' process has ended by itself: it is started again")
         await asyncio.sleep(PAUSE_S)
-    await asyncio.Event().wait()
 
 
 async def _run(job: Job, notify: Notify) -> int:
@@ -97,7 +110,7 @@ def _job(line: bytes) -> Job:
 
 async def _project(job: Job) -> int:
     """Project until standard input ends, or until something stands in the way."""
-    ended = asyncio.create_task(asyncio.to_thread(sys.stdin.buffer.read))
+    ended = asyncio.create_task(_end_of_input())
     work = asyncio.create_task(_follow(job))
     await asyncio.wait({ended, work}, return_when=asyncio.FIRST_COMPLETED)
     if not work.done():
@@ -116,6 +129,15 @@ async def _project(job: Job) -> int:
     except StreamsError as error:
         print(f"the read models lost the broker: {error}", flush=True)
     return 1
+
+
+async def _end_of_input() -> None:
+    """Wait until nobody writes any more; in no thread, for which the exit would wait."""
+    stream = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stream), sys.stdin
+    )
+    await stream.read()
 
 
 async def _cancelled(work: asyncio.Task[None]) -> None:

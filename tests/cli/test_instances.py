@@ -8,9 +8,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
 import pytest
 
-from tests.cli.conftest import SURVIVAL, Program
+from tests.cli.acting import eventually
+from tests.cli.conftest import SURVIVAL, Program, Ran
 from tests.model_server import model_server
 from tests.servers import fresh_server
 
@@ -66,6 +68,28 @@ def test_without_a_database_the_mind_goes_on(echoic: Program) -> None:
     assert len(sessions.json["rows"]) == 1
     assert models.code == 3
     assert "is away" in models.err
+
+
+@pytest.mark.slow
+def test_a_rebuild_sets_tables_going_that_stood_still(echoic: Program) -> None:
+    """What the error proposes helps, and the instance need not be started anew."""
+    with running(echoic):
+        assert eventually(lambda: echoic.here("projection", "lag")).code == 0
+        url = json.loads((echoic.data / "instance.json").read_text())["database_url"]
+        with psycopg.connect(url) as database:
+            database.execute("ALTER TABLE decisions__v1 DROP COLUMN message CASCADE")
+        log = echoic.data / "echoic.log"
+        echoic.here("pub", "hello", "--wait")
+        assert (
+            eventually(lambda: Ran("stand still" not in log.read_text(), "", "")).code
+            == 0
+        )
+
+        rebuilt = echoic.here("projection", "rebuild")
+        echoic.here("pub", "hello again", "--wait")
+        lag = eventually(lambda: echoic.here("projection", "lag"))
+
+    assert rebuilt.code == lag.code == 0, rebuilt.err + lag.err
 
 
 async def test_a_broker_of_ones_own_serves_as_well(echoic: Program) -> None:
