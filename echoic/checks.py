@@ -16,6 +16,7 @@ from typing import Literal
 from echoic.errors import EchoicError, NotRunningError
 from echoic.instance_file import read_note
 from echoic.live import Connection, connect
+from echoic.render import counted
 from echoic.settings import Settings
 from echoic.tracing.destinations import Collector, endpoint
 from echoic.watching import last_answered
@@ -164,7 +165,7 @@ async def _worker(connection: Connection) -> Check:
         return Check(
             "worker",
             "problem",
-            f"{behind} partitions have inputs that nobody answered",
+            f"{counted(behind, 'partition')} with inputs that nobody answered",
             "wait a moment, else: echoic down; echoic up",
         )
     return Check("worker", "fine", "every input is answered")
@@ -182,7 +183,7 @@ async def _read_models(connection: Connection) -> Check:
         return Check(
             "read models",
             "notice",
-            f"{behind} partitions are behind the log",
+            f"{counted(behind, 'partition')} behind the log",
             "echoic projection lag",
         )
     return Check("read models", "fine", "up with the log")

@@ -55,6 +55,11 @@ def figure(value: float) -> str:
     return "1.0" if value >= 0.995 else f"{value:.2f}".lstrip("0")
 
 
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """So many of something: `1 fire`, `2 fires`."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
 def bar(value: float, cells: int = BAR_CELLS) -> str:
     """A number from 0 to 1 as a bar of that many cells."""
     eighths = round(max(0.0, min(1.0, value)) * cells * 7)
@@ -258,7 +263,8 @@ def known(fields: Mapping[str, Any], names: Names) -> str:
     rows += [
         f"{named(each['heuristic_id'], names):<26} {bar(each['confidence'])}"
         f" {each['confidence']:.2f}  declared {each['declared']:.2f},"
-        f" {each['fires']} fires, {each['successes']} successes"
+        f" {counted(each['fires'], 'fire')},"
+        f" {counted(each['successes'], 'success', 'successes')}"
         for each in beliefs
     ]
     return "\n".join((fields["agent"], *(f"  {row}" for row in rows)))

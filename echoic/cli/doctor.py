@@ -16,7 +16,7 @@ from echoic.cli.common import (
     print_json,
     settings_of,
 )
-from echoic.render import Style
+from echoic.render import Style, counted
 
 app = new_app("doctor", "Check the whole installation.")
 
@@ -44,7 +44,7 @@ def doctor(
         style = Style(colour=has_colour())
         print("\n".join(_line(check, style) for check in checks))
         notices = sum(check.verdict == "notice" for check in checks)
-        print(f"{len(problems)} problems, {notices} notices")
+        print(f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}")
     if problems and not zero:
         raise typer.Exit(errors.FINDING)
 

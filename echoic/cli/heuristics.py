@@ -214,7 +214,8 @@ def _page(found: Learnt) -> Mapping[str, object]:
         "when": found.when or "-",
         "says": found.text,
         "trust": f"{found.confidence:.3f} (declared {found.declared:.2f})",
-        "fires": f"{found.fires}, {found.successes} successes",
+        "fires": f"{found.fires}, "
+        + render.counted(found.successes, "success", "successes"),
         "life": found.lifecycle,
     }
 

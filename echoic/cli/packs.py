@@ -17,6 +17,7 @@ from echoic.cli.common import (
 )
 from echoic.cli.connected import on_instance
 from echoic.live import Connection
+from echoic.render import counted
 from schemas.packs import Pack
 from schemas.subjects import SHARED_AGENT, partition_of
 
@@ -43,7 +44,10 @@ def validate(
         for folder, each in checked:
             if each.pack is not None:
                 print(f"{folder}: {_summary(each.pack)}")
-        note(f"{failures} errors, {len(problems) - failures} warnings")
+        note(
+            f"{counted(failures, 'error')},"
+            f" {counted(len(problems) - failures, 'warning')}"
+        )
     if failures:
         raise typer.Exit(errors.FINDING)
 
@@ -112,8 +116,8 @@ def schema() -> None:
 
 def _summary(pack: Pack) -> str:
     return (
-        f"{pack.name} {pack.version}, {len(pack.heuristics)} heuristics,"
-        f" {len(pack.events)} event types"
+        f"{pack.name} {pack.version}, {counted(len(pack.heuristics), 'heuristic')},"
+        f" {counted(len(pack.events), 'event type')}"
     )
 
 

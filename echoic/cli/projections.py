@@ -10,6 +10,7 @@ from echoic import errors
 from echoic.cli.common import Data, Json, new_app, note, print_json, print_rows
 from echoic.cli.connected import bringer_of, on_instance
 from echoic.live import Connection
+from echoic.render import counted
 from echoic.watching import last_answered
 from projections import rebuilding
 from projections.store import Store
@@ -64,7 +65,7 @@ def lag(data: Data = None, as_json: Json = False) -> None:
     behind = sum(row["position"] < row["log"] for row in rows)
     print_rows(rows, ("partition", "position", "log"), as_json)
     if behind:
-        note(f"{behind} partitions are behind")
+        note(f"behind: {counted(behind, 'partition')}")
         raise typer.Exit(errors.FINDING)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from echoic.accounts import Accounts
 from echoic.explain import explain
-from echoic.render import Style, bar, explained, figure, fitted, heading, line
+from echoic.render import Style, bar, counted, explained, figure, fitted, heading, line
 from schemas.decisions import Decided
 from tests.echoic.samples import NAMES, decided, group, rejected, sensed
 
@@ -90,3 +90,9 @@ def test_no_text_commands_the_terminal(evil: str) -> None:
 
     assert evil[0] not in shown
     assert f"before{evil!r}after".replace("'", "") in shown
+
+
+def test_one_is_not_many() -> None:
+    """What is counted stands in the right number."""
+    assert [counted(1, "fire"), counted(2, "fire")] == ["1 fire", "2 fires"]
+    assert counted(1_000, "success", "successes") == "1,000 successes"
