@@ -124,7 +124,8 @@ async def _send(
         count += 1
         if show is not None:
             refused += not await _answered(sender, item, show, as_json)
-        elif as_json:
+            continue
+        if as_json:
             print_json({"v": 1, "accepted": True, "event_id": item.event_id})
         progress(count)
     progress.done()
