@@ -13,7 +13,7 @@ from immutables import Map
 from schemas.message import Part
 from schemas.state import AgentState, PartitionState
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the state's shape changes; a checkpoint of another format is not read."""
 
 

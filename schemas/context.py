@@ -21,6 +21,10 @@ class HeuristicCandidate:
     """What it would say."""
     confidence: float
     """For the threshold; a model never sees it."""
+    alpha: float = 1.0
+    """The pseudo-counts that the confidence is the mean of: successes with the prior."""
+    beta: float = 1.0
+    """Failures with the prior."""
     similarity: float = 1.0
     content_hash: str = ""
     eligible: bool = True

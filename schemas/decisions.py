@@ -65,6 +65,10 @@ class Candidate(Part):
     """Why it is not eligible."""
     similarity: float | None = None
     confidence: Unit | None = None
+    alpha: float | None = None
+    """A heuristic's pseudo-counts: successes with the prior."""
+    beta: float | None = None
+    """Failures with the prior."""
     score: float | None = None
 
 

@@ -130,6 +130,11 @@ class Belief(Struct, frozen=True, kw_only=True):
 
     declared: float
     confidence: float
+    alpha: float
+    """Prior and successes as pseudo-counts; the mean of Beta(alpha, beta) is the
+    confidence."""
+    beta: float
+    """Prior and failures."""
     settled_alpha: float
     """Prior and the evidence too old to change, as pseudo-counts."""
     settled_beta: float

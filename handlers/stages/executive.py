@@ -127,6 +127,8 @@ def _weighed(
             reason=each.reason,
             similarity=each.similarity,
             confidence=each.confidence,
+            alpha=each.alpha,
+            beta=each.beta,
             score=each.similarity,
         )
         for each in context.candidates

@@ -121,6 +121,8 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
         condition_text=heuristic.condition,
         suggested_action=says.text,
         confidence=belief.confidence,
+        alpha=belief.alpha,
+        beta=belief.beta,
         similarity=near.similarity,
         eligible=reason is None,
         reason=reason,

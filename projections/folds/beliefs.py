@@ -39,6 +39,8 @@ def _initial(declared: float, kappa: float) -> Belief:
     return Belief(
         declared=declared,
         confidence=round6(alpha / (alpha + beta)),
+        alpha=round6(alpha),
+        beta=round6(beta),
         settled_alpha=alpha,
         settled_beta=beta,
     )
@@ -144,6 +146,8 @@ def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
     return replace(
         belief,
         confidence=round6(alpha / (alpha + beta)),
+        alpha=round6(alpha),
+        beta=round6(beta),
         success_count=belief.settled_successes + _successes(belief.signals),
     )
 

@@ -13,8 +13,8 @@ from schemas.writing import wire_digest
 from tests.bench.session import AGENT, Session
 
 EVENTS = 300
-OUTPUTS = "8c4576ecca072131a17976c5"
-CHAIN = "c1b8c7a18865f32759560074"
+OUTPUTS = "5217aa4c733aa1c191a63b15"
+CHAIN = "30ec74d25d7ea7d7580cbae3"
 
 
 def test_a_session_of_everything_is_answered_as_ever() -> None:

@@ -147,7 +147,7 @@ async def test_a_dropped_group_is_named() -> None:
 
     found = await verified(without(session, *group))
 
-    named(found, session, index)
+    named(found, session, group[0])
     assert '"chain":' in str(found.divergence)
 
 

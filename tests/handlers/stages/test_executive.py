@@ -82,6 +82,8 @@ def test_every_arm_is_on_record() -> None:
             reason="frozen",
             similarity=0.9,
             confidence=0.8,
+            alpha=1.0,
+            beta=1.0,
             score=0.9,
         ),
         Candidate(arm=LLM, probability=0.5),

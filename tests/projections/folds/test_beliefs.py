@@ -169,7 +169,12 @@ def test_a_fire_is_counted_and_moves_nothing() -> None:
 def test_a_life_has_exact_limits(confidence: float, life: str) -> None:
     """Below 0.3 a heuristic is deprecated, below 0.1 it is frozen."""
     belief = Belief(
-        declared=0.5, confidence=confidence, settled_alpha=1.0, settled_beta=1.0
+        declared=0.5,
+        confidence=confidence,
+        alpha=1.0,
+        beta=1.0,
+        settled_alpha=1.0,
+        settled_beta=1.0,
     )
 
     assert life == beliefs.lifecycle(belief, False, DEFAULT)
@@ -195,3 +200,17 @@ def test_settling_old_evidence_changes_nothing(
     assert endless.confidence == settled.confidence
     assert endless.success_count == settled.success_count
     assert len(settled.signals) <= 3
+
+
+@given(st.lists(st.booleans(), max_size=12), st.floats(0.05, 0.95))
+def test_confidence_is_the_mean_of_the_pseudo_counts(
+    results: list[bool], declared: float
+) -> None:
+    """Whoever draws from Beta(alpha, beta) draws around the confidence."""
+    belief = beliefs.initial(declared, DEFAULT)
+    for number, success in enumerate(results):
+        belief = beliefs.observed(belief, f"fire-{number}", success, number, DEFAULT)
+    total = belief.alpha + belief.beta
+
+    assert belief.alpha / total == pytest.approx(belief.confidence, abs=1e-5)
+    assert total == pytest.approx(DEFAULT.kappa + len(results), abs=1e-5)
