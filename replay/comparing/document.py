@@ -1,0 +1,252 @@
+"""The comparison as a document: what the terminal, the page and `--json` all show.
+
+Version 1. Every number names its kind, and none stands here that the recording does not
+support: what a gate refused is null.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["fact", "imputed", "observed", "estimated", "predicted"]
+Status = Literal["regressed", "improved", "unobserved", "unsupported"]
+ArmClass = Literal["silent", "heuristic", "llm", "race"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyPart:
+    """A strategy as it was compared."""
+
+    label: str
+    name: str
+    version: int
+    config: dict[str, Any]
+    config_hash: str
+    personality: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPart:
+    """One recorded session."""
+
+    id: str
+    agent: str
+    title: str
+    origin: str
+    """`file` or `log`."""
+    decisions: int
+    asked: int
+    """Decisions in which the strategy was asked; the others ended at a gate before it."""
+    started_at: str
+    ended_at: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomePart:
+    """How outcomes were counted, and how many are known."""
+
+    prefer: str
+    window_s: float | None
+    silence: float
+    unseen: float | None
+    known: int
+    unknown: int
+    censored: int
+    by_source: dict[str, int]
+    feedback_rate: float
+    """Which share of the answers said was voted on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DivergencePart:
+    """The first place where the recording is not what its own strategy gives."""
+
+    session: str
+    sequence: int
+    index: int | None
+    what: str
+    recorded: str | None
+    replayed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfReplayPart:
+    """The recorded strategy against its own recording."""
+
+    identical: int
+    total: int
+    is_identical: bool
+    divergence: DivergencePart | None = None
+    odds_differ: int = 0
+    """Decisions whose recorded odds are not those of the recorded strategy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One row: a number for each side, and what kind of number it is."""
+
+    name: str
+    label: str
+    kind: Kind
+    baseline: float | None
+    challenger: float | None
+    delta: float | None = None
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    """Between these the challenger's lies, if a part of it is imputed."""
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """A row on success: observed, estimated or predicted."""
+
+    name: str
+    label: str
+    kind: Kind
+    baseline: float | None
+    challenger: float | None
+    delta: float | None
+    ci: tuple[float, float] | None = None
+    extra: dict[str, float | None] = field(default_factory=dict)
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What one side does at a decision."""
+
+    arm: str
+    arm_class: ArmClass
+    text: str | None
+    content_unknown: bool = False
+    """Whether it says something that the recording does not hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatePart:
+    """A gate that one side's strategy passed or not."""
+
+    whose: Literal["baseline", "challenger"]
+    gate: str
+    passed: bool
+    value: float | None
+    threshold: float | None
+    margin: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """What was really done, and how likely that was."""
+
+    arm: str
+    probability: float
+    challenger_probability: float
+    """With which the challenger's arm would have been taken; 0: never observed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A decision that the challenger makes otherwise."""
+
+    decision: str
+    session: str
+    sequence: int
+    at: str
+    source: str
+    type: str
+    text: str
+    baseline: Choice
+    challenger: Choice
+    logged: Logged
+    outcome: float | None
+    outcome_from: str | None
+    status: Status
+    explanation: tuple[GatePart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixCell:
+    """How many decisions one side's class of arm and the other's meet in."""
+
+    baseline: ArmClass
+    challenger: ArmClass
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """The same estimate under one other assumption."""
+
+    what: str
+    difference: float | None
+    ci: tuple[float, float] | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown:
+    """One sort of event by itself; no verdict is given on a part."""
+
+    by: str
+    value: str
+    decisions: int
+    flips: float
+    flip_observations: float
+    difference: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One challenger against the baseline."""
+
+    challenger: StrategyPart
+    verdict: str
+    short_term_only: bool
+    estimand: str
+    reasons: tuple[dict[str, str], ...]
+    next: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    headline: tuple[Headline, ...]
+    estimate: dict[str, Any]
+    holm: dict[str, float] | None
+    sensitivity: tuple[Sensitivity, ...]
+    would_change: tuple[str, ...]
+    matrix: tuple[MatrixCell, ...]
+    flips_total: int
+    flips: tuple[Flip, ...]
+    drift: dict[str, int]
+    tradeoff: tuple[dict[str, Any], ...]
+    calibration: dict[str, Any] | None
+    curves: tuple[dict[str, Any], ...]
+    timeline: tuple[dict[str, Any], ...]
+    breakdown: tuple[Breakdown, ...]
+    weights: dict[str, Any]
+    cassette: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """All of it."""
+
+    v: int = 1
+    kind: str = "comparison"
+    echoic: str
+    verdict: str
+    """Of the first challenger."""
+    command: str
+    watermark: str | None
+    baseline: StrategyPart
+    sessions: tuple[SessionPart, ...]
+    frozen: str
+    """What the set of sessions is known by, in whatever order they were named."""
+    outcome: OutcomePart
+    self_replay: SelfReplayPart
+    comparisons: tuple[Comparison, ...]
+    provenance: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """The document as JSON's own types; `verdict` stands before all else."""
+        fields = asdict(self)
+        return {"v": fields.pop("v"), "verdict": fields.pop("verdict"), **fields}
