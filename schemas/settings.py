@@ -14,6 +14,14 @@ BASE_PROMPT = (
     "Say what helps, in one or two short sentences, or nothing if nothing helps."
 )
 
+Presentation = Literal["neutral", "hint", "none"]
+"""How candidates are put to a model: as what was said before, without scores; as the one
+suggestion of what was learnt, with its confidence, to be judged; or not at all."""
+
+Prediction = Literal["same", "separate", "off"]
+"""How a model is asked how its answer will turn out: with the answer, in a call of its
+own after it, or not at all."""
+
 
 class StrategySpec(Part):
     """A strategy as data: its name and the parameters that differ from its defaults."""
@@ -88,6 +96,10 @@ class MindSettings(Part):
     personality: str = ""
     max_candidates: int = Field(default=3, ge=0, le=5)
     """How many candidates a model is shown."""
+    present: Presentation = Field(default="neutral", exclude_if="neutral".__eq__)
+    """How candidates are put to it."""
+    prediction: Prediction = Field(default="same", exclude_if="same".__eq__)
+    """How it is asked how its answer will turn out."""
     confidence_ceiling: Unit = 0.8
     """A model's own confidence counts up to here."""
     ttl_s: Seconds = 30.0

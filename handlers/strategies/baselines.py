@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
+from handlers.strategies.asking import Asking
 from handlers.strategies.heuristic_first import ask_or_reject
 from handlers.strategies.ranking import ranked
 from schemas.context import DecisionContext, Odds
@@ -12,16 +13,11 @@ from schemas.message import Part
 from schemas.numbers import round6
 
 
-class AlwaysLlm(Part):
+class AlwaysLlm(Asking):
     """`always_llm`: asks the model whatever was learnt."""
 
     name: ClassVar[str] = "always_llm"
     version: ClassVar[int] = 1
-
-    @property
-    def config(self) -> dict[str, JsonValue]:
-        """Its settings in full, for the record."""
-        return {"strategy": self.name}
 
     def decide(self, context: DecisionContext) -> Odds:
         """The model, if it can be asked."""
@@ -44,16 +40,11 @@ class Silent(Part):
         return Odds.certain(SILENT, "strategy_silent")
 
 
-class Random(Part):
+class Random(Asking):
     """`random`: any eligible arm, silence among them, with the same probability."""
 
     name: ClassVar[str] = "random"
     version: ClassVar[int] = 1
-
-    @property
-    def config(self) -> dict[str, JsonValue]:
-        """Its settings in full, for the record."""
-        return {"strategy": self.name}
 
     def decide(self, context: DecisionContext) -> Odds:
         """Equal odds; the best candidate counts as greedy, else the model, else silence."""

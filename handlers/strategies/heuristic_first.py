@@ -1,14 +1,14 @@
 """`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
 
-from functools import cached_property
 from typing import ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
+from handlers.strategies.asking import Asking
 from handlers.strategies.ranking import ranked
 from schemas.context import DecisionContext, Odds
 from schemas.decisions import SILENT, Gate
-from schemas.message import Part, Unit
+from schemas.message import Unit
 from schemas.numbers import clamp, round6
 
 SAFE_THRESHOLDS = (0.3, 0.95)
@@ -18,20 +18,15 @@ THRESHOLD_BIAS = "confidence_threshold"
 """The personality bias that adjusts the threshold."""
 
 
-class HeuristicFirst(Part):
+class HeuristicFirst(Asking):
     """Test the best candidate against the threshold; ask the model if it falls short."""
 
     name: ClassVar[str] = "heuristic_first"
     version: ClassVar[int] = 1
 
     confidence_threshold: Unit = 0.7
-    max_candidates: int = Field(default=3, ge=0, le=5)
-    llm_confidence_ceiling: Unit = 0.8
-
-    @cached_property
-    def config(self) -> dict[str, JsonValue]:
-        """Its settings in full, for the record."""
-        return {"strategy": self.name, **self.model_dump()}
+    max_candidates: int | None = Field(default=3, ge=0, le=5)
+    llm_confidence_ceiling: Unit | None = 0.8
 
     def decide(self, context: DecisionContext) -> Odds:
         """All the probability on the heuristic, the model or silence."""

@@ -36,18 +36,19 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
 
 
 def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
+    given = _with_short_names(spec.parameters)
     if spec.name != HeuristicFirst.name:
-        return dict(spec.parameters)
+        return given
     return {
         "confidence_threshold": settings.threshold,
         "max_candidates": settings.max_candidates,
         "llm_confidence_ceiling": settings.confidence_ceiling,
-        **_with_short_names(spec.parameters),
+        **given,
     }
 
 
 def _with_short_names(parameters: Parameters) -> Parameters:
-    """People write `threshold`; the strategy's own name for it is longer."""
+    """People write `threshold`, or a setting's name; the strategy has its own for it."""
     return {_SHORT_NAMES.get(name, name): parameters[name] for name in parameters}
 
 
@@ -71,4 +72,4 @@ def _create(name: str, parameters: bytes) -> Strategy:
         ) from error
 
 
-_SHORT_NAMES = {"threshold": "confidence_threshold"}
+_SHORT_NAMES = {"threshold": "confidence_threshold", "candidates.present": "present"}
