@@ -1,0 +1,204 @@
+"""A comparison on one screen: facts, flips, gates, the verdict, and what to do next.
+
+Its rule: pure, a document in and lines out; each number says what kind it is.
+"""
+
+from collections.abc import Iterator
+
+from echoic.render import PLAIN, Style, counted, visible
+from replay.comparing.document import (
+    Choice,
+    Comparison,
+    Document,
+    Fact,
+    Flip,
+    Headline,
+)
+
+WORST = 6
+"""How many flips are shown."""
+
+_MARKS = {"ok": "✓", "caution": "!", "refused": "✗", "invalid": "✗"}
+_COLOURS = {
+    "BETTER": "green",
+    "EQUIVALENT": "green",
+    "WORSE": "red",
+    "INVALID": "red",
+}
+_NAME, _NUMBER = 24, 13
+
+
+def lines(document: Document, style: Style = PLAIN) -> Iterator[str]:
+    """The whole screen, line by line."""
+    yield from _head(document, style)
+    for comparison in document.comparisons:
+        yield ""
+        yield from _comparison(document, comparison, style)
+
+
+def _head(document: Document, style: Style) -> Iterator[str]:
+    challengers = ", ".join(each.challenger.label for each in document.comparisons)
+    yield style.paint(f"{document.baseline.label}  →  {challengers}", "bold")
+    decisions = sum(each.decisions for each in document.sessions)
+    asked = sum(each.asked for each in document.sessions)
+    yield (
+        f"{counted(len(document.sessions), 'session')}, {counted(decisions, 'decision')},"
+        f" a strategy was asked in {asked:,}   set {document.frozen}"
+    )
+    if document.watermark:
+        yield style.paint(f"WATERMARK  {document.watermark}", "red")
+    replayed = document.self_replay
+    mark = "✓" if replayed.is_identical else "✗"
+    yield (
+        f"{mark} self-replay: {replayed.identical:,}/{replayed.total:,} outputs identical"
+    )
+    if replayed.divergence is not None:
+        first = replayed.divergence
+        place = "" if first.index is None else f", output {first.index}"
+        yield (
+            f"  first divergence: session {first.session}, input"
+            f" {first.sequence}{place}: {first.what}"
+        )
+    yield _outcome_line(document)
+
+
+def _outcome_line(document: Document) -> str:
+    outcome = document.outcome
+    total = outcome.known + outcome.unknown + outcome.censored
+    sources = ", ".join(f"{name} {n}" for name, n in outcome.by_source.items() if n)
+    return (
+        f"outcomes: {outcome.known:,} of {total:,} known ({sources or 'none'}),"
+        f" {outcome.censored:,} cut off; silence counts {outcome.silence:g};"
+        f" {outcome.feedback_rate:.0%} of answers were voted on"
+    )
+
+
+def _comparison(
+    document: Document, comparison: Comparison, style: Style
+) -> Iterator[str]:
+    if len(document.comparisons) > 1:
+        yield style.paint(comparison.challenger.label, "bold")
+    yield _row("", "baseline", "challenger", "Δ", "kind")
+    for fact in comparison.facts:
+        yield _fact(fact)
+    for headline in comparison.headline:
+        yield _headline(headline)
+    yield ""
+    yield from _gates(comparison, style)
+    yield from _verdict(comparison, style)
+    yield ""
+    yield from _flips(comparison, style)
+    for each in comparison.next:
+        yield f"→ {each}"
+
+
+def _row(name: str, first: str, second: str, delta: str, kind: str) -> str:
+    columns = f"{name:<{_NAME}}{first:>{_NUMBER}}{second:>{_NUMBER}}"
+    return f"{columns}  {delta:<26}{kind}".rstrip()
+
+
+def _fact(fact: Fact) -> str:
+    delta = "" if fact.delta is None else _amount(fact.delta, fact.unit, signed=True)
+    if fact.low is not None and fact.high is not None:
+        low, high = _amount(fact.low, fact.unit), _amount(fact.high, fact.unit)
+        delta = f"{delta} ({low} to {high})"
+    kind = fact.kind if fact.note is None else f"{fact.kind}: {fact.note}"
+    return _row(
+        fact.label,
+        _amount(fact.baseline, fact.unit),
+        _amount(fact.challenger, fact.unit),
+        delta,
+        kind,
+    )
+
+
+def _headline(row: Headline) -> str:
+    delta = "" if row.delta is None else f"{row.delta:+.3f}"
+    if row.ci is not None:
+        delta += f" [{row.ci[0]:+.3f}, {row.ci[1]:+.3f}]"
+    more = [f"{key.upper()} {v:+.3f}" for key, v in row.extra.items() if v is not None]
+    notes = [*more, *([row.note] if row.note else [])]
+    kind = f"{row.kind}: {', '.join(notes)}" if notes else row.kind
+    return _row(row.label, _value(row.baseline), _value(row.challenger), delta, kind)
+
+
+def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
+    gates = comparison.estimate["difference"]["gates"]
+    passed = [gate["name"] for gate in gates if gate["status"] == "ok"]
+    if passed:
+        yield f"✓ gates passed: {', '.join(name.replace('_', ' ') for name in passed)}"
+    for gate in gates:
+        if gate["status"] != "ok":
+            colour = "yellow" if gate["status"] == "caution" else "red"
+            name = gate["name"].replace("_", " ")
+            mark = _MARKS[gate["status"]]
+            yield style.paint(f"{mark} {name}: {gate['detail']}", colour)
+
+
+def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
+    colour = _COLOURS.get(comparison.verdict, "yellow")
+    short = "  short-term only" if comparison.short_term_only else ""
+    yield style.paint(f"VERDICT  {comparison.verdict}{short}", colour)
+    yield f"  {comparison.estimand}"
+    for reason in comparison.reasons:
+        yield f"  · {reason['detail']}"
+    if comparison.holm is not None:
+        p, adjusted = comparison.holm["p"], comparison.holm["adjusted"]
+        yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"
+
+
+def _flips(comparison: Comparison, style: Style) -> Iterator[str]:
+    total = comparison.flips_total
+    if not total:
+        yield "no decision flips"
+        return
+    statuses = [flip.status for flip in comparison.flips]
+    counts = ", ".join(
+        f"{statuses.count(status)} {status}"
+        for status in ("regressed", "improved", "unobserved", "unsupported")
+        if status in statuses
+    )
+    yield f"{counted(total, 'flip')}: {counts}"
+    for flip in comparison.flips[:WORST]:
+        yield from _flip(flip, style)
+    if total > WORST:
+        yield style.paint(f"  … {total - WORST:,} more: --report or --json", "dim")
+
+
+def _flip(flip: Flip, style: Style) -> Iterator[str]:
+    seen = "never observed"
+    if flip.outcome is not None:
+        seen = f"outcome {flip.outcome:g} ({flip.outcome_from})"
+    head = f"  {flip.status:<11} {flip.session}#{flip.sequence}  {visible(flip.text)}"
+    yield head[: style.width]
+    yield style.paint(
+        f"    {_side(flip.baseline)}  →  {_side(flip.challenger)}"
+        f"   p {flip.logged.challenger_probability:g}, {seen}"[: style.width - 1],
+        "dim",
+    )
+
+
+def _side(choice: Choice) -> str:
+    if choice.text is not None:
+        return f"{choice.arm_class} “{visible(choice.text)}”"
+    return f"{choice.arm_class} (text unknown)" if choice.content_unknown else "silent"
+
+
+def _value(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _amount(value: float | None, unit: str, *, signed: bool = False) -> str:
+    if value is None:
+        return "–"
+    sign = "+" if signed else ""
+    match unit:
+        case "share":
+            return f"{100 * value:{sign}.1f} %"
+        case "ms":
+            return f"{value:{sign},.0f} ms"
+        case "USD":
+            return f"{'+' if signed and value >= 0 else ''}${value:,.4f}"
+        case _:
+            whole = float(value).is_integer()
+            return f"{value:{sign},.0f}" if whole else f"{value:{sign},.2f}"

@@ -1,0 +1,123 @@
+"""Conditions on a comparison under which a build shall fail: `regressed>0,flips>20`.
+
+A name is a count of flips (`flips`, `regressed`, …), a fact's change (`model_calls`,
+`spoke`, …), or `verdict`, which is compared with a word.
+"""
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from replay.comparing.document import Comparison
+
+_FORM = re.compile(r"\s*([a-z_0-9]+)\s*(>=|<=|!=|>|<|=)\s*([-+A-Za-z_0-9.]+)\s*")
+_TESTS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    "<": operator.lt,
+    ">=": operator.ge,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+_COUNTED = ("regressed", "improved", "unobserved", "unsupported")
+
+
+class FailOnError(ValueError):
+    """A condition cannot be understood, or names what a comparison does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One of the conditions."""
+
+    name: str
+    relation: str
+    limit: str
+
+    def __str__(self) -> str:
+        """As it is written."""
+        return f"{self.name}{self.relation}{self.limit}"
+
+
+def parse(text: str) -> tuple[Condition, ...]:
+    """The conditions of a text; they are separated by commas.
+
+    Raises:
+        FailOnError: one is not of the form `name>number` or `verdict=WORD`.
+    """
+    conditions = []
+    for part in text.split(","):
+        found = _FORM.fullmatch(part)
+        if found is None:
+            raise FailOnError(
+                f"--fail-on {part.strip()!r} is no condition: write for example"
+                " 'regressed>0' or 'verdict=WORSE'"
+            )
+        condition = Condition(*found.groups())
+        _check(condition)
+        conditions.append(condition)
+    return tuple(conditions)
+
+
+def tripped(
+    conditions: tuple[Condition, ...], comparison: Comparison
+) -> tuple[str, ...]:
+    """Those conditions that hold, each with the value that made it so.
+
+    Raises:
+        FailOnError: a condition names nothing that this comparison has.
+    """
+    known = _known(comparison)
+    return tuple(
+        f"{condition}: {value}"
+        for condition in conditions
+        if (value := _value(condition, comparison, known)) is not None
+    )
+
+
+def _value(
+    condition: Condition, comparison: Comparison, known: Mapping[str, float | None]
+) -> str | None:
+    """What trips the condition; None if it does not hold."""
+    if condition.name == "verdict":
+        same = comparison.verdict == condition.limit.upper()
+        return comparison.verdict if same == (condition.relation == "=") else None
+    if condition.name not in known:
+        near = difflib.get_close_matches(condition.name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        names = ", ".join(["verdict", *sorted(known)])
+        raise FailOnError(
+            f"--fail-on {condition.name!r} is not known, there are {names}{hint}"
+        )
+    value = known[condition.name]
+    if value is None:
+        return None
+    holds = _TESTS[condition.relation](value, float(condition.limit))
+    return f"{value:g}" if holds else None
+
+
+def _known(comparison: Comparison) -> dict[str, float | None]:
+    counts: dict[str, float | None] = dict.fromkeys(_COUNTED, 0.0)
+    for flip in comparison.flips:
+        counts[flip.status] = (counts[flip.status] or 0.0) + 1
+    return {
+        "flips": float(comparison.flips_total),
+        **counts,
+        **{fact.name: fact.delta for fact in comparison.facts},
+        "success": comparison.estimate["difference"]["dr"],
+    }
+
+
+def _check(condition: Condition) -> None:
+    if condition.name == "verdict":
+        if condition.relation not in ("=", "!="):
+            raise FailOnError(f"--fail-on {condition}: compare a verdict by = or !=")
+        return
+    try:
+        float(condition.limit)
+    except ValueError as error:
+        raise FailOnError(
+            f"--fail-on {condition}: {condition.limit!r} is no number"
+        ) from error
