@@ -3,15 +3,18 @@
 Without a model there is no consultation, and its arm is not among those of a strategy.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from handlers.group import Group
 from handlers.stages import conclusion, prompts
 from handlers.stages.prompts import Prompt
 from schemas.context import DecisionContext, Strategy
 from schemas.decisions import Completed, Dropped
+from schemas.packs import CompiledPack
 from schemas.results import ModelAnswered
-from schemas.settings import ModelSettings
+from schemas.settings import MindSettings, ModelSettings
 from schemas.state import Pending
 
 
@@ -39,7 +42,23 @@ class Consultation:
         )
 
 
-def consultation(group: Group, strategy: Strategy) -> Consultation | None:
+class Surroundings(Protocol):
+    """What a consultation depends on besides the strategy."""
+
+    @property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+
+    @property
+    def packs(self) -> Sequence[CompiledPack]:
+        """The packs in force."""
+
+    @property
+    def goals(self) -> Sequence[str]:
+        """The active goals."""
+
+
+def consultation(group: Surroundings, strategy: Strategy) -> Consultation | None:
     """The model of the settings, as this strategy asks it; None if there is none."""
     model = group.settings.model
     if model is None:
