@@ -42,6 +42,18 @@ def concluded(
     return replace(state, position=taken.sequence, agents=agents)
 
 
+def shared_after(shared: SharedState, message: object) -> SharedState:
+    """What is shared after a control that was applied."""
+    match message:
+        case MindStarted(settings=settings):
+            return replace(shared, settings=settings)
+        case PackLoaded():
+            ref = controls.pack_ref(message)
+            return replace(shared, packs=shared.packs.set(ref.name, ref))
+        case _:
+            return shared
+
+
 def linked(chain: str, taken: Input, outputs: Sequence[Output]) -> str:
     """The chain hash, lengthened by one group."""
     record = taken.record
@@ -82,11 +94,4 @@ def _shared(
     shared = replace(shared, chain=linked(shared.chain, taken, outputs))
     if not any(isinstance(output.message, ControlApplied) for output in outputs):
         return shared
-    match taken.message:
-        case MindStarted(settings=settings):
-            return replace(shared, settings=settings)
-        case PackLoaded():
-            ref = controls.pack_ref(taken.message)
-            return replace(shared, packs=shared.packs.set(ref.name, ref))
-        case _:
-            return shared
+    return shared_after(shared, taken.message)
