@@ -60,6 +60,8 @@ class Step:
     after: PartitionState
     agent: str
     sequence: int
+    at: datetime
+    """The broker's time of its input."""
     outputs: tuple[Output, ...]
 
 
@@ -71,7 +73,7 @@ async def steps(
     async for group, taken, aids in bringer.along(groups(log, partition, until=until)):
         outputs = tuple(read_output(record) for record in group.outputs)
         after = turns.fold(state, taken, group.outputs, aids)
-        yield Step(state, after, taken.agent, taken.sequence, outputs)
+        yield Step(state, after, taken.agent, taken.sequence, taken.at, outputs)
         state = after
 
 

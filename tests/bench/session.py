@@ -51,7 +51,7 @@ class Session:
         self._embedder: Embedder = embedder("wordllama")
         pack = world.pack(heuristics)
         vectors = self._embedder.embed([each.condition for each in pack.heuristics])
-        self._pack: CompiledPack = compile_pack(pack, vectors)
+        self.pack: CompiledPack = compile_pack(pack, vectors)
         self._rng = Random(seed)
         self._sequence = 0
         self._steps = 0
@@ -96,7 +96,7 @@ class Session:
         )
         text = turns.needs(taken).text
         vector = None if text is None else self._embedder.embed([text])[0]
-        aids = Aids(vector=vector, packs={self._pack.digest: self._pack})
+        aids = Aids(vector=vector, packs={self.pack.digest: self.pack})
         turn = turns.answer(self.state, taken, aids, EPOCH)
         self.state = turn.state
         self.turns.append(turn)
@@ -114,9 +114,9 @@ class Session:
         )
         digests = CodeDigests(version="golden", embedder="golden")
         yield MindStarted(settings=settings, digests=digests)
-        pack = self._pack.pack
+        pack = self.pack.pack
         yield PackLoaded(
-            name=pack.name, pack_version=pack.version, digest=self._pack.digest
+            name=pack.name, pack_version=pack.version, digest=self.pack.digest
         )
 
     def _setting(self) -> Iterator[InputMessage]:
@@ -132,7 +132,7 @@ class Session:
             confidence=0.75,
         )
         yield HeuristicEdited(heuristic_id="taught", text="Hum along.", keep=True)
-        yield HeuristicFrozen(heuristic_id=self._pack.ids[3])
+        yield HeuristicFrozen(heuristic_id=self.pack.ids[3])
         yield HeuristicFrozen(heuristic_id="nobody's")
         yield HeuristicSeeded(
             heuristic_id="doubted",

@@ -1,0 +1,354 @@
+"""Logged state: each recorded decision as a strategy would have met it.
+
+The recording holds every candidate that was weighed, so the context of a decision is put
+together again without matching, salience or learning, and any strategy can be asked.
+Nothing is folded of what it answers: the next decision is as the recording made it.
+"""
+
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from replay import views
+from replay.sources import Recording
+from replay.standing import Asked, Standing, brought
+from replay.views import (
+    CandidateView,
+    DecidedView,
+    EventView,
+    ExcludedView,
+    GateView,
+    ResultView,
+)
+from schemas.context import DecisionContext, HeuristicCandidate, Odds
+from schemas.numbers import round6
+from schemas.reading import UnreadableOutputError, read_input, read_output
+from schemas.reasons import Drop, Path, Silence
+from schemas.record import Record, nanoseconds
+from schemas.settings import StrategySpec
+from schemas.subjects import SHARED_AGENT
+from streams.order import Group
+
+HELD = 10_000
+"""How many decisions may wait at once for what a model said to one of them."""
+
+_HEURISTIC = "heuristic:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedDecision:
+    """A recorded decision, with its context and what other strategies make of it."""
+
+    agent: str
+    session: str
+    """The id of its session."""
+    sequence: int
+    """Of the input."""
+    decision_id: str
+    event_id: str
+    at_ns: int
+    """The agent's time."""
+    broker_ns: int
+    """The broker's time of the input."""
+    source: str
+    type: str
+    domain: str
+    text: str
+    """The event's."""
+    path: Path
+    arm: str
+    propensity: float
+    """The probability with which that arm was taken."""
+    greedy_arm: str
+    strategy: str
+    config_hash: str
+    silence: Silence | None
+    said: str | None
+    """What the person heard in the end; None if nothing."""
+    ended_by: str | None
+    """The arm that won, where an arm leaves that open."""
+    dropped: Drop | None
+    """Why nothing came of it."""
+    answer: ResultView | None
+    """What the model sent for it, whatever was made of that."""
+    prompt_digest: str | None
+    """What the model's answer is found by."""
+    logging: Mapping[str, float]
+    """The recorded probabilities of all arms that had one."""
+    exploration: str
+    excluded: ExcludedView | None
+    """What exploration might not spread here."""
+    gates: tuple[GateView, ...]
+    salience: float
+    """The effective one."""
+    context: DecisionContext | None
+    """What strategies are asked with; None if a gate closed before any was."""
+    odds: tuple[Odds, ...]
+    """Each strategy's answer in the order they were asked; empty without a context."""
+
+
+async def logged_state(
+    recording: Recording, strategies: Sequence[StrategySpec | None] = ()
+) -> AsyncIterator[LoggedDecision]:
+    """The decisions of a recording in order, with each strategy asked about each.
+
+    A strategy of None is the agent's own, as it was in force at that place, and without
+    exploration. What is held does not grow with the recording's length.
+
+    Raises:
+        UnknownStrategyError: there is no such strategy.
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged, SessionFileError: the recording is not sound or not whole.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    reader = _Reader(recording, tuple(strategies))
+    await reader.begin()
+    async with aclosing(recording.groups()) as groups:
+        async for group in groups:
+            if not reader.concerns(group):
+                continue
+            for decision in reader.read(group):
+                yield decision
+            if reader.lacks_packs:
+                await reader.bring()
+    for decision in reader.rest():
+        yield decision
+
+
+def context_of(
+    decided: DecidedView, event: EventView, standing: Standing, llm_arm: str | None
+) -> DecisionContext:
+    """The context that a strategy had, or would have had, at a recorded decision.
+
+    Raises:
+        UnreadableOutputError: a candidate is of no content in force.
+    """
+    return DecisionContext(
+        event_id=decided.event_id,
+        event_text=event.text,
+        event_source=decided.source,
+        salience=decided.salience.dimensions,
+        candidates=tuple(
+            [
+                _candidate(each, standing)
+                for each in decided.candidates
+                if each.arm.startswith(_HEURISTIC)
+            ]
+        ),
+        immediate=event.immediate,
+        goals=standing.goals,
+        personality_biases=standing.biases,
+        urgency=round6(event.urgency or 0.0),
+        llm_arm=llm_arm,
+    )
+
+
+def _candidate(weighed: CandidateView, standing: Standing) -> HeuristicCandidate:
+    heuristic_id, _, content_hash = weighed.arm[len(_HEURISTIC) :].rpartition("@")
+    words = standing.words(weighed.arm)
+    if words is None:
+        raise UnreadableOutputError(
+            f"a decision weighs {weighed.arm!r}, which is not in force there"
+        )
+    return HeuristicCandidate(
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        condition_text=words.condition,
+        suggested_action=words.text,
+        confidence=weighed.confidence or 0.0,
+        alpha=1.0 if weighed.alpha is None else weighed.alpha,
+        beta=1.0 if weighed.beta is None else weighed.beta,
+        similarity=weighed.similarity or 0.0,
+        eligible=weighed.eligible,
+        reason=weighed.reason,
+        response_type=words.response_type,
+        action=words.action,
+        urgency=words.urgency,
+    )
+
+
+class _Reader:
+    """Reads group after group; holds a decision until it is known what came of it."""
+
+    lacks_packs = False
+
+    def __init__(
+        self, recording: Recording, strategies: tuple[StrategySpec | None, ...]
+    ) -> None:
+        self._recording = recording
+        self._strategies = strategies
+        self._standing = Standing.of(recording.start, recording.agent)
+        self._asked: tuple[Asked, ...] | None = None
+        self._held: deque[_Held] = deque()
+        self._open: dict[str, _Held] = {}
+
+    async def begin(self) -> None:
+        """Have at hand what was in force before the recording."""
+        await self.bring()
+
+    async def bring(self) -> None:
+        """Have the packs in force at hand."""
+        self._standing = await brought(self._standing, self._recording.log)
+        self.lacks_packs = False
+
+    def concerns(self, group: Group) -> bool:
+        """Whether a group is the agent's, or of what it shares."""
+        agent = group.input.subject.split(".", 4)[3]
+        return agent in (self._recording.agent, SHARED_AGENT)
+
+    def read(self, group: Group) -> Iterator[LoggedDecision]:
+        """Take a group in; give the decisions that are complete by it."""
+        is_control = False
+        for record in group.outputs:
+            if record.headers.get("ce-schemaversion") != "1":
+                views.check_version(record)
+            match views.token_of(record):
+                case "decided":
+                    self._decided(group.input, record)
+                case "completed":
+                    self._completed(group.input, record)
+                case "dropped":
+                    self._dropped(group.input, record)
+                case "control_applied":
+                    is_control = True
+                case _:
+                    pass
+        if is_control:
+            self._change(group)
+        return self._complete()
+
+    def rest(self) -> Iterator[LoggedDecision]:
+        """The decisions that were held; the recording does not tell what came of some."""
+        for held in self._held:
+            yield held.decision
+
+    def _change(self, group: Group) -> None:
+        outputs = [read_output(record) for record in group.outputs]
+        self._standing = self._standing.after(read_input(group.input), outputs)
+        self._asked = None
+        self.lacks_packs = bool(self._standing.needs_packs())
+
+    def _decided(self, input_: Record, output: Record) -> None:
+        if not self._recording.first <= input_.sequence:
+            return
+        decided, event = views.decided(output), views.event(input_)
+        context: DecisionContext | None = None
+        odds: tuple[Odds, ...] = ()
+        if decided.path != "none":
+            context, odds = self._ask(decided, event)
+        held = _Held(
+            _decision(input_, output, decided, event, context, odds), decided.final
+        )
+        self._held.append(held)
+        if not decided.final:
+            self._open[held.decision.decision_id] = held
+
+    def _ask(
+        self, decided: DecidedView, event: EventView
+    ) -> tuple[DecisionContext, tuple[Odds, ...]]:
+        """The context with the model's arm as the agent had it, and everyone's odds."""
+        if self._asked is None:
+            self._asked = tuple(map(self._standing.asked, (None, *self._strategies)))
+        own = context_of(decided, event, self._standing, self._asked[0].llm_arm)
+        odds = []
+        for asked in self._asked[1:]:
+            is_same = asked.llm_arm == own.llm_arm
+            context = own if is_same else replace(own, llm_arm=asked.llm_arm)
+            odds.append(asked.strategy.decide(context))
+        return own, tuple(odds)
+
+    def _completed(self, input_: Record, output: Record) -> None:
+        completed = views.completed(output)
+        held = self._open.pop(completed.decision_id, None)
+        if held is not None:
+            held.end(
+                said=completed.text,
+                ended_by=completed.winner,
+                answer=_answer(input_),
+            )
+
+    def _dropped(self, input_: Record, output: Record) -> None:
+        dropped = views.dropped(output)
+        held = self._open.pop(dropped.decision_id, None)
+        if held is not None:
+            held.end(dropped=dropped.reason, answer=_answer(input_))
+
+    def _complete(self) -> Iterator[LoggedDecision]:
+        held = self._held
+        while held and (held[0].is_whole or len(held) > HELD):
+            first = held.popleft()
+            self._open.pop(first.decision.decision_id, None)
+            yield first.decision
+
+
+class _Held:
+    """A decision on its way out."""
+
+    __slots__ = ("decision", "is_whole")
+
+    def __init__(self, decision: LoggedDecision, is_whole: bool) -> None:
+        self.decision = decision
+        self.is_whole = is_whole
+
+    def end(self, **fields: Any) -> None:
+        """Say what came of it."""
+        self.decision = replace(self.decision, **fields)
+        self.is_whole = True
+
+
+def _decision(
+    input_: Record,
+    output: Record,
+    decided: DecidedView,
+    event: EventView,
+    context: DecisionContext | None,
+    odds: tuple[Odds, ...],
+) -> LoggedDecision:
+    logging = {each.arm: each.probability for each in decided.candidates}
+    return LoggedDecision(
+        agent=output.subject.split(".", 4)[3],
+        session=decided.session_id or "",
+        sequence=input_.sequence,
+        decision_id=output.headers["ce-id"],
+        event_id=decided.event_id,
+        at_ns=_time_ns(output.headers["ce-time"]),
+        broker_ns=input_.time_ns,
+        source=decided.source,
+        type=decided.type,
+        domain=decided.domain,
+        text=event.text,
+        path=decided.path,
+        arm=decided.arm,
+        propensity=decided.probability,
+        greedy_arm=decided.greedy_arm,
+        strategy=decided.strategy,
+        config_hash=decided.config_hash,
+        silence=decided.silence,
+        said=decided.text if decided.silence is None else None,
+        ended_by=None,
+        dropped=None,
+        answer=None,
+        prompt_digest=decided.prompt_digest,
+        logging=logging or {decided.arm: decided.probability},
+        exploration=decided.exploration,
+        excluded=decided.exploration_excluded,
+        gates=decided.gates,
+        salience=decided.salience.effective,
+        context=context,
+        odds=odds,
+    )
+
+
+def _answer(input_: Record) -> ResultView | None:
+    """What a model sent, if that is what the group answers."""
+    is_result = input_.subject.split(".", 5)[4] == "result"
+    return views.result(input_) if is_result else None
+
+
+@lru_cache(maxsize=64)
+def _time_ns(text: str) -> int:
+    return nanoseconds(datetime.fromisoformat(text))

@@ -1,0 +1,193 @@
+"""Standing: what a strategy's context takes from the controls that were applied so far.
+
+A light fold: settings, packs, goals, biases, what was taught, and the agent's strategy,
+and nothing that is learnt from events. It uses the folds of the mind itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from handlers.consulting import consultation
+from handlers.strategies import registry
+from projections.folds import agent as agent_fold
+from projections.folds.agent import Scene
+from projections.folds.partition import shared_after
+from schemas import aids as aiding
+from schemas.aids import Aids
+from schemas.context import Strategy
+from schemas.controls import Action
+from schemas.decisions import heuristic_arm
+from schemas.envelope import Input, Output
+from schemas.notes import ControlApplied
+from schemas.packs import CompiledPack, Heuristic, compile_pack, from_blob
+from schemas.reasons import ResponseType
+from schemas.settings import UNSTARTED, MindSettings, StrategySpec
+from schemas.state import STRANGER, AgentState, PartitionState, SharedState, Taught
+from schemas.subjects import SHARED_AGENT
+from streams.log import ReadableLog
+
+_CHANGES = (ControlApplied,)
+"""The outputs by which a control changes a standing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a heuristic is about, and what it says."""
+
+    condition: str
+    text: str
+    response_type: ResponseType
+    action: Action | None
+    urgency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A strategy made ready for a standing, with the arm of the model as it asks it."""
+
+    strategy: Strategy
+    llm_arm: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What is in force for one agent; each change makes a new one."""
+
+    shared: SharedState = field(default_factory=SharedState)
+    agent: AgentState = STRANGER
+    """Only of what controls change."""
+    by_digest: Mapping[str, CompiledPack] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, state: PartitionState, agent: str) -> "Standing":
+        """The standing of an agent in a state; its packs are still to be brought."""
+        return cls(state.shared, state.agents.get(agent, STRANGER))
+
+    @cached_property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return self.shared.settings or UNSTARTED
+
+    @cached_property
+    def packs(self) -> tuple[CompiledPack, ...]:
+        """The packs in force, by name.
+
+        Raises:
+            MissingPackError: one of them was not brought.
+        """
+        return aiding.in_force(self.shared, self.agent, Aids(packs=self.by_digest))
+
+    @cached_property
+    def goals(self) -> tuple[str, ...]:
+        """The active goals."""
+        own = self.agent.goals
+        return self.settings.goals if own is None else own
+
+    @cached_property
+    def biases(self) -> dict[str, float]:
+        """The personality's adjustments."""
+        return {**self.settings.biases, **self.agent.biases}
+
+    @property
+    def strategy(self) -> StrategySpec:
+        """The strategy that the agent decides by."""
+        return self.agent.strategy or self.settings.strategy
+
+    def asked(self, spec: StrategySpec | None) -> Asked:
+        """A strategy as it would decide here; None is the agent's own.
+
+        Raises:
+            UnknownStrategyError: there is no such strategy.
+        """
+        strategy = registry.create_decision_strategy(
+            spec or self.strategy, self.settings
+        )
+        consulted = consultation(self, strategy)
+        return Asked(strategy, consulted.arm if consulted else None)
+
+    def words(self, arm: str) -> Words | None:
+        """What the heuristic of an arm says; None if no such content is in force."""
+        taught = self._taught.get(arm)
+        if taught is not None:
+            return taught
+        for words in self._by_pack:
+            if arm in words:
+                return words[arm]
+        return None
+
+    def needs_packs(self) -> tuple[str, ...]:
+        """The digests of packs in force that were not brought."""
+        shelves = (self.shared.packs, self.agent.packs)
+        digests = {ref.digest for shelf in shelves for ref in shelf.values()}
+        return tuple(sorted(digests - self.by_digest.keys()))
+
+    def after(self, taken: Input, outputs: Sequence[Output]) -> "Standing":
+        """The standing after a control and what the mind made of it."""
+        said = [each for each in outputs if isinstance(each.message, _CHANGES)]
+        if not said:
+            return self
+        if taken.agent == SHARED_AGENT:
+            shared = shared_after(self.shared, taken.message)
+            return Standing(shared, self.agent, self.by_digest)
+        agent = self.agent
+        aids = Aids(packs=self.by_digest)
+        scene = Scene(self.shared, agent, taken, aids, taken.at)
+        for output in said:
+            agent = agent_fold.said(agent, scene, output.id, output.message)
+        return Standing(self.shared, agent, self.by_digest)
+
+    @cached_property
+    def _taught(self) -> Mapping[str, Words]:
+        return {
+            heuristic_arm(each.id, each.content_hash): _taught_words(each)
+            for shelf in self.agent.shelves.values()
+            for each in shelf.heuristics.values()
+        }
+
+    @cached_property
+    def _by_pack(self) -> tuple[Mapping[str, Words], ...]:
+        return tuple(_pack_words(pack) for pack in self.packs)
+
+
+async def brought(standing: Standing, log: ReadableLog) -> Standing:
+    """The standing with its packs at hand, as far as the log's store has them."""
+    packs = dict(standing.by_digest)
+    for digest in standing.needs_packs():
+        blob = await log.blob(digest)
+        if blob is not None:
+            packs[digest] = _without_vectors(blob)
+    return Standing(standing.shared, standing.agent, packs)
+
+
+def _without_vectors(blob: bytes) -> CompiledPack:
+    """A pack for its words alone: nothing is matched with it."""
+    pack = from_blob(blob)
+    return compile_pack(pack, [b""] * len(pack.heuristics))
+
+
+def _taught_words(taught: Taught) -> Words:
+    return Words(
+        taught.condition,
+        taught.text,
+        taught.response_type,
+        taught.action,
+        taught.urgency,
+    )
+
+
+@lru_cache(maxsize=64)
+def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
+    return {
+        heuristic_arm(id_, content_hash): _heuristic_words(heuristic)
+        for id_, content_hash, heuristic in zip(
+            pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True
+        )
+    }
+
+
+def _heuristic_words(heuristic: Heuristic) -> Words:
+    says = heuristic.action
+    return Words(
+        heuristic.condition, says.text, says.type, says.action, heuristic.urgency
+    )

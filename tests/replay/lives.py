@@ -1,0 +1,85 @@
+"""Lives as recordings: a session that was made up, kept as a file would keep it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+import orjson
+
+from bench import world
+from handlers.turns import Turn
+from replay.sources import Recording, of_file
+from schemas import checkpoint
+from schemas.decisions import Decided
+from schemas.packs import CompiledPack, to_blob
+from schemas.record import Record
+from schemas.state import PartitionState
+from streams.session_file import SessionFile, SessionHeader, SessionTrailer
+from tests.bench.session import AGENT, EPOCH, PARTITION, Session
+
+
+def everything(events: int = 300) -> Session:
+    """A life in which everything happens that may, told by `tests.bench.session`."""
+    session = Session(heuristics=400, seed=3)
+    session.run(world.events(events, seed=5))
+    spoken = [
+        output
+        for turn in session.turns
+        for output in turn.outputs
+        if isinstance(output.message, Decided) and output.message.path == "heuristic"
+    ]
+    for number, fire in enumerate(spoken[:20]):
+        session.report(number, fire)
+    return session
+
+
+def file_of(session: Session) -> SessionFile:
+    """The whole life as one session's file."""
+    return file_of_turns(
+        session.turns, (session.pack,), agent=AGENT, partition=PARTITION, epoch=EPOCH
+    )
+
+
+def file_of_turns(
+    turns: Sequence[Turn],
+    packs: Sequence[CompiledPack],
+    *,
+    agent: str,
+    partition: int,
+    epoch: UUID,
+) -> SessionFile:
+    """Turns from the first on as one session's file."""
+    return SessionFile(
+        header=SessionHeader(
+            epoch=epoch,
+            agent=agent,
+            session_id="all",
+            partition=partition,
+            first=turns[0].taken.sequence,
+            last=turns[-1].taken.sequence,
+            checkpoint=orjson.loads(checkpoint.dump(PartitionState())),
+        ),
+        records=tuple(record for turn in turns for record in records_of(turn)),
+        blobs={pack.digest: to_blob(pack.pack) for pack in packs},
+        trailer=SessionTrailer(
+            messages=sum(1 + len(turn.outputs) for turn in turns),
+            chain=turns[-1].state.agents[agent].chain,
+        ),
+    )
+
+
+def recording_of(session: Session) -> Recording:
+    """The whole life as a recording."""
+    return of_file(file_of(session), "everything")
+
+
+def records_of(turn: Turn) -> list[Record]:
+    """A turn as the log holds it."""
+    taken = turn.taken.record
+    outputs = [
+        replace(
+            output.record, sequence=taken.sequence + 1 + index, time_ns=taken.time_ns
+        )
+        for index, output in enumerate(turn.outputs)
+    ]
+    return [taken, *outputs]
