@@ -185,12 +185,12 @@ def _side(choice: Choice) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _amount(value: float | None, unit: str, *, signed: bool = False) -> str:
     if value is None:
-        return "–"
+        return "-"
     sign = "+" if signed else ""
     match unit:
         case "share":
