@@ -11,7 +11,7 @@ from projections.folds import beliefs
 from projections.queries import Heuristic
 from schemas.identity import heuristic_id
 from schemas.packs import Pack, content_hash, from_blob
-from schemas.settings import LearningSettings
+from schemas.settings import UNSTARTED
 from schemas.state import Taught, belief_key
 from streams.log import ReadableLog
 
@@ -108,7 +108,7 @@ def _standing(
     words: tuple[str, str | None, str],
 ) -> Learnt:
     settings = known.shared.settings
-    learning = settings.learning if settings else LearningSettings()
+    learning = known.agent.learning(settings or UNSTARTED)
     belief = known.agent.beliefs.get(belief_key(id_, content))
     belief = belief or beliefs.initial(declared, learning)
     by_hand = known.agent.frozen.get(id_, False)

@@ -83,7 +83,7 @@ def _candidates(group: Group, here: Occasion) -> tuple[HeuristicCandidate, ...]:
         here.event,
         group.aids.vector,
         group.belief,
-        group.settings.learning,
+        group.learning,
         group.settings.limits.match,
         group.aids.batch,
     )

@@ -17,7 +17,7 @@ from schemas.envelope import Input
 from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
 from schemas.packs import CompiledPack
 from schemas.reasons import Lifecycle
-from schemas.settings import MindSettings
+from schemas.settings import LearningSettings, MindSettings
 from schemas.state import AgentState, Belief, SharedState
 
 Credited = FeedbackApplied | OutcomeObserved
@@ -54,6 +54,11 @@ class Group:
     def settings(self) -> MindSettings:
         """The settings in force."""
         return self._scene.settings
+
+    @property
+    def learning(self) -> LearningSettings:
+        """The learning settings in force for the agent."""
+        return self._scene.learning
 
     @property
     def appearance(self) -> Appearance:
@@ -132,5 +137,5 @@ class Group:
         return beliefs.lifecycle(
             self.belief(heuristic_id, content_hash),
             heuristic_id in self.state.frozen,
-            self.settings.learning,
+            self.learning,
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from handlers import composing, consulting, deciding
+from handlers import composing, consulting, deciding, proposing
 from handlers.group import Group
 from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
 from handlers.strategies import registry
@@ -17,6 +17,7 @@ from projections.folds import clock, timers
 from projections.folds.agent import begin
 from schemas.aids import Aids
 from schemas.catalogue import ControlMessage, OutputMessage
+from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
 from schemas.decisions import Completed, Dropped
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
@@ -102,6 +103,8 @@ def _answer(group: Group, ran: int) -> None:
             )
         case Unreadable() | NotBuilt():
             raise AssertionError("intake refuses what cannot be read")
+        case ProposalSubmitted() | ProposalApplied() | ProposalReverted() as control:
+            proposing.answer(group, control)
         case control:
             _control(group, control)
 

@@ -25,6 +25,9 @@ ControlMessage: TypeAlias = (
     | controls.HeuristicEdited
     | controls.HeuristicFrozen
     | controls.ProfileSet
+    | controls.ProposalSubmitted
+    | controls.ProposalApplied
+    | controls.ProposalReverted
 )
 ResultMessage: TypeAlias = (
     results.ModelAnswered
@@ -43,7 +46,10 @@ DecisionMessage: TypeAlias = decisions.Decided | decisions.Completed | decisions
 AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked
 OutcomeMessage: TypeAlias = learning.OutcomeObserved | learning.OutcomeExpired
 LearningMessage: TypeAlias = (
-    learning.FeedbackApplied | learning.FeedbackRefused | learning.LifecycleChanged
+    learning.FeedbackApplied
+    | learning.FeedbackRefused
+    | learning.LifecycleChanged
+    | learning.ProposalMade
 )
 NoteMessage: TypeAlias = (
     notes.Quarantined | notes.ControlApplied | notes.ControlRefused | notes.Handled
@@ -70,6 +76,9 @@ INPUTS: tuple[type[Message], ...] = (
     controls.HeuristicEdited,
     controls.HeuristicFrozen,
     controls.ProfileSet,
+    controls.ProposalSubmitted,
+    controls.ProposalApplied,
+    controls.ProposalReverted,
     results.ClockTicked,
     results.ModelAnswered,
     results.ModelFailed,
@@ -88,6 +97,7 @@ OUTPUTS: tuple[type[Message], ...] = (
     learning.FeedbackApplied,
     learning.FeedbackRefused,
     learning.LifecycleChanged,
+    learning.ProposalMade,
     notes.Quarantined,
     notes.ControlApplied,
     notes.ControlRefused,

@@ -9,6 +9,7 @@ from schemas.reasons import ResponseType
 from schemas.sensing import Fields
 from schemas.settings import CodeDigests, MindSettings, SessionClock
 from schemas.subjects import Kind
+from schemas.tuning import Scalar
 
 
 class Control(Message):
@@ -111,6 +112,33 @@ class ProfileSet(Control):
     biases: dict[str, float] = Field(max_length=32)
 
 
+class ProposalSubmitted(Control):
+    """Somebody proposes other settings for the agent; none is in force by that."""
+
+    proposal_id: Name
+    changes: dict[Name, Scalar] = Field(min_length=1, max_length=16)
+    """Settings by name, such as `learning.gamma` or `strategy.threshold`."""
+    evidence: str = Field(default="", max_length=2_000)
+    """What speaks for it, in words."""
+    figures: dict[Name, float] = Field(default_factory=dict, max_length=32)
+    """What speaks for it, in numbers."""
+    by: Name = "user"
+
+
+class ProposalApplied(Control):
+    """The agent goes by a proposal's settings from here."""
+
+    proposal_id: Name
+    by: Name = "user"
+
+
+class ProposalReverted(Control):
+    """The agent goes by what was in force before a proposal was applied."""
+
+    proposal_id: Name
+    by: Name = "user"
+
+
 UNBUILT = (
     "trait_adjusted",
     "personality_selected",
@@ -124,9 +152,6 @@ UNBUILT = (
     "fact_stated",
     "reminder_set",
     "output_interrupted",
-    "proposal_submitted",
-    "proposal_applied",
-    "proposal_reverted",
     "experiment_started",
     "experiment_stopped",
     "sleep_requested",

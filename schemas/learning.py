@@ -4,9 +4,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.message import Message, Name, Signed, Unit
+from schemas.message import Message, Name, Part, Signed, Unit
 from schemas.reasons import Lifecycle, Outcome, Refusal
 from schemas.subjects import Kind
+from schemas.tuning import Scalar
 
 
 class OutcomeOfFire(Message):
@@ -60,6 +61,25 @@ class FeedbackRefused(Learning):
 
     reason: Refusal
     detail: str
+
+
+class SettingChange(Part):
+    """One setting, as it is and as it is proposed to be."""
+
+    name: Name
+    before: Scalar | None = None
+    """None if the strategy leaves it open."""
+    after: Scalar
+
+
+class ProposalMade(Learning):
+    """Other settings are proposed: what would change, and what speaks for it."""
+
+    proposal_id: Name
+    changes: tuple[SettingChange, ...]
+    evidence: str = ""
+    figures: dict[Name, float] = Field(default_factory=dict)
+    by: Name
 
 
 class LifecycleChanged(Learning):

@@ -71,6 +71,11 @@ Refusal = Literal[
     "unknown_pack",
     "no_session",
     "invalid",
+    "unknown_proposal",
+    "proposal_exists",
+    "already_applied",
+    "not_applied",
+    "newer_applied",
 ]
 
 Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unknown"]

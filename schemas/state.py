@@ -12,8 +12,14 @@ from msgspec import Struct, field
 
 from schemas.bounded import Bounded
 from schemas.controls import Action
+from schemas.learning import SettingChange
 from schemas.reasons import Outcome, ResponseType
-from schemas.settings import MindSettings, SessionClock, StrategySpec
+from schemas.settings import (
+    LearningSettings,
+    MindSettings,
+    SessionClock,
+    StrategySpec,
+)
 from schemas.vectors import Vector
 
 SEEN_LIMIT = 10_000
@@ -216,6 +222,33 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     purpose: Literal["outcome", "model"]
 
 
+class Overrides(Struct, frozen=True, kw_only=True):
+    """What of an agent goes before the settings, as far as proposals change it."""
+
+    strategy: StrategySpec | None
+    tuned: LearningSettings | None
+
+
+ProposalStatus: TypeAlias = Literal["submitted", "applied", "reverted"]
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """Other settings that somebody proposed, and what became of them."""
+
+    id: str
+    changes: tuple[SettingChange, ...]
+    evidence: str
+    figures: Map[str, float]
+    by: str
+    status: ProposalStatus = "submitted"
+    place: int = 0
+    """The sequence of the input that applied it last."""
+    before: Overrides | None = None
+    """What was in force before it was applied, to be restored."""
+    after: Overrides | None = None
+    """What it put in force."""
+
+
 class AgentState(Struct, frozen=True, kw_only=True):
     """All that the mind knows of one agent."""
 
@@ -224,6 +257,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Over the raw inputs and outputs so far."""
     session: Session | None = None
     strategy: StrategySpec | None = None
+    tuned: LearningSettings | None = None
+    """The agent's own learning settings, which go before those of the mind."""
+    proposals: tuple[Proposal, ...] = ()
+    """Oldest first."""
     goals: tuple[str, ...] | None = None
     biases: Map[str, float] = field(default_factory=Map)
     packs: Map[str, PackRef] = field(default_factory=Map)
@@ -256,6 +293,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """By person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""
+
+    def learning(self, settings: MindSettings) -> LearningSettings:
+        """The learning settings in force for the agent."""
+        return settings.learning if self.tuned is None else self.tuned
 
 
 STRANGER = AgentState()

@@ -5,7 +5,7 @@ had been seen before leaves nothing but its trace in the chain.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 
 from immutables import Map
@@ -18,34 +18,38 @@ from projections.folds import (
     events,
     expectations,
     fires,
+    proposals,
     rapport,
     sessions,
+    waits,
 )
 from projections.folds.events import Appearance
 from schemas import aids as aiding
 from schemas.aids import Aids
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import OutputMessage
+from schemas.controls import ProposalApplied, ProposalReverted
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input
-from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
+from schemas.learning import (
+    FeedbackApplied,
+    OutcomeExpired,
+    OutcomeObserved,
+    ProposalMade,
+)
 from schemas.notes import ControlApplied, Handled
 from schemas.packs import CompiledPack
-from schemas.results import Delivered, DeliveryFailed
+from schemas.results import Delivered, DeliveryFailed, Result
 from schemas.sensing import Sensed
-from schemas.settings import UNSTARTED, MindSettings
+from schemas.settings import UNSTARTED, LearningSettings, MindSettings
 from schemas.state import (
     AgentState,
     Belief,
-    Pending,
     Rapport,
     SharedState,
-    Timer,
+    Trigger,
     belief_key,
 )
-
-MODEL_GRACE = timedelta(seconds=60)
-"""So long after an answer would be stale, one that never came is given up."""
 
 DIRECT_VOTE = "direct"
 """The fire of a vote that is about the heuristic itself."""
@@ -66,6 +70,11 @@ class Scene:
     def settings(self) -> MindSettings:
         """The settings in force."""
         return self.shared.settings or UNSTARTED
+
+    @property
+    def learning(self) -> LearningSettings:
+        """The learning settings in force for the agent."""
+        return self.agent.learning(self.settings)
 
     @cached_property
     def packs(self) -> tuple[CompiledPack, ...]:
@@ -102,7 +111,7 @@ def said(
         case Decided():
             return _decided(state, scene, id_, message)
         case Completed():
-            return fires.completed(state, message)
+            return fires.completed(state, message, _heard(scene.taken.message))
         case Dropped():
             return fires.dropped(state, message)
         case ModelAsked():
@@ -112,9 +121,20 @@ def said(
         case Handled(reason="recorded"):
             return _recorded(state, scene.taken.message)
         case ControlApplied():
-            return controls.applied(state, scene.taken, scene.aids)
+            return _controlled(state, scene)
         case _:
             return _learnt(state, scene, id_, message)
+
+
+def _controlled(state: AgentState, scene: Scene) -> AgentState:
+    match scene.taken.message:
+        case ProposalApplied() as message:
+            place = scene.taken.sequence
+            return proposals.applied(state, message, place, scene.settings)
+        case ProposalReverted() as message:
+            return proposals.reverted(state, message, scene.settings)
+        case _:
+            return controls.applied(state, scene.taken, scene.aids)
 
 
 def _learnt(
@@ -129,6 +149,8 @@ def _learnt(
             return fires.ended(state, message, "timeout")
         case FeedbackApplied():
             return _voted(state, scene, message)
+        case ProposalMade():
+            return proposals.made(state, message)
         case _:
             return state
 
@@ -141,7 +163,7 @@ def belief(
     if held is not None:
         return held
     declared = controls.declared_confidence(state, scene.packs, heuristic_id)
-    return beliefs.initial(declared, scene.settings.learning)
+    return beliefs.initial(declared, scene.learning)
 
 
 def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
@@ -161,12 +183,14 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
 def _fired(
     state: AgentState, scene: Scene, id_: str, message: HeuristicFired
 ) -> AgentState:
-    event = scene.taken.message
-    if message.mode != "shown" or not isinstance(event, Sensed):
+    if message.mode != "shown":
         return state
-    domain = scene.appearance.domain
-    armed = expectations.armed(domain.pack, event, scene.now) if domain.pack else ()
-    state = fires.fired(state, id_, message, domain.name, event.entities, armed)
+    event = scene.taken.message
+    if isinstance(event, Sensed) and message.event_id == scene.taken.id:
+        trigger = _trigger(scene, event)
+    else:
+        trigger = waits.trigger(state, message.decision_id, scene.now)
+    state = fires.fired(state, id_, message, trigger)
     held = belief(state, scene, message.heuristic_id, message.content_hash)
     return _believing(
         state,
@@ -179,19 +203,26 @@ def _fired(
 def _asked(
     state: AgentState, scene: Scene, id_: str, message: ModelAsked
 ) -> AgentState:
-    pending = Pending(
-        ask_id=id_,
-        decision_id=message.decision_id,
-        event_id=scene.taken.id,
-        expires_at=message.expires_at,
-        channel=message.channel,
-        response_type=message.response_type,
-        urgency=message.urgency,
-        priority=message.priority,
-        matched_heuristic_id=message.matched_heuristic_id,
+    if message.about is not None:
+        return waits.for_prediction(state, id_, message, message.about)
+    event, trigger = scene.taken.message, None
+    if message.rival is not None and isinstance(event, Sensed):
+        trigger = _trigger(scene, event)
+    return waits.for_answer(state, id_, message, scene.taken.id, trigger)
+
+
+def _trigger(scene: Scene, event: Sensed) -> Trigger:
+    """What a fire of this event waits for, and whose outcome counts."""
+    domain = scene.appearance.domain
+    armed = expectations.armed(domain.pack, event, scene.now) if domain.pack else ()
+    return Trigger(
+        at=scene.now, domain=domain.name, entities=event.entities, expectations=armed
     )
-    timer = Timer(due=message.expires_at + MODEL_GRACE, id=id_, purpose="model")
-    return fires.asked(state, pending, timer)
+
+
+def _heard(message: object) -> str | None:
+    """The ask whose result the input is."""
+    return message.ask_id if isinstance(message, Result) else None
 
 
 def _recorded(state: AgentState, message: object) -> AgentState:
@@ -210,7 +241,7 @@ def _observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> Agen
         message.fire_id,
         message.outcome == "success",
         scene.taken.sequence,
-        scene.settings.learning,
+        scene.learning,
     )
     return _believing(state, message.heuristic_id, message.content_hash, after)
 
@@ -224,7 +255,7 @@ def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSt
             message.actor,
             message.value,
             scene.taken.sequence,
-            scene.settings.learning,
+            scene.learning,
         )
         state = _believing(state, message.heuristic_id, message.content_hash, after)
     if message.decision_id is None:

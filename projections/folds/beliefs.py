@@ -89,6 +89,24 @@ def voted(
     return _recounted(replace(belief, signals=signals), learning)
 
 
+def relearnt(
+    belief: Belief, before: LearningSettings, after: LearningSettings
+) -> Belief:
+    """The belief as its evidence makes it under other settings, from there on.
+
+    Evidence that is settled keeps the weight that it had; all else is counted anew, so
+    that going back to `before` gives the very belief that was.
+    """
+    if after == before:
+        return belief
+    start, fresh = initial(belief.declared, before), initial(belief.declared, after)
+    settled = belief.settled_alpha, belief.settled_beta
+    if settled == (start.settled_alpha, start.settled_beta):
+        settled = fresh.settled_alpha, fresh.settled_beta
+    belief = replace(belief, settled_alpha=settled[0], settled_beta=settled[1])
+    return _recounted(belief, after)
+
+
 def lifecycle(
     belief: Belief, frozen_by_hand: bool, learning: LearningSettings
 ) -> Lifecycle:

@@ -71,7 +71,7 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
         "target_id": message.decision_id if by_decision else message.heuristic_id,
         "feedback_type": _feedback_type(message.value),
         "feedback_value": message.value,
-        "weight": folded.settings.learning.weights.explicit,
+        "weight": folded.learning.weights.explicit,
         "actor": message.actor,
         "comment": message.comment,
         "channel": given.channel if isinstance(given, FeedbackGiven) else None,

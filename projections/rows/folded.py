@@ -9,7 +9,7 @@ from projections.folds.agent import Scene
 from schemas.aids import Aids, in_force
 from schemas.envelope import Input, Output
 from schemas.packs import CompiledPack
-from schemas.settings import UNSTARTED, MindSettings
+from schemas.settings import UNSTARTED, LearningSettings, MindSettings
 from schemas.state import AgentState, PartitionState
 
 _NOTHING = AgentState()
@@ -58,6 +58,11 @@ class Folded:
     def settings(self) -> MindSettings:
         """The settings in force."""
         return self.after.shared.settings or UNSTARTED
+
+    @property
+    def learning(self) -> LearningSettings:
+        """The learning settings in force for the agent."""
+        return self.agent.learning(self.settings)
 
     @property
     def packs(self) -> tuple[CompiledPack, ...]:

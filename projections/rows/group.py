@@ -30,6 +30,7 @@ def changes_of(folded: Folded) -> list[Change]:
     changes += agents.session_changes(folded)
     changes += agents.habit_changes(folded)
     changes += heuristics.packs_changed(folded)
+    changes += heuristics.tuned(folded)
     if any(isinstance(output.message, _TEACHING) for output in folded.outputs):
         changes += _of_teaching(folded)
     changes += heuristics.beliefs_changed(folded)

@@ -56,6 +56,13 @@ def shared_changed(folded: Folded) -> list[Change]:
     return changes
 
 
+def tuned(folded: Folded) -> list[Change]:
+    """Where everything stands once the agent goes by other learning settings."""
+    if folded.agent.tuned == folded.agent_before.tuned:
+        return []
+    return list(_reassessed(folded, folded.name, folded.agent))
+
+
 def taught(folded: Folded, step: Step) -> Iterator[Change]:
     """What a control on one heuristic changes."""
     match folded.taken.message:
@@ -82,7 +89,7 @@ def beliefs_changed(folded: Folded) -> Iterator[Change]:
         # Evidence on a content that was edited since does not move what stands now.
         if content_in_force(folded.agent, folded.packs, heuristic_id) == content_hash:
             values = contents.standing(
-                folded.agent, heuristic_id, held, folded.settings.learning
+                folded.agent, heuristic_id, held, folded.learning
             )
             yield Patch("heuristics", (folded.name, heuristic_id), values)
 
@@ -139,9 +146,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     content = content_in_force(step.after, folded.packs, heuristic_id)
     if content is not None:
         held = agent_fold.belief(step.after, step.scene, heuristic_id, content)
-        values = contents.standing(
-            step.after, heuristic_id, held, folded.settings.learning
-        )
+        values = contents.standing(step.after, heuristic_id, held, folded.learning)
         yield Patch("heuristics", (folded.name, heuristic_id), values)
 
 
@@ -174,7 +179,7 @@ def _pack_row(
     folded: Folded, name: str, agent: AgentState, pack: CompiledPack, row: int
 ) -> Iterator[Change]:
     heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
-    learning = folded.settings.learning
+    learning = agent.learning(folded.settings)
     held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
     held = held or beliefs.initial(pack.pack.heuristics[row].confidence, learning)
     columns: Row = {
@@ -197,8 +202,8 @@ def _pack_row(
 
 
 def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change]:
-    """Where every heuristic of an agent stands by other limits of its life."""
-    learning = folded.settings.learning
+    """Where every heuristic of an agent stands by other settings."""
+    learning = agent.learning(folded.settings)
     for heuristic_id, content_hash, declared in _contents(folded, agent):
         held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
         held = held or beliefs.initial(declared, learning)
@@ -222,7 +227,7 @@ def _taught_row(
 ) -> Put:
     row: Row = {
         **contents.of_taught(heuristic),
-        **contents.standing(agent, heuristic.id, held, folded.settings.learning),
+        **contents.standing(agent, heuristic.id, held, agent.learning(folded.settings)),
         "embedder": folded.settings.embedder,
         "created_at": folded.now,
         "created_by": folded.taken.sequence,

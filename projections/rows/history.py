@@ -60,7 +60,7 @@ def declared(
     `agent` is whom it concerns, if the input concerns all.
     """
     about: Row = {"why": why, "detail": detail, "at": folded.taken.at}
-    learning = folded.settings.learning
+    learning = folded.after.agents[agent or folded.name].learning(folded.settings)
     put = _entry(folded.taken, output, content, before, held, learning, about)
     return replace(put, key=(agent, put.key[1])) if agent is not None else put
 
@@ -98,7 +98,7 @@ def _credited(
         "fire_id": fire_id,
         "decision_id": decision_id,
     }
-    taken, learning = step.scene.taken, step.scene.settings.learning
+    taken, learning = step.scene.taken, step.scene.learning
     content = heuristic_id, content_hash
     was = before.confidence
     return [_entry(taken, step.output, content, was, after, learning, about)]

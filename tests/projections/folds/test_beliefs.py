@@ -214,3 +214,27 @@ def test_confidence_is_the_mean_of_the_pseudo_counts(
 
     assert belief.alpha / total == pytest.approx(belief.confidence, abs=1e-5)
     assert total == pytest.approx(DEFAULT.kappa + len(results), abs=1e-5)
+
+
+def test_other_settings_count_what_can_change_anew() -> None:
+    """Settled evidence keeps its weight; going back gives the very belief that was."""
+    before, after = LearningSettings(), LearningSettings(gamma=0.9, kappa=4.0)
+    limit, beliefs.SIGNAL_LIMIT = beliefs.SIGNAL_LIMIT, 2
+    try:
+        few = beliefs.observed(
+            beliefs.initial(0.6, before), "f", success=True, place=1, learning=before
+        )
+        many = few
+        for place in range(2, 6):
+            many = beliefs.observed(
+                many, f"f{place}", success=False, place=place, learning=before
+            )
+    finally:
+        beliefs.SIGNAL_LIMIT = limit
+
+    for belief in (few, many):
+        there = beliefs.relearnt(belief, before, after)
+        assert there.confidence != belief.confidence
+        assert beliefs.relearnt(there, after, before) == belief
+    assert beliefs.relearnt(many, before, after).settled_alpha == many.settled_alpha
+    assert beliefs.relearnt(few, before, before) is few

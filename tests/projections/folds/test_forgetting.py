@@ -2,10 +2,16 @@
 
 from immutables import Map
 
-from projections.folds import controls, fires, heuristics, timers
-from schemas.controls import HeuristicEdited, HeuristicFrozen
+from projections.folds import controls, fires, heuristics, proposals, timers
+from schemas.controls import (
+    HeuristicEdited,
+    HeuristicFrozen,
+    ProposalApplied,
+    ProposalReverted,
+)
 from schemas.decisions import Completed, Dropped, HeuristicFired
 from schemas.learning import OutcomeExpired
+from schemas.settings import UNSTARTED
 from schemas.state import AgentState, Shelf, Timer
 from tests.factories import after
 
@@ -53,6 +59,16 @@ def test_an_unknown_heuristic_is_left_alone() -> None:
     assert heuristics.frozen(state, released) == state
     assert controls.declared_confidence(state, (), "h") == 0.5
     assert controls.content_in_force(state, (), "h") is None
+
+
+def test_an_unknown_proposal_is_left_alone() -> None:
+    """Also one that was applied so long ago that it is forgotten."""
+    state = AgentState()
+    applied = ProposalApplied(proposal_id="p")
+    reverted = ProposalReverted(proposal_id="p")
+
+    assert proposals.applied(state, applied, 1, UNSTARTED) == state
+    assert proposals.reverted(state, reverted, UNSTARTED) == state
 
 
 def test_timers_are_kept_in_order() -> None:

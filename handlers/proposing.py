@@ -1,0 +1,160 @@
+"""Proposals: may these settings be proposed, put in force, or taken back?
+
+A proposal is checked when it is made and again when it is applied, for its strategy may
+be another by then. Only what was applied last can be taken back.
+"""
+
+from collections.abc import Sequence
+
+from handlers.group import Group
+from handlers.strategies import registry
+from projections.folds import proposals
+from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
+from schemas.learning import ProposalMade, SettingChange
+from schemas.notes import ControlApplied, ControlRefused
+from schemas.reasons import Refusal
+from schemas.state import Proposal
+from schemas.subjects import SHARED_AGENT
+from schemas.tuning import (
+    LEARNING,
+    STRATEGY_PREFIX,
+    TEXT_LIMIT,
+    Scalar,
+    TuningError,
+    learning_value,
+    parameter_of,
+    unknown,
+)
+
+ProposalControl = ProposalSubmitted | ProposalApplied | ProposalReverted
+
+
+class _RefusedError(Exception):
+    """Carries the reason of a refusal."""
+
+    def __init__(self, reason: Refusal, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def answer(group: Group, control: ProposalControl) -> None:
+    """Make, apply or revert a proposal, or refuse to with the reason."""
+    try:
+        _check_agent(group, control)
+        match control:
+            case ProposalSubmitted():
+                _submitted(group, control)
+            case ProposalApplied():
+                _applied(group, control)
+            case ProposalReverted():
+                _reverted(group, control)
+    except _RefusedError as refused:
+        group.say(
+            ControlRefused(
+                control=control.token(), reason=refused.reason, detail=str(refused)
+            )
+        )
+
+
+def _check_agent(group: Group, control: ProposalControl) -> None:
+    if group.taken.agent == SHARED_AGENT:
+        raise _RefusedError(
+            "invalid", f"{control.token()!r} concerns one agent: name it"
+        )
+
+
+def _submitted(group: Group, control: ProposalSubmitted) -> None:
+    if proposals.find(group.state, control.proposal_id) is not None:
+        raise _RefusedError(
+            "proposal_exists",
+            f"there is a proposal {control.proposal_id!r}: give another id",
+        )
+    changes = _changes(group, control)
+    _check_possible(group, changes)
+    _apply(group, control, changes)
+    group.say(
+        ProposalMade(
+            proposal_id=control.proposal_id,
+            changes=changes,
+            evidence=control.evidence,
+            figures=control.figures,
+            by=control.by,
+        )
+    )
+
+
+def _applied(group: Group, control: ProposalApplied) -> None:
+    proposal = _known(group, control.proposal_id)
+    if proposal.status == "applied":
+        raise _RefusedError("already_applied", f"{proposal.id!r} is in force")
+    _check_possible(group, proposal.changes)
+    _apply(group, control, proposal.changes)
+
+
+def _reverted(group: Group, control: ProposalReverted) -> None:
+    proposal = _known(group, control.proposal_id)
+    if proposal.status != "applied":
+        raise _RefusedError("not_applied", f"{proposal.id!r} is not in force")
+    newest = proposals.newest_applied(group.state)
+    if newest is not None and newest.id != proposal.id:
+        raise _RefusedError(
+            "newer_applied", f"{newest.id!r} was applied on top: revert it first"
+        )
+    if proposals.in_force(group.state) != proposal.after:
+        raise _RefusedError(
+            "newer_applied",
+            f"a strategy was selected after {proposal.id!r} was applied",
+        )
+    _apply(group, control, proposal.changes)
+
+
+def _apply(
+    group: Group, control: ProposalControl, changes: Sequence[SettingChange]
+) -> None:
+    names = ", ".join(each.name for each in changes)
+    detail = f"{control.proposal_id}: {names}"
+    group.say(ControlApplied(control=control.token(), detail=detail))
+
+
+def _known(group: Group, proposal_id: str) -> Proposal:
+    proposal = proposals.find(group.state, proposal_id)
+    if proposal is None:
+        raise _RefusedError(
+            "unknown_proposal", f"this agent has no proposal {proposal_id!r}"
+        )
+    return proposal
+
+
+def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, ...]:
+    """What would change, from what to what."""
+    spec = group.state.strategy or group.settings.strategy
+    config = registry.create_decision_strategy(spec, group.settings).config
+    changes = []
+    for name in sorted(control.changes):
+        before: Scalar | None
+        if name in LEARNING:
+            before = learning_value(group.learning, name)
+        elif name.startswith(STRATEGY_PREFIX):
+            before = _scalar(config.get(parameter_of(name)))
+        else:
+            raise _RefusedError("invalid", f"{unknown(name)}, or strategy.PARAMETER")
+        changes.append(
+            SettingChange(name=name, before=before, after=control.changes[name])
+        )
+    return tuple(changes)
+
+
+def _scalar(value: object) -> Scalar | None:
+    is_text = isinstance(value, str) and len(value) <= TEXT_LIMIT
+    return value if is_text or isinstance(value, bool | int | float) else None
+
+
+def _check_possible(group: Group, changes: Sequence[SettingChange]) -> None:
+    try:
+        after = proposals.proposed(group.state, changes, group.settings)
+        if after.strategy is not None:
+            registry.create_decision_strategy(after.strategy, group.settings)
+    except TuningError as error:
+        raise _RefusedError("invalid", str(error)) from error
+    except registry.UnknownStrategyError as error:
+        raise _RefusedError("unknown_strategy", str(error)) from error

@@ -1,0 +1,125 @@
+"""Proposals: other settings for an agent, kept until somebody applies or reverts them.
+
+An applied proposal becomes the agent's own strategy and learning settings, and every
+belief is counted anew from its evidence. It keeps what was there before, to be restored.
+"""
+
+from collections.abc import Sequence
+
+from immutables import Map
+from msgspec.structs import replace
+
+from projections.folds import beliefs
+from schemas.controls import ProposalApplied, ProposalReverted
+from schemas.learning import ProposalMade, SettingChange
+from schemas.settings import MindSettings
+from schemas.state import AgentState, Overrides, Proposal
+from schemas.tuning import LEARNING, learning_with, strategy_with
+
+PROPOSAL_LIMIT = 64
+"""How many proposals an agent keeps; the oldest that is not in force goes first."""
+
+
+def find(state: AgentState, proposal_id: str) -> Proposal | None:
+    """The proposal of this id."""
+    return next((each for each in state.proposals if each.id == proposal_id), None)
+
+
+def newest_applied(state: AgentState) -> Proposal | None:
+    """The proposal that was applied last, of those in force."""
+    applied = [each for each in state.proposals if each.status == "applied"]
+    return max(applied, key=lambda each: each.place, default=None)
+
+
+def made(state: AgentState, message: ProposalMade) -> AgentState:
+    """The state with one more proposal."""
+    proposal = Proposal(
+        id=message.proposal_id,
+        changes=message.changes,
+        evidence=message.evidence,
+        figures=Map(message.figures),
+        by=message.by,
+    )
+    return replace(state, proposals=_bounded((*state.proposals, proposal)))
+
+
+def applied(
+    state: AgentState, message: ProposalApplied, place: int, settings: MindSettings
+) -> AgentState:
+    """The state that goes by a proposal, applied by the input at `place`."""
+    proposal = find(state, message.proposal_id)
+    if proposal is None:
+        return state
+    before, after = in_force(state), proposed(state, proposal.changes, settings)
+    proposal = replace(
+        proposal, status="applied", place=place, before=before, after=after
+    )
+    return _going_by(_with(state, proposal), after, settings)
+
+
+def reverted(
+    state: AgentState, message: ProposalReverted, settings: MindSettings
+) -> AgentState:
+    """The state that goes by what was in force before a proposal."""
+    proposal = find(state, message.proposal_id)
+    if proposal is None or proposal.before is None:
+        return state
+    state = _with(state, replace(proposal, status="reverted"))
+    return _going_by(state, proposal.before, settings)
+
+
+def in_force(state: AgentState) -> Overrides:
+    """What of the agent goes before the settings."""
+    return Overrides(strategy=state.strategy, tuned=state.tuned)
+
+
+def proposed(
+    state: AgentState, changes: Sequence[SettingChange], settings: MindSettings
+) -> Overrides:
+    """What would go before the settings with these changes on top of what does.
+
+    Raises:
+        TuningError: a learning setting is out of its range.
+    """
+    values = {each.name: each.after for each in changes}
+    learnt = {name: value for name, value in values.items() if name in LEARNING}
+    others = {name: value for name, value in values.items() if name not in LEARNING}
+    strategy, tuned = state.strategy, state.tuned
+    if others:
+        strategy = strategy_with(strategy or settings.strategy, others)
+    if learnt:
+        tuned = learning_with(state.learning(settings), learnt)
+    return Overrides(strategy=strategy, tuned=tuned)
+
+
+def _going_by(
+    state: AgentState, overrides: Overrides, settings: MindSettings
+) -> AgentState:
+    learning = state.learning(settings)
+    state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
+    relearnt = state.learning(settings)
+    if relearnt == learning:
+        return state
+    recounted = {
+        key: beliefs.relearnt(state.beliefs[key], learning, relearnt)
+        for key in sorted(state.beliefs)
+    }
+    return replace(state, beliefs=Map(recounted))
+
+
+def _with(state: AgentState, proposal: Proposal) -> AgentState:
+    """The state with a proposal as it stands now."""
+    proposals = tuple(
+        proposal if each.id == proposal.id else each for each in state.proposals
+    )
+    return replace(state, proposals=proposals)
+
+
+def _bounded(proposals: tuple[Proposal, ...]) -> tuple[Proposal, ...]:
+    if len(proposals) <= PROPOSAL_LIMIT:
+        return proposals
+    idle = (each for each in proposals if each.status != "applied")
+    gone = next(idle, proposals[0])
+    # The newest is idle too, but it must not push itself out.
+    gone = proposals[0] if gone is proposals[-1] else gone
+    return tuple(each for each in proposals if each is not gone)

@@ -1,0 +1,106 @@
+"""Settings by name, as retuning and proposals change them: `learning.gamma` and the like.
+
+A name is its part's and its own: `learning.weights.explicit`, `strategy.threshold`. Each
+learning setting has a range here, so that no value can break the arithmetic of belief.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from schemas.settings import LearningSettings, StrategySpec
+
+TEXT_LIMIT = 200
+Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=TEXT_LIMIT)]
+"""What a setting may be set to."""
+
+LEARNING: Mapping[str, tuple[float, float]] = {
+    "learning.kappa": (0.1, 1_000.0),
+    "learning.gamma": (0.01, 1.0),
+    "learning.weights.outcome": (0.0, 100.0),
+    "learning.weights.explicit": (0.0, 100.0),
+    "learning.weights.endorsement": (0.0, 100.0),
+    "learning.deprecated_below": (0.0, 1.0),
+    "learning.frozen_below": (0.0, 1.0),
+}
+"""Every learning setting, and what it may be, ends included."""
+
+STRATEGY_PREFIX = "strategy."
+"""How the name of a parameter of the agent's strategy begins."""
+
+FULL_NAMES: Mapping[str, str] = {"threshold": "confidence_threshold"}
+"""What people write, and the parameter's own name."""
+
+
+class TuningError(ValueError):
+    """There is no such setting, or it cannot have such a value."""
+
+
+def learning_with(
+    learning: LearningSettings, changes: Mapping[str, Scalar]
+) -> LearningSettings:
+    """The learning settings with some changed, each by its whole name.
+
+    Raises:
+        TuningError: a name is unknown or a value out of its range.
+    """
+    fields = learning.model_dump()
+    for name in sorted(changes):
+        value = _checked(name, changes[name])
+        *path, last = name.split(".")[1:]
+        place = fields[path[0]] if path else fields
+        place[last] = value
+    return LearningSettings.model_validate(fields)
+
+
+def learning_value(learning: LearningSettings, name: str) -> float:
+    """What a learning setting is, by its whole name."""
+    value: object = learning
+    for part in name.split(".")[1:]:
+        value = getattr(value, part)
+    assert isinstance(value, float)
+    return value
+
+
+def strategy_with(spec: StrategySpec, changes: Mapping[str, Scalar]) -> StrategySpec:
+    """The strategy with some parameters changed, each by its whole name.
+
+    Whether there are such parameters only the strategy itself can say.
+    """
+    changed = {
+        parameter_of(name): changes[name]
+        for name in sorted(changes)
+        if name.startswith(STRATEGY_PREFIX)
+    }
+    held = {
+        FULL_NAMES.get(name, name): spec.parameters[name] for name in spec.parameters
+    }
+    return StrategySpec(name=spec.name, parameters={**held, **changed})
+
+
+def parameter_of(name: str) -> str:
+    """The strategy's own name for what `strategy.<name>` changes."""
+    short = name.removeprefix(STRATEGY_PREFIX)
+    return FULL_NAMES.get(short, short)
+
+
+def unknown(name: str) -> TuningError:
+    """What to say of a name that is no setting's."""
+    near = difflib.get_close_matches(name, LEARNING, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    known = ", ".join(LEARNING)
+    return TuningError(f"there is no setting {name!r}, there are {known}{hint}")
+
+
+def _checked(name: str, value: Scalar) -> float:
+    if name not in LEARNING:
+        raise unknown(name)
+    low, high = LEARNING[name]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= float(value) <= high:
+        raise TuningError(
+            f"{name} = {value!r} is not allowed: give a number from {low:g} to {high:g}"
+        )
+    return float(value)
