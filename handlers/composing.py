@@ -160,6 +160,7 @@ def _common(group: Group, occasion: Occasion, strategy: Strategy) -> dict[str, A
         "session_id": state.session.id if state.session else None,
         "embedding": _recorded_vector(group),
         "flags": occasion.flags,
+        "experiment": occasion.assignment,
         "chain": state.chain,
     }
 

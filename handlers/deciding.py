@@ -25,6 +25,9 @@ def decide(group: Group, event: Sensed) -> None:
     if shown is not None:
         group.credit(shown)
     here = occasion(group, event, domain)
+    experiment = group.state.experiment
+    if experiment is not None and here.assignment is not None:
+        group.adopt(experiment.named(here.assignment.variant))
     if here.assessment.silence is None:
         _choose(group, here)
     else:
@@ -32,8 +35,9 @@ def decide(group: Group, event: Sensed) -> None:
 
 
 def strategy_in_force(group: Group) -> Strategy:
-    """The agent's own strategy, else the settings'."""
-    spec = group.state.strategy or group.settings.strategy
+    """That of an experiment's variant, else the agent's own, else the settings'."""
+    own = group.variant.strategy or group.state.strategy
+    spec = own or group.settings.strategy
     return registry.create_decision_strategy(spec, group.settings)
 
 

@@ -7,13 +7,14 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs
+from projections.folds import beliefs, experiments
 from projections.folds.agent import Scene
 from projections.folds.events import Appearance
 from schemas import identity
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.envelope import Input
+from schemas.experiments import Variant
 from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
 from schemas.packs import CompiledPack
 from schemas.reasons import Lifecycle
@@ -38,7 +39,9 @@ class Group:
         self.taken = taken
         self.aids = aids
         self.now = now
+        self.variant = Variant()
         self._scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
+        self._settings = self._scene.settings
         self.packs: tuple[CompiledPack, ...] = self._scene.packs
         self._epoch = epoch
         self._state = state
@@ -53,7 +56,7 @@ class Group:
     @property
     def settings(self) -> MindSettings:
         """The settings in force."""
-        return self._scene.settings
+        return self._settings
 
     @property
     def learning(self) -> LearningSettings:
@@ -102,6 +105,11 @@ class Group:
         id_ = self.next_id
         self._outputs.append(message)
         return id_
+
+    def adopt(self, variant: Variant) -> None:
+        """Go on under this variant of an experiment."""
+        self.variant = variant
+        self._settings = experiments.under(self._scene.settings, variant)
 
     def draw(self, purpose: str) -> float:
         """A draw in [0, 1) that depends on seed, agent, event and purpose alone."""

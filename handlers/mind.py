@@ -138,6 +138,8 @@ def _conclude(group: Group, result: ModelAnswered | ModelFailed) -> None:
     if refused is not None or pending is None:
         group.say(refused or Handled(reason="unknown", detail=result.ask_id))
         return
+    if pending.variant is not None:
+        group.adopt(pending.variant)
     end = _end(group, pending, result)
     group.say(Handled(reason="recorded"))
     group.say(end)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from handlers.group import Group
-from handlers.stages import delivery, outcomes, salience
+from handlers.stages import delivery, experiments, outcomes, salience
 from handlers.stages.salience import Assessment
 from projections.folds.domains import Domain
 from schemas.context import HeuristicCandidate
+from schemas.experiments import Assignment
 from schemas.numbers import round6
 from schemas.reasons import ResponseType
 from schemas.sensing import Sensed
@@ -31,6 +32,8 @@ class Occasion:
     """Where an answer goes."""
     flags: tuple[str, ...]
     """Oddities worth a look."""
+    assignment: Assignment | None
+    """Which variant of a running experiment is in force."""
 
     @property
     def priority(self) -> float:
@@ -72,6 +75,21 @@ def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
         expires_at=group.now + timedelta(seconds=ttl_s),
         channel=(declared.channel if declared else None) or group.settings.channel,
         flags=_flags(group, event),
+        assignment=_assignment(group, event),
+    )
+
+
+def _assignment(group: Group, event: Sensed) -> Assignment | None:
+    experiment, session = group.state.experiment, group.state.session
+    if experiment is None or session is None:
+        return None
+    return experiments.assigned(
+        experiment,
+        event,
+        session.id,
+        seed=group.settings.seed,
+        agent=group.taken.agent,
+        now=group.now,
     )
 
 

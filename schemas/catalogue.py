@@ -28,6 +28,8 @@ ControlMessage: TypeAlias = (
     | controls.ProposalSubmitted
     | controls.ProposalApplied
     | controls.ProposalReverted
+    | controls.ExperimentStarted
+    | controls.ExperimentStopped
 )
 ResultMessage: TypeAlias = (
     results.ModelAnswered
@@ -79,6 +81,8 @@ INPUTS: tuple[type[Message], ...] = (
     controls.ProposalSubmitted,
     controls.ProposalApplied,
     controls.ProposalReverted,
+    controls.ExperimentStarted,
+    controls.ExperimentStopped,
     results.ClockTicked,
     results.ModelAnswered,
     results.ModelFailed,

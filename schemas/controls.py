@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from schemas.experiments import UnitKind, Variant
 from schemas.message import Message, Name, Part, Unit
 from schemas.reasons import ResponseType
 from schemas.sensing import Fields
@@ -139,6 +140,26 @@ class ProposalReverted(Control):
     by: Name = "user"
 
 
+class ExperimentStarted(Control):
+    """From here each session, or person, gets one of two variants by a keyed draw."""
+
+    experiment_id: Name
+    """Part of the draws' key: the same units get other variants under another id."""
+    a: Variant = Variant()
+    b: Variant = Variant()
+    by: UnitKind = "session"
+    washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
+    """So long after the variant in force became another, decisions are marked."""
+    title: str = Field(default="", max_length=200)
+
+
+class ExperimentStopped(Control):
+    """The running experiment ends; what was in force without it is again."""
+
+    experiment_id: Name | None = None
+    """Which one, for those who would not stop another."""
+
+
 UNBUILT = (
     "trait_adjusted",
     "personality_selected",
@@ -152,8 +173,6 @@ UNBUILT = (
     "fact_stated",
     "reminder_set",
     "output_interrupted",
-    "experiment_started",
-    "experiment_stopped",
     "sleep_requested",
     "person_forgotten",
 )

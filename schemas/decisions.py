@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from schemas.controls import Action
+from schemas.experiments import Assignment
 from schemas.message import Message, Moment, Name, Part, Unit
 from schemas.reasons import Drop, Path, ResponseType, Silence, Timing
 from schemas.sensing import Dimension
@@ -128,6 +129,8 @@ class Decided(Decision):
     embedding: str | None = None
     """The event's vector (base64), if not every machine would compute the same."""
     flags: tuple[str, ...] = ()
+    experiment: Assignment | None = None
+    """Which variant of a running experiment was in force."""
     chain: str
     """The agent's chain hash up to and with its previous group."""
 

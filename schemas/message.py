@@ -24,7 +24,9 @@ Seconds = Annotated[float, Field(gt=0.0, le=1e9)]
 """A span of time, up to thirty years, so that none leads out of the calendar."""
 
 Moment = AwareDatetime
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+NAME_LIMIT = 200
+Name = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
 
 
 class Part(BaseModel):

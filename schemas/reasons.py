@@ -76,6 +76,8 @@ Refusal = Literal[
     "already_applied",
     "not_applied",
     "newer_applied",
+    "experiment_running",
+    "no_experiment",
 ]
 
 Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unknown"]

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from schemas.bounded import Bounded
 from schemas.controls import Action
+from schemas.experiments import Experiment, Variant
 from schemas.learning import SettingChange
 from schemas.reasons import Outcome, ResponseType
 from schemas.settings import (
@@ -202,6 +203,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     urgency: float
     priority: float
     matched_heuristic_id: str | None
+    variant: Variant | None = None
+    """The variant of an experiment that it was asked under."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):
@@ -261,6 +264,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """The agent's own learning settings, which go before those of the mind."""
     proposals: tuple[Proposal, ...] = ()
     """Oldest first."""
+    experiment: Experiment | None = None
     goals: tuple[str, ...] | None = None
     biases: Map[str, float] = field(default_factory=Map)
     packs: Map[str, PackRef] = field(default_factory=Map)

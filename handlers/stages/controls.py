@@ -82,6 +82,10 @@ def _check(
             return _heuristic_edited(state, message)
         case controls.HeuristicFrozen():
             return _heuristic_frozen(state, packs, message)
+        case controls.ExperimentStarted():
+            return _experiment_started(state, message, strategy_problem)
+        case controls.ExperimentStopped():
+            return _experiment_stopped(state, message)
         case controls.SessionEnded():
             return _session_ended(state)
         case _:
@@ -136,6 +140,35 @@ def _heuristic_frozen(
             "unknown_heuristic", f"no heuristic {message.heuristic_id!r} is in force"
         )
     return "frozen" if message.frozen else "released"
+
+
+def _experiment_started(
+    state: AgentState,
+    message: controls.ExperimentStarted,
+    strategy_problem: StrategyProblem,
+) -> str:
+    running = state.experiment
+    if running is not None:
+        raise _RefusedError(
+            "experiment_running",
+            f"the experiment {running.id!r} runs: stop it before another begins",
+        )
+    for variant in (message.a, message.b):
+        if variant.strategy is not None:
+            _strategy_selected(variant.strategy, strategy_problem)
+    return message.experiment_id
+
+
+def _experiment_stopped(state: AgentState, message: controls.ExperimentStopped) -> str:
+    running = state.experiment
+    if running is None:
+        raise _RefusedError("no_experiment", "no experiment runs")
+    if message.experiment_id not in (None, running.id):
+        raise _RefusedError(
+            "no_experiment",
+            f"no experiment {message.experiment_id!r} runs, but {running.id!r} does",
+        )
+    return running.id
 
 
 def _session_ended(state: AgentState) -> str:

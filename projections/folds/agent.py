@@ -17,6 +17,7 @@ from projections.folds import (
     controls,
     events,
     expectations,
+    experiments,
     fires,
     proposals,
     rapport,
@@ -115,7 +116,7 @@ def said(
         case Dropped():
             return fires.dropped(state, message)
         case ModelAsked():
-            return _asked(state, scene, id_, message)
+            return experiments.asked(_asked(state, scene, id_, message), id_)
         case DeliveryAsked():
             return fires.ask_is(state, id_, "open")
         case Handled(reason="recorded"):
@@ -168,6 +169,9 @@ def belief(
 
 def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
     state = fires.decided(state, id_, message)
+    if state.experiment is not None and message.experiment is not None:
+        runs = experiments.decided(state.experiment, message.experiment, scene.now)
+        state = replace(state, experiment=runs)
     event = scene.taken.message
     if not isinstance(event, Sensed) or message.event_id != scene.taken.id:
         return state

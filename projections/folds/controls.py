@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import heuristics, sessions
+from projections.folds import experiments, heuristics, sessions
 from schemas import controls
 from schemas.aids import Aids
 from schemas.envelope import Input
@@ -24,6 +24,8 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
         case controls.StrategySelected() as message:
             spec = StrategySpec(name=message.strategy, parameters=message.parameters)
             return replace(state, strategy=spec)
+        case (controls.ExperimentStarted() | controls.ExperimentStopped()) as message:
+            return experiments.applied(state, message, state.now or taken.at)
         case controls.ProfileSet() as message:
             return replace(state, biases=Map(message.biases))
         case controls.PackLoaded() as message:

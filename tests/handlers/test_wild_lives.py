@@ -12,6 +12,8 @@ import pytest
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import ControlMessage, ResultMessage
 from schemas.controls import (
+    ExperimentStarted,
+    ExperimentStopped,
     GoalsSet,
     HeuristicEdited,
     HeuristicFrozen,
@@ -22,6 +24,7 @@ from schemas.controls import (
     StrategySelected,
 )
 from schemas.decisions import Completed, Decided, Dropped
+from schemas.experiments import Variant
 from schemas.feedback import FeedbackGiven
 from schemas.learning import OutcomeExpired, OutcomeObserved
 from schemas.results import (
@@ -31,6 +34,7 @@ from schemas.results import (
     ModelAnswered,
     ModelFailed,
 )
+from schemas.settings import StrategySpec
 from tests import factories
 from tests.factories import after, heuristic, pack, pattern
 from tests.life import Life
@@ -172,6 +176,13 @@ class Wild:
             ),
             HeuristicFrozen(heuristic_id=id_, frozen=random() < 0.5),
             ProfileSet(biases={"confidence_threshold": random() - 0.5}),
+            ExperimentStarted(
+                experiment_id="e",
+                a=Variant(strategy=choice([None, StrategySpec(name="silent")])),
+                b=Variant(personality=choice([None, "Dry."])),
+                by=choice(["session", "person"]),
+            ),
+            ExperimentStopped(),
         ]
         self.life.control(choice(controls))
 

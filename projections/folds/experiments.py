@@ -1,0 +1,64 @@
+"""Experiments: which one runs, and since when the variant in force is."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from schemas.controls import ExperimentStarted, ExperimentStopped
+from schemas.experiments import Assignment, Experiment, Variant, VariantName
+from schemas.settings import MindSettings
+from schemas.state import AgentState
+
+
+def applied(
+    state: AgentState, message: ExperimentStarted | ExperimentStopped, now: datetime
+) -> AgentState:
+    """The state after an experiment began or ended."""
+    if isinstance(message, ExperimentStopped):
+        return replace(state, experiment=None)
+    return replace(state, experiment=_started(message, now))
+
+
+def decided(
+    experiment: Experiment, assignment: Assignment, now: datetime
+) -> Experiment:
+    """The experiment after a decision under one of its variants."""
+    name = assignment.variant
+    switched_at = switched(experiment, name, now)
+    return replace(experiment, variant=name, switched_at=switched_at)
+
+
+def asked(state: AgentState, ask_id: str) -> AgentState:
+    """The state in which an ask remembers the variant that it was made under."""
+    experiment, pending = state.experiment, state.pending[ask_id]
+    if experiment is None or experiment.variant is None:
+        return state
+    variant = experiment.named(experiment.variant)
+    waits = replace(pending, variant=variant)
+    return replace(state, pending=state.pending.set(ask_id, waits))
+
+
+def under(settings: MindSettings, variant: Variant) -> MindSettings:
+    """The settings as a variant changes them; its strategy goes before theirs."""
+    if variant.personality is None:
+        return settings
+    return settings.model_copy(update={"personality": variant.personality})
+
+
+def switched(
+    experiment: Experiment, name: VariantName, now: datetime
+) -> datetime | None:
+    """When the variant became this one, if another was in force before it."""
+    return experiment.switched_at if experiment.variant in (None, name) else now
+
+
+def _started(message: ExperimentStarted, now: datetime) -> Experiment:
+    return Experiment(
+        id=message.experiment_id,
+        a=message.a,
+        b=message.b,
+        by=message.by,
+        washout_s=message.washout_s,
+        title=message.title,
+        started_at=now,
+    )
