@@ -58,6 +58,8 @@ def decided(
         matched_heuristic_id=result.matched_heuristic_id,
         predicted_success=result.predicted_success,
         prediction_confidence=result.prediction_confidence,
+        exploration=choice.odds.exploration,
+        exploration_excluded=choice.odds.excluded,
         draw=choice.draw,
         candidates=choice.candidates,
         gates=(*occasion.assessment.gates, *choice.odds.gates),

@@ -10,9 +10,9 @@ from handlers.group import Group
 from handlers.occasion import Occasion, occasion
 from handlers.stages import conclusion, executive, matching, outcomes
 from handlers.stages.prompts import Prompt
-from handlers.strategies import registry
+from handlers.strategies import exploring, registry
 from handlers.strategies.ranking import ranked
-from schemas.context import DecisionContext, HeuristicCandidate, Strategy
+from schemas.context import DecisionContext, HeuristicCandidate, Odds, Strategy
 from schemas.sensing import Sensed
 
 
@@ -46,7 +46,7 @@ def _choose(group: Group, here: Occasion) -> None:
     strategy = strategy_in_force(group)
     consulted = consultation(group, strategy)
     context = _context(group, here, consulted)
-    choice = executive.choose(strategy, context, group.draw)
+    choice = executive.choose(_odds(group, strategy, context), context, group.draw)
     result = executive.result(context, choice, group.next_id)
     prompt = (
         consulted.prompt(group, context) if consulted and choice.asks_model else None
@@ -60,6 +60,19 @@ def _choose(group: Group, here: Occasion) -> None:
     elif consulted is not None and prompt is not None:
         best_id = result.matched_heuristic_id
         _ask_model(group, here, consulted, prompt, decision_id, best_id)
+
+
+def _odds(group: Group, strategy: Strategy, context: DecisionContext) -> Odds:
+    """The strategy's odds, with those of others mixed in if it is to be explored."""
+    odds = strategy.decide(context)
+    settings = group.settings.exploration
+    if settings is None:
+        return odds
+    challengers = [
+        registry.create_decision_strategy(each, group.settings)
+        for each in settings.challengers
+    ]
+    return exploring.explored(odds, context, settings, challengers)
 
 
 def _context(

@@ -7,7 +7,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from schemas.controls import Action
-from schemas.decisions import Gate, heuristic_arm
+from schemas.decisions import Excluded, Exploration, Gate, heuristic_arm
 from schemas.reasons import Path, ResponseType, Silence
 
 
@@ -68,6 +68,10 @@ class Odds:
     silence: Silence
     """Why nothing is said, should the arm be silence."""
     gates: tuple[Gate, ...] = ()
+    exploration: Exploration = "none"
+    """Whether others than the strategy had a say in them."""
+    excluded: Excluded | None = None
+    """The say that others would have had."""
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":

@@ -18,6 +18,12 @@ from schemas.subjects import Kind
 Arm = Annotated[str, Field(min_length=1, max_length=600)]
 """What an outcome is credited to; it holds names of up to 200 characters and hashes."""
 
+Exploration = Literal["none", "uniform", "challenger"]
+"""By which scheme other arms than the strategy's were possible."""
+
+Exclusion = Literal["critical_urgency", "threat", "muted", "budget_exhausted"]
+"""Why nothing else was tried where it would have been."""
+
 SILENT = "silent"
 """The arm of saying nothing."""
 
@@ -73,6 +79,14 @@ class Candidate(Part):
     score: float | None = None
 
 
+class Excluded(Part):
+    """Exploration that was held back."""
+
+    reason: Exclusion
+    mass: Unit
+    """The probability that would have gone to other arms than the strategy's."""
+
+
 class Draw(Part):
     """The keyed draw that chose among the arms."""
 
@@ -98,7 +112,7 @@ class Decided(Decision):
     arm: Arm
     """The arm chosen."""
     probability: Unit
-    """The probability with which the strategy chose it."""
+    """The probability with which it was taken, exploration included."""
     greedy_arm: Arm
     """The arm the strategy holds best."""
     silence: Silence | None = None
@@ -119,7 +133,10 @@ class Decided(Decision):
     strategy: Name
     strategy_version: int
     config_hash: Name
-    exploration: Literal["none", "uniform", "challenger"] = "none"
+    exploration: Exploration = "none"
+    """How the strategy's odds were mixed with others before the draw."""
+    exploration_excluded: Excluded | None = None
+    """What would have been mixed in, were this no occasion to try things."""
     draw: Draw | None = None
     candidates: tuple[Candidate, ...] = ()
     gates: tuple[Gate, ...] = ()

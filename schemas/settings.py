@@ -30,6 +30,17 @@ class StrategySpec(Part):
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class ExplorationSettings(Part):
+    """How often another arm than the strategy's is tried, so that it can be judged."""
+
+    scheme: Literal["uniform", "challenger"]
+    """`uniform`: any eligible arm; `challenger`: what others would do, where they differ."""
+    rate: Unit
+    """The probability that is spread over other arms."""
+    challengers: tuple[StrategySpec, ...] = ()
+    """The strategies that are to be compared with the one in force."""
+
+
 class ModelSettings(Part):
     """The language model of System 2."""
 
@@ -108,6 +119,8 @@ class MindSettings(Part):
     limits: MatchLimits
     embedder: Name
     """Which embedder made the vectors that decide."""
+    exploration: ExplorationSettings | None = None
+    """None: only what the strategy says."""
 
 
 UNSTARTED = MindSettings(

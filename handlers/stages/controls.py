@@ -10,7 +10,7 @@ from schemas.catalogue import ControlMessage
 from schemas.notes import ControlApplied, ControlRefused
 from schemas.packs import CompiledPack
 from schemas.reasons import Refusal
-from schemas.settings import StrategySpec
+from schemas.settings import MindSettings, StrategySpec
 from schemas.state import AgentState
 from schemas.subjects import SHARED_AGENT
 
@@ -70,7 +70,7 @@ def _check(
     """What to say of the change; raises `_RefusedError` if it cannot be made."""
     match message:
         case controls.MindStarted():
-            return _strategy_selected(message.settings.strategy, strategy_problem)
+            return _mind_started(message.settings, strategy_problem)
         case controls.PackLoaded():
             return _pack_loaded(message, aids)
         case controls.StrategySelected():
@@ -90,6 +90,13 @@ def _check(
             return _session_ended(state)
         case _:
             return ""
+
+
+def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:
+    exploration = settings.exploration
+    for challenger in exploration.challengers if exploration else ():
+        _strategy_selected(challenger, strategy_problem)
+    return _strategy_selected(settings.strategy, strategy_problem)
 
 
 def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:

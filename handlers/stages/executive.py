@@ -48,9 +48,8 @@ class Choice:
         return self.path == "llm"
 
 
-def choose(strategy: Strategy, context: DecisionContext, drawn: Drawn) -> Choice:
+def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
     """Take one arm; without a choice to make nothing is drawn."""
-    odds = strategy.decide(context)
     by_arm = dict(odds.arms)
     arm, draw = _taken(odds, drawn)
     heuristic = next((c for c in context.candidates if c.arm == arm), None)

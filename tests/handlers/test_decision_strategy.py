@@ -27,7 +27,9 @@ def decide(**context: Any) -> DecisionResult:
             **context,
         }
     )
-    choice = executive.choose(HeuristicFirst(), occasion, lambda _: 0.0)
+    choice = executive.choose(
+        HeuristicFirst().decide(occasion), occasion, lambda _: 0.0
+    )
     return executive.result(occasion, choice, "d1")
 
 

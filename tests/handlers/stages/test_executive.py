@@ -53,7 +53,7 @@ def test_the_draw_takes_the_arm_whose_share_it_falls_into(
 ) -> None:
     """In the order of the odds; the draw and its probability are on record."""
     strategy = fixed((ARM_A, 0.5), (LLM, 0.3), ("silent", 0.2))
-    choice = executive.choose(strategy, CONTEXT, lambda _: value)
+    choice = executive.choose(strategy.odds, CONTEXT, lambda _: value)
 
     assert (choice.arm, choice.path) == (arm, path)
     assert choice.probability == dict(strategy.odds.arms)[arm]
@@ -65,13 +65,13 @@ def test_a_draw_beyond_rounded_odds_takes_the_last_arm() -> None:
     """Odds that fall short of one by rounding leave no gap."""
     strategy = fixed((ARM_A, 0.5), ("silent", 0.499999))
 
-    assert executive.choose(strategy, CONTEXT, lambda _: 0.9999999).arm == "silent"
+    assert executive.choose(strategy.odds, CONTEXT, lambda _: 0.9999999).arm == "silent"
 
 
 def test_every_arm_is_on_record() -> None:
     """Heuristics, the model, silence; with the reason where one was no choice."""
     strategy = fixed((ARM_A, 0.5), (LLM, 0.5))
-    choice = executive.choose(strategy, CONTEXT, lambda _: 0.0)
+    choice = executive.choose(strategy.odds, CONTEXT, lambda _: 0.0)
 
     assert [each.probability for each in choice.candidates] == [0.5, 0.0, 0.5, 0.0]
     assert choice.candidates[1:] == (
@@ -100,7 +100,7 @@ def test_a_model_that_must_not_be_waited_for_is_no_choice() -> None:
         llm_arm=LLM,
         immediate=False,
     )
-    choice = executive.choose(HeuristicFirst(), context, lambda _: 0.0)
+    choice = executive.choose(HeuristicFirst().decide(context), context, lambda _: 0.0)
 
     assert choice.candidates[0].reason == "not_immediate"
     assert not choice.candidates[0].eligible
