@@ -4,7 +4,7 @@ A header with the checkpoint at the session's start, the blobs it needs, every m
 the log holds it, and a trailer. What follows from the rest is left out (`session_line`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,9 @@ from streams.session_line import Lines, read_blob, write_blob
 
 FORMAT = "echoic session"
 VERSION = 1
+
+Wanted = Callable[[str], bool]
+"""Says of a subject whether its record is wanted."""
 LEVEL = 15
 """Of compression: a session of 600 events stays well under 400 KB."""
 
@@ -102,17 +105,30 @@ def read_session(path: Path) -> SessionFile:
         SessionFileError: it is none of ours, of another version, cut or damaged.
     """
     reading = _Reading(path)
-    try:
-        return reading.session()
-    except OSError as error:
-        raise SessionFileError(f"cannot read {str(path)!r}: {error}") from error
-    except zstandard.ZstdError as error:
-        reading.line += 1
-        raise reading.failure(f"is no session file, or damaged ({error})") from error
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise reading.failure(
-            f"does not have the form of its place: {error!r}"
-        ) from error
+    records = tuple(reading.records())
+    return SessionFile(reading.header, records, reading.blobs, reading.trailer)
+
+
+def read_outline(path: Path) -> SessionFile:
+    """Read a file without its records, and check that it is not cut.
+
+    Raises:
+        SessionFileError: it is none of ours, of another version, cut or damaged.
+    """
+    reading = _Reading(path)
+    for _ in reading.records(lambda subject: False):
+        raise AssertionError("no record was wanted")
+    return SessionFile(reading.header, (), reading.blobs, reading.trailer)
+
+
+def read_records(path: Path, wanted: Wanted) -> Iterator[Record]:
+    """The records of a file with a wanted subject, one at a time.
+
+    Raises:
+        SessionFileError: it is none of ours, of another version, cut or damaged; what
+            stands before the damage was given by then.
+    """
+    return _Reading(path).records(wanted)
 
 
 def _lines(session: SessionFile) -> Iterator[object]:
@@ -139,34 +155,58 @@ def _lines(session: SessionFile) -> Iterator[object]:
 class _Reading:
     """A file being read, and the line where it is."""
 
+    header: SessionHeader
+    trailer: SessionTrailer
+
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.line = 0
+        self._line = 0
+        self._count = 0
+        self.blobs: dict[str, bytes] = {}
 
-    def session(self) -> SessionFile:
-        """All of it."""
-        with self._path.open("rb") as file:
-            lines = self._lines(file)
-            header = self._header(next(lines, None))
-            codec = Lines(header.epoch, header.partition)
-            records: list[Record] = []
-            blobs: dict[str, bytes] = {}
-            for line in lines:
-                if "blob" in line:
-                    blobs.update([read_blob(line)])
-                elif "end" in line:
-                    trailer = self._trailer(line, records)
-                    if next(lines, None) is not None:
-                        raise self.failure("follows the end")
-                    return SessionFile(header, tuple(records), blobs, trailer)
+    def records(self, wanted: Wanted = lambda subject: True) -> Iterator[Record]:
+        """The wanted records; header, blobs and trailer are known after the last."""
+        try:
+            with self._path.open("rb") as file:
+                yield from self._records(self._lines(file), wanted)
+        except OSError as error:
+            raise SessionFileError(
+                f"cannot read {str(self._path)!r}: {error}"
+            ) from error
+        except zstandard.ZstdError as error:
+            self._line += 1
+            raise self._failure(f"is no session file, or damaged ({error})") from error
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise self._failure(
+                f"does not have the form of its place: {error!r}"
+            ) from error
+
+    def _records(
+        self, lines: Iterator[dict[str, Any]], wanted: Wanted
+    ) -> Iterator[Record]:
+        self.header = self._header(next(lines, None))
+        codec = Lines(self.header.epoch, self.header.partition)
+        position = 0
+        for line in lines:
+            if "blob" in line:
+                self.blobs.update([read_blob(line)])
+            elif "end" in line:
+                self.trailer = self._trailer(line)
+                if next(lines, None) is not None:
+                    raise self._failure("follows the end")
+                return
+            else:
+                position = self._place(line, position)
+                if wanted(codec.subject(line)):
+                    yield codec.read(line)
                 else:
-                    records.append(self._record(codec, line, records))
-        raise self.failure("is missing: the file was cut")
+                    codec.skip(line)
+        raise self._failure("is missing: the file was cut")
 
-    def failure(self, what: str) -> SessionFileError:
+    def _failure(self, what: str) -> SessionFileError:
         """An error at the line being read."""
         return SessionFileError(
-            f"{str(self._path)!r}, line {self.line}: {what}; export the session again"
+            f"{str(self._path)!r}, line {self._line}: {what}; export the session again"
         )
 
     def _lines(self, file: Any) -> Iterator[dict[str, Any]]:
@@ -175,17 +215,17 @@ class _Reading:
         while piece := unpacked.read(1 << 20):
             *whole, rest = (rest + piece).split(b"\n")
             for text in whole:
-                self.line += 1
+                self._line += 1
                 yield orjson.loads(text)
             if len(rest) > LINE_BYTES:
-                raise self.failure(f"is longer than {LINE_BYTES} bytes")
-        self.line += 1
+                raise self._failure(f"is longer than {LINE_BYTES} bytes")
+        self._line += 1
 
     def _header(self, line: dict[str, Any] | None) -> SessionHeader:
         if not isinstance(line, dict) or line.get("format") != FORMAT:
-            raise self.failure("is no header: this is no session file")
+            raise self._failure("is no header: this is no session file")
         if line["version"] != VERSION:
-            raise self.failure(
+            raise self._failure(
                 f"is of version {line['version']!r}, this program reads {VERSION}"
             )
         return SessionHeader(
@@ -198,19 +238,17 @@ class _Reading:
             checkpoint=line["checkpoint"],
         )
 
-    def _record(
-        self, codec: Lines, line: dict[str, Any], before: list[Record]
-    ) -> Record:
-        record = codec.read(line)
-        if before and record.sequence <= before[-1].sequence:
-            raise self.failure(
-                f"has sequence {record.sequence} after {before[-1].sequence}"
-            )
-        return record
+    def _place(self, line: dict[str, Any], before: int) -> int:
+        """The sequence of a record's line, which must be beyond the one before it."""
+        sequence: int = line["n"]
+        if self._count and sequence <= before:
+            raise self._failure(f"has sequence {sequence} after {before}")
+        self._count += 1
+        return sequence
 
-    def _trailer(self, line: dict[str, Any], records: list[Record]) -> SessionTrailer:
-        if line["end"] != len(records):
-            raise self.failure(
-                f"ends a file of {line['end']} messages, {len(records)} are there"
+    def _trailer(self, line: dict[str, Any]) -> SessionTrailer:
+        if line["end"] != self._count:
+            raise self._failure(
+                f"ends a file of {line['end']} messages, {self._count} are there"
             )
         return SessionTrailer(messages=line["end"], chain=line["chain"])

@@ -14,6 +14,9 @@ import orjson
 from schemas.identity import filled_event_id, output_id
 from schemas.record import Record
 
+INPUTS_KNOWN = 10_000
+"""How many of the last inputs an output's cause is known of without saying so."""
+
 _MARK = ("ce-causeseq", "ce-index", "ce-count")
 
 
@@ -26,7 +29,7 @@ class Lines:
         self._prefix = f"ev.{partition}."
         self._time_ns = 0
         self._said_at = ""
-        self._input_ids: dict[str, str] = {}
+        self._input_ids: dict[int, str] = {}
 
     def write(self, record: Record) -> dict[str, Any]:
         """The line of a record: n sequence, t time, s subject, m mark, h, x headers."""
@@ -63,6 +66,18 @@ class Lines:
         self._remember(record)
         return record
 
+    def subject(self, line: dict[str, Any]) -> str:
+        """The subject of a line's record."""
+        return _with(line["s"], self._prefix)
+
+    def skip(self, line: dict[str, Any]) -> None:
+        """Go past a line as `read` would, without making its record."""
+        headers, self._time_ns = line.get("h", {}), self._time_ns + line["t"]
+        if "m" in line or "ce-causeseq" in headers:
+            self._said_at = headers.get("ce-time", self._said_at)
+        else:
+            self._input_is(line["n"], headers.get("ce-id"))
+
     def _expected(self, subject: str, mark: list[int] | None) -> dict[str, str]:
         """The headers that a message has unless its line says otherwise."""
         parts = subject.split(".", 5)
@@ -81,7 +96,7 @@ class Lines:
             expected |= dict(zip(_MARK, map(str, mark), strict=True))
             expected |= {
                 "ce-id": output_id(self._epoch, cause, index),
-                "ce-causeid": self._input_ids.get(str(cause), ""),
+                "ce-causeid": self._input_ids.get(cause, ""),
                 "ce-source": "/echoic/mind",
                 "ce-time": self._said_at,
             }
@@ -92,9 +107,14 @@ class Lines:
         if "ce-causeseq" in record.headers:
             self._said_at = record.headers.get("ce-time", self._said_at)
         else:
-            self._input_ids[str(record.sequence)] = record.headers.get(
-                "ce-id", filled_event_id(record.time_ns, record.sequence)
-            )
+            self._input_is(record.sequence, record.headers.get("ce-id"))
+
+    def _input_is(self, sequence: int, id_: str | None) -> None:
+        if id_ is None:
+            id_ = filled_event_id(self._time_ns, sequence)
+        self._input_ids[sequence] = id_
+        if len(self._input_ids) > INPUTS_KNOWN:
+            del self._input_ids[next(iter(self._input_ids))]
 
 
 def write_blob(digest: str, data: bytes) -> dict[str, str]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from schemas.identity import output_id
 from schemas.record import Record
+from schemas.subjects import inputs_of, outputs_of
 from streams.errors import SessionFileError
 from streams.memory import MemoryLog
 from streams.order import groups
@@ -25,6 +26,7 @@ from streams.session_file import (
 )
 from streams.session_line import Lines
 from streams.session_log import SessionLog
+from streams.session_stream import SessionStream
 from tests.streams.messages import an_input, answer_all, append_inputs
 
 EPOCH = UUID("00000000-0000-4000-8000-000000000001")
@@ -261,3 +263,42 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing(tmp_path: Path) -> No
         write_session(tmp_path / "taken", a_session((a_record(1),)))
 
     assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+
+
+async def test_a_file_is_read_page_by_page_as_if_it_were_whole(tmp_path: Path) -> None:
+    """A stream over a file gives the same records as the file in memory."""
+    path = tmp_path / "one.session"
+    log = MemoryLog(EPOCH)
+    await answer_all(log, await append_inputs(log, 40), count=3)
+    records = await collect(log, partition=11, agent="ada", first=1, last=40)
+    write_session(path, a_session(records))
+
+    whole, streamed = SessionLog(read_session(path)), SessionStream(path)
+
+    assert streamed.epoch == whole.epoch
+    assert streamed.outline.trailer == read_session(path).trailer
+    assert [each async for each in groups(streamed, 11)] == [
+        each async for each in groups(whole, 11)
+    ]
+    for after, limit in ((0, 7), (7, 7), (3, 200), (0, 7), (160, 5)):
+        for subjects in (">", inputs_of(11), outputs_of(11)):
+            assert await streamed.page(subjects, after, limit) == await whole.page(
+                subjects, after, limit
+            )
+    for sequence in (1, 90, 161):
+        assert await streamed.record(sequence) == await whole.record(sequence)
+    assert await streamed.last_sequence(inputs_of(11)) == 40
+    assert [each async for each in streamed.follow(">", 157, 2)] == [
+        records[157:159],
+        records[159:],
+    ]
+
+
+async def test_a_cut_file_is_not_begun(tmp_path: Path) -> None:
+    """A file without its end is refused before anything of it is read."""
+    path = tmp_path / "one.session"
+    write_session(path, a_session(tuple(map(a_record, range(1, 200)))))
+    path.write_bytes(path.read_bytes()[:-20])
+
+    with pytest.raises(SessionFileError, match=r"line \d+"):
+        SessionStream(path)
