@@ -17,6 +17,7 @@ from replay import views
 from replay.sources import Recording
 from replay.standing import Asked, Standing, brought
 from replay.views import (
+    AssignmentView,
     CandidateView,
     DecidedView,
     EventView,
@@ -25,6 +26,7 @@ from replay.views import (
     ResultView,
 )
 from schemas.context import DecisionContext, HeuristicCandidate, Odds
+from schemas.experiments import VariantName
 from schemas.numbers import round6
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.reasons import Drop, Path, Silence
@@ -82,6 +84,8 @@ class LoggedDecision:
     exploration: str
     excluded: ExcludedView | None
     """What exploration might not spread here."""
+    experiment: AssignmentView | None
+    """The variant of a running experiment that was in force."""
     gates: tuple[GateView, ...]
     salience: float
     """The effective one."""
@@ -182,7 +186,7 @@ class _Reader:
         self._recording = recording
         self._strategies = strategies
         self._standing = Standing.of(recording.start, recording.agent)
-        self._asked: tuple[Asked, ...] | None = None
+        self._ready: dict[VariantName | None, _Ready] = {}
         self._held: deque[_Held] = deque()
         self._open: dict[str, _Held] = {}
 
@@ -193,6 +197,7 @@ class _Reader:
     async def bring(self) -> None:
         """Have the packs in force at hand."""
         self._standing = await brought(self._standing, self._recording.log)
+        self._ready = {}
         self.lacks_packs = False
 
     def concerns(self, group: Group) -> bool:
@@ -213,7 +218,7 @@ class _Reader:
                     self._completed(group.input, record)
                 case "dropped":
                     self._dropped(group.input, record)
-                case "control_applied":
+                case "control_applied" | "proposal_made":
                     is_control = True
                 case _:
                     pass
@@ -229,7 +234,7 @@ class _Reader:
     def _change(self, group: Group) -> None:
         outputs = [read_output(record) for record in group.outputs]
         self._standing = self._standing.after(read_input(group.input), outputs)
-        self._asked = None
+        self._ready = {}
         self.lacks_packs = bool(self._standing.needs_packs())
 
     def _decided(self, input_: Record, output: Record) -> None:
@@ -251,15 +256,22 @@ class _Reader:
         self, decided: DecidedView, event: EventView
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
         """The context with the model's arm as the agent had it, and everyone's odds."""
-        if self._asked is None:
-            self._asked = tuple(map(self._standing.asked, (None, *self._strategies)))
-        own = context_of(decided, event, self._standing, self._asked[0].llm_arm)
+        variant = decided.experiment.variant if decided.experiment else None
+        ready = self._ready.get(variant) or self._prepare(variant)
+        own = context_of(decided, event, ready.standing, ready.llm_arm)
         odds = []
-        for asked in self._asked[1:]:
+        for asked in ready.asked:
             is_same = asked.llm_arm == own.llm_arm
             context = own if is_same else replace(own, llm_arm=asked.llm_arm)
             odds.append(asked.strategy.decide(context))
         return own, tuple(odds)
+
+    def _prepare(self, variant: VariantName | None) -> "_Ready":
+        standing = self._standing.under(variant)
+        asked = tuple(map(standing.asked, self._strategies))
+        ready = _Ready(standing, standing.asked(None).llm_arm, asked)
+        self._ready[variant] = ready
+        return ready
 
     def _completed(self, input_: Record, output: Record) -> None:
         completed = views.completed(output)
@@ -283,6 +295,16 @@ class _Reader:
             first = held.popleft()
             self._open.pop(first.decision.decision_id, None)
             yield first.decision
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """The strategies, ready to be asked in one standing."""
+
+    standing: Standing
+    llm_arm: str | None
+    """That of the agent's own strategy."""
+    asked: tuple[Asked, ...]
 
 
 class _Held:
@@ -336,6 +358,7 @@ def _decision(
         logging=logging or {decided.arm: decided.probability},
         exploration=decided.exploration,
         excluded=decided.exploration_excluded,
+        experiment=decided.experiment,
         gates=decided.gates,
         salience=decided.salience.effective,
         context=context,

@@ -14,11 +14,12 @@ from schemas import checkpoint, identity
 from schemas.checkpoint import CheckpointError
 from schemas.decisions import Decided
 from schemas.state import PartitionState
-from schemas.subjects import partition_of
+from schemas.subjects import output_subject, partition_of
 from streams.log import ReadableLog
 from streams.order import Group, groups
-from streams.session_file import SessionFile, read_session
+from streams.session_file import SessionFile, read_records
 from streams.session_log import SessionLog
+from streams.session_stream import SessionStream
 
 
 class RecordingError(ValueError):
@@ -63,32 +64,23 @@ def from_file(path: Path) -> Recording:
         SessionFileError: it is none, of another version, cut or damaged; names the line.
         RecordingError: it holds no decision, or a state that this program cannot read.
     """
-    return of_file(read_session(path), str(path))
+    log = SessionStream(path)
+    header = log.outline.header
+    decided = output_subject(header.partition, header.agent, *_DECIDED)
+    first = next(read_records(path, decided.__eq__), None)
+    return _of_file(log.outline, log, str(path), has_decision=first is not None)
 
 
 def of_file(file: SessionFile, origin: str) -> Recording:
-    """A session's file that was read; `origin` is what errors call it.
+    """A session's file that was read whole; `origin` is what errors call it.
 
     Raises:
         RecordingError: it holds no decision, or a state that this program cannot read.
     """
     header = file.header
-    if not any(each.subject.endswith(_DECIDED) for each in file.records):
-        raise RecordingError(
-            f"{origin!r} holds no decision of agent {header.agent!r}: there is nothing"
-            " to decide again"
-        )
-    return Recording(
-        log=SessionLog(file),
-        partition=header.partition,
-        agent=header.agent,
-        first=header.first,
-        last=header.last,
-        start=_start(file, origin),
-        sessions=(header.session_id,),
-        chain=file.trailer.chain,
-        origin=origin,
-    )
+    decided = output_subject(header.partition, header.agent, *_DECIDED)
+    has_decision = any(each.subject == decided for each in file.records)
+    return _of_file(file, SessionLog(file), origin, has_decision=has_decision)
 
 
 async def from_session(
@@ -135,7 +127,7 @@ async def from_range(
     )
 
 
-_DECIDED = f".{Decided.kind}.{Decided.token()}"
+_DECIDED = (Decided.kind, Decided.token())
 
 
 class _Scan:
@@ -181,6 +173,28 @@ class _Scan:
         for output in step.outputs:
             if isinstance(output.message, Decided):
                 self.sessions[output.message.session_id or ""] = None
+
+
+def _of_file(
+    file: SessionFile, log: ReadableLog, origin: str, *, has_decision: bool
+) -> Recording:
+    header = file.header
+    if not has_decision:
+        raise RecordingError(
+            f"{origin!r} holds no decision of agent {header.agent!r}: there is nothing"
+            " to decide again"
+        )
+    return Recording(
+        log=log,
+        partition=header.partition,
+        agent=header.agent,
+        first=header.first,
+        last=header.last,
+        start=_start(file, origin),
+        sessions=(header.session_id,),
+        chain=file.trailer.chain,
+        origin=origin,
+    )
 
 
 def _start(file: SessionFile, origin: str) -> PartitionState:

@@ -5,12 +5,13 @@ and nothing that is learnt from events. It uses the folds of the mind itself.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from handlers.consulting import consultation
 from handlers.strategies import registry
 from projections.folds import agent as agent_fold
+from projections.folds import experiments
 from projections.folds.agent import Scene
 from projections.folds.partition import shared_after
 from schemas import aids as aiding
@@ -19,6 +20,8 @@ from schemas.context import Strategy
 from schemas.controls import Action
 from schemas.decisions import heuristic_arm
 from schemas.envelope import Input, Output
+from schemas.experiments import Variant, VariantName
+from schemas.learning import ProposalMade
 from schemas.notes import ControlApplied
 from schemas.packs import CompiledPack, Heuristic, compile_pack, from_blob
 from schemas.reasons import ResponseType
@@ -27,8 +30,10 @@ from schemas.state import STRANGER, AgentState, PartitionState, SharedState, Tau
 from schemas.subjects import SHARED_AGENT
 from streams.log import ReadableLog
 
-_CHANGES = (ControlApplied,)
+CHANGES = (ControlApplied, ProposalMade)
 """The outputs by which a control changes a standing."""
+
+NO_VARIANT = Variant()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Standing:
     agent: AgentState = STRANGER
     """Only of what controls change."""
     by_digest: Mapping[str, CompiledPack] = field(default_factory=dict)
+    variant: Variant = NO_VARIANT
+    """Of a running experiment."""
 
     @classmethod
     def of(cls, state: PartitionState, agent: str) -> "Standing":
@@ -67,7 +74,7 @@ class Standing:
     @cached_property
     def settings(self) -> MindSettings:
         """The settings in force."""
-        return self.shared.settings or UNSTARTED
+        return experiments.under(self.shared.settings or UNSTARTED, self.variant)
 
     @cached_property
     def packs(self) -> tuple[CompiledPack, ...]:
@@ -92,7 +99,14 @@ class Standing:
     @property
     def strategy(self) -> StrategySpec:
         """The strategy that the agent decides by."""
-        return self.agent.strategy or self.settings.strategy
+        own = self.variant.strategy or self.agent.strategy
+        return own or self.settings.strategy
+
+    def under(self, name: VariantName | None) -> "Standing":
+        """The standing under a variant of the experiment that runs."""
+        if name is None or self.agent.experiment is None:
+            return self
+        return replace(self, variant=self.agent.experiment.named(name))
 
     def asked(self, spec: StrategySpec | None) -> Asked:
         """A strategy as it would decide here; None is the agent's own.
@@ -124,7 +138,7 @@ class Standing:
 
     def after(self, taken: Input, outputs: Sequence[Output]) -> "Standing":
         """The standing after a control and what the mind made of it."""
-        said = [each for each in outputs if isinstance(each.message, _CHANGES)]
+        said = [each for each in outputs if isinstance(each.message, CHANGES)]
         if not said:
             return self
         if taken.agent == SHARED_AGENT:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from schemas.catalogue import message_type
 from schemas.decisions import Completed, Decided, Dropped
+from schemas.experiments import VariantName
 from schemas.message import Message
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.reasons import Drop, Path, Silence
@@ -72,6 +73,16 @@ class ExcludedView(Struct, frozen=True):
     mass: float
 
 
+class AssignmentView(Struct, frozen=True):
+    """Under which variant of an experiment a decision was made."""
+
+    id: str
+    variant: VariantName
+    probability: float
+    unit: str
+    washout: bool
+
+
 class DecidedView(Struct, frozen=True):
     """A recorded decision."""
 
@@ -94,6 +105,7 @@ class DecidedView(Struct, frozen=True):
     candidates: tuple[CandidateView, ...] = ()
     gates: tuple[GateView, ...] = ()
     session_id: str | None = None
+    experiment: AssignmentView | None = None
     prompt_digest: str | None = None
 
 
