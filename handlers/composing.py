@@ -1,17 +1,19 @@
 """Composing: the messages that a decision is made of, from what led to it."""
 
 import base64
+from datetime import datetime, timedelta
 from typing import Any
 
 from handlers.consulting import Consultation
 from handlers.group import Group
 from handlers.occasion import Occasion
 from handlers.stages import executive
-from handlers.stages.executive import Choice
-from handlers.stages.prompts import Prompt
-from schemas.asks import DeliveryAsked, ModelAsked
+from handlers.stages.executive import Choice, Race
+from handlers.stages.prompts import Prompt, request_hash
+from schemas.asks import DeliveryAsked, ModelAsked, Rival, Words
 from schemas.context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.decisions import SILENT, Completed, Decided, HeuristicFired
+from schemas.settings import ModelSettings
 from schemas.state import Pending
 
 _SOONEST_S = 0.001
@@ -107,9 +109,10 @@ def model_asked(
     prompt: Prompt,
     decision_id: str,
     matched_heuristic_id: str | None,
+    race: Race | None,
 ) -> ModelAsked:
     """The ask to the model."""
-    model = consulted.model
+    model, prediction = consulted.model, consulted.manner.prediction
     return ModelAsked(
         decision_id=decision_id,
         priority=occasion.priority,
@@ -126,11 +129,58 @@ def model_asked(
         urgency=occasion.urgency(),
         matched_heuristic_id=matched_heuristic_id,
         request_hash=prompt.request_hash,
+        prediction=None if prediction == "same" else prediction,
+        rival=_rival(occasion, consulted, race) if race else None,
     )
 
 
-def model_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
-    """The ask to say what the model said, for as long as it is still worth it."""
+def prediction_asked(
+    pending: Pending,
+    end: Completed,
+    model: ModelSettings,
+    system: str,
+    prompt: str,
+    due: datetime,
+    wait_s: float,
+) -> ModelAsked:
+    """The ask to the model how its own words will turn out, which wait for that."""
+    return ModelAsked(
+        purpose="prediction",
+        decision_id=pending.decision_id,
+        priority=pending.priority,
+        expires_at=due,
+        ttl_s=wait_s,
+        model=model.name,
+        system=system,
+        prompt=prompt,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=wait_s,
+        channel=pending.channel,
+        response_type=pending.response_type,
+        urgency=pending.urgency,
+        matched_heuristic_id=pending.matched_heuristic_id,
+        request_hash=request_hash(model, system, prompt),
+        about=Words(ask_id=end.ask_id, model=end.model, text=end.text),
+    )
+
+
+def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
+    """The part of the heuristic that answered because the model had not."""
+    return HeuristicFired(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        heuristic_id=rival.heuristic_id,
+        content_hash=rival.content_hash,
+        mode="shown",
+        similarity=rival.similarity,
+        confidence=rival.confidence,
+    )
+
+
+def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
+    """The ask to say what a decision waited for, as long as it is still worth it."""
+    rival = pending.rival if end.path == "heuristic" else None
     left_s = (pending.expires_at - group.now).total_seconds()
     return DeliveryAsked(
         decision_id=pending.decision_id,
@@ -138,12 +188,30 @@ def model_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAs
         channel=pending.channel,
         text=end.text,
         response_type=end.response_type,
-        urgency=pending.urgency,
+        urgency=rival.urgency if rival else pending.urgency,
         path=end.path,
         action=end.action,
         priority=pending.priority,
         expires_at=pending.expires_at,
         ttl_s=max(left_s, _SOONEST_S),
+    )
+
+
+def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
+    heuristic = race.heuristic
+    deadline = occasion.at + timedelta(milliseconds=race.deadline_ms)
+    return Rival(
+        due_at=min(deadline, occasion.expires_at),
+        llm_arm=consulted.arm,
+        model=consulted.model.name,
+        heuristic_id=heuristic.heuristic_id,
+        content_hash=heuristic.content_hash,
+        text=heuristic.suggested_action,
+        response_type=heuristic.response_type,
+        action=heuristic.action,
+        urgency=occasion.urgency(heuristic),
+        similarity=heuristic.similarity,
+        confidence=heuristic.confidence,
     )
 
 

@@ -1,4 +1,4 @@
-"""Consulting the model: which one may be asked at this point, how, and what is made of it.
+"""Consulting the model: which one may be asked at this point, and in which manner.
 
 Without a model there is no consultation, and its arm is not among those of a strategy.
 """
@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from handlers.group import Group
-from handlers.stages import conclusion, prompts
-from handlers.stages.prompts import Prompt
+from handlers.stages import prompts
+from handlers.stages.prompts import Manner, Prompt
+from handlers.strategies.asking import Asking
 from schemas.context import DecisionContext, Strategy
-from schemas.decisions import Completed, Dropped
 from schemas.packs import CompiledPack
-from schemas.results import ModelAnswered
 from schemas.settings import MindSettings, ModelSettings
-from schemas.state import Pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,7 @@ class Consultation:
     system: str
     """The system prompt, the same for every event."""
     arm: str
-    max_candidates: int
-    """How many candidates it is shown."""
+    manner: Manner
 
     def prompt(self, group: Group, context: DecisionContext) -> Prompt:
         """What it is asked about an event."""
@@ -37,7 +34,7 @@ class Consultation:
             eligible,
             self.system,
             self.model,
-            self.max_candidates,
+            self.manner,
             group.draw,
         )
 
@@ -63,19 +60,23 @@ def consultation(group: Surroundings, strategy: Strategy) -> Consultation | None
     model = group.settings.model
     if model is None:
         return None
-    shown = strategy.config.get("max_candidates", group.settings.max_candidates)
-    max_candidates = shown if isinstance(shown, int) else 0
-    system = prompts.system_prompt(group.settings, group.packs, group.goals)
-    arm = prompts.arm(model, system, max_candidates)
-    return Consultation(model, system, arm, max_candidates)
+    manner = manner_of(group.settings, strategy)
+    system = prompts.system_prompt(
+        group.settings, group.packs, group.goals, manner.prediction
+    )
+    return Consultation(model, system, prompts.arm(model, system, manner), manner)
 
 
-def conclude(
-    group: Group, strategy: Strategy, pending: Pending, result: ModelAnswered
-) -> Completed | Dropped:
-    """What a decision comes to by the model's answer."""
-    settings = group.settings
-    limit = strategy.config.get("llm_confidence_ceiling", settings.confidence_ceiling)
-    ceiling = float(limit) if isinstance(limit, int | float) else 0.0
-    read = prompts.read_answer(result.text, ceiling)
-    return conclusion.answered(pending, result.model, result.text, read, group.now)
+def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
+    """How a strategy asks: in its own manner, and where it has none as the settings say."""
+    own = strategy if isinstance(strategy, Asking) else _NO_MANNER
+    shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
+    return Manner(
+        max_candidates=settings.max_candidates if shown is None else shown,
+        ceiling=settings.confidence_ceiling if ceiling is None else ceiling,
+        present=own.present or settings.present,
+        prediction=own.prediction or settings.prediction,
+    )
+
+
+_NO_MANNER = Asking()

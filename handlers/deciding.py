@@ -4,7 +4,7 @@ The stages in order: outcomes, salience, matching, executive, delivery. The one 
 of the event holds everything that led to it.
 """
 
-from handlers import composing
+from handlers import composing, concluding
 from handlers.consulting import Consultation, consultation
 from handlers.group import Group
 from handlers.occasion import Occasion, occasion
@@ -12,6 +12,7 @@ from handlers.stages import conclusion, executive, matching, outcomes
 from handlers.stages.prompts import Prompt
 from handlers.strategies import exploring, registry
 from handlers.strategies.ranking import ranked
+from schemas.asks import ModelAsked
 from schemas.context import DecisionContext, HeuristicCandidate, Odds, Strategy
 from schemas.sensing import Sensed
 
@@ -58,8 +59,9 @@ def _choose(group: Group, here: Occasion) -> None:
         group.say(composing.fired(here, choice.heuristic, decision_id, shown=True))
         group.say(composing.heuristic_delivery(here, choice.heuristic, decision_id))
     elif consulted is not None and prompt is not None:
-        best_id = result.matched_heuristic_id
-        _ask_model(group, here, consulted, prompt, decision_id, best_id)
+        best_id, race = result.matched_heuristic_id, choice.race
+        ask = composing.model_asked(here, consulted, prompt, decision_id, best_id, race)
+        _ask_model(group, here, strategy, prompt, ask)
 
 
 def _odds(group: Group, strategy: Strategy, context: DecisionContext) -> Odds:
@@ -108,18 +110,14 @@ def _candidates(group: Group, here: Occasion) -> tuple[HeuristicCandidate, ...]:
 
 
 def _ask_model(
-    group: Group,
-    here: Occasion,
-    consulted: Consultation,
-    prompt: Prompt,
-    decision_id: str,
-    best_id: str | None,
+    group: Group, here: Occasion, strategy: Strategy, prompt: Prompt, ask: ModelAsked
 ) -> None:
     """Ask, and give up the least salient of those that wait if they are too many."""
     for heuristic in prompt.shown:
-        group.say(composing.fired(here, heuristic, decision_id, shown=False))
-    group.say(composing.model_asked(here, consulted, prompt, decision_id, best_id))
+        group.say(composing.fired(here, heuristic, ask.decision_id, shown=False))
+    group.say(ask)
     pending = group.state.pending
-    crowded_out = conclusion.superseded(pending[id_] for id_ in sorted(pending))
-    if crowded_out is not None:
-        group.say(crowded_out)
+    given_up = conclusion.crowded_out(pending[id_] for id_ in sorted(pending))
+    if given_up is not None:
+        gives_way = conclusion.superseded(given_up)
+        concluding.without_model(group, strategy, given_up, gives_way)

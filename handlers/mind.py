@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from handlers import composing, consulting, deciding, proposing
+from handlers import concluding, deciding, proposing
 from handlers.group import Group
 from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
 from handlers.strategies import registry
@@ -18,7 +18,6 @@ from projections.folds.agent import begin
 from schemas.aids import Aids
 from schemas.catalogue import ControlMessage, OutputMessage
 from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
-from schemas.decisions import Completed, Dropped
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied
@@ -32,7 +31,7 @@ from schemas.results import (
 )
 from schemas.sensing import Sensed
 from schemas.settings import StrategySpec
-from schemas.state import STRANGER, AgentState, PartitionState, Pending
+from schemas.state import STRANGER, AgentState, PartitionState
 
 TIMERS_AT_ONCE = 200
 """How many timers run in one group; what is left runs with the next input."""
@@ -79,10 +78,16 @@ def _run_timers(group: Group) -> int:
     """Do what is due by now, soonest first; return how much that was."""
     due = timers.due(group.state.timers, group.now)[:TIMERS_AT_ONCE]
     for timer in due:
+        # One that ran before it may have ended what this one was to end.
+        if timer not in group.state.timers:
+            continue
         if timer.purpose == "outcome":
             group.say(outcomes.expired(group.state.fires, timer.id))
         else:
-            group.say(conclusion.given_up(group.state.pending[timer.id]))
+            pending = group.state.pending[timer.id]
+            otherwise = conclusion.given_up(pending)
+            strategy = deciding.strategy_in_force(group)
+            concluding.without_model(group, strategy, pending, otherwise)
     return len(due)
 
 
@@ -96,7 +101,7 @@ def _answer(group: Group, ran: int) -> None:
         case ClockTicked():
             group.say(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
-            _conclude(group, result)
+            concluding.heard(group, deciding.strategy_in_force(group), result)
         case Delivered() | DeliveryFailed() as result:
             group.say(
                 delivery.refusal(group.state, result) or Handled(reason="recorded")
@@ -130,27 +135,3 @@ def _control(group: Group, control: ControlMessage) -> None:
             group.state, group.packs, group.taken.agent, control, group.aids, problem
         )
     )
-
-
-def _conclude(group: Group, result: ModelAnswered | ModelFailed) -> None:
-    refused = delivery.refusal(group.state, result)
-    pending = group.state.pending.get(result.ask_id)
-    if refused is not None or pending is None:
-        group.say(refused or Handled(reason="unknown", detail=result.ask_id))
-        return
-    if pending.variant is not None:
-        group.adopt(pending.variant)
-    end = _end(group, pending, result)
-    group.say(Handled(reason="recorded"))
-    group.say(end)
-    if isinstance(end, Completed):
-        group.say(composing.model_delivery(group, pending, end))
-
-
-def _end(
-    group: Group, pending: Pending, result: ModelAnswered | ModelFailed
-) -> Completed | Dropped:
-    if isinstance(result, ModelFailed):
-        return conclusion.failed(pending, result)
-    strategy = deciding.strategy_in_force(group)
-    return consulting.conclude(group, strategy, pending, result)

@@ -22,6 +22,8 @@ class Occasion:
 
     id: str
     """The event's."""
+    at: datetime
+    """The agent's time."""
     event: Sensed
     domain: Domain
     assessment: Assessment
@@ -62,6 +64,7 @@ def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
     )
     return Occasion(
         id=group.taken.id,
+        at=group.now,
         event=event,
         domain=domain,
         assessment=salience.assess(

@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from schemas.controls import Action
-from schemas.message import Message, Moment, Name, Seconds, Unit
+from schemas.decisions import Arm
+from schemas.message import Message, Moment, Name, Part, Seconds, Unit
 from schemas.reasons import Path, ResponseType
 from schemas.subjects import Kind
 
@@ -24,10 +25,36 @@ class Ask(Message):
     """The same as seconds from the broker's time of this ask: the effects' measure."""
 
 
+class Rival(Part):
+    """A heuristic that answers if the model has not by its deadline."""
+
+    due_at: Moment
+    """The model's deadline, in the agent's time."""
+    llm_arm: Arm
+    """The arm that it runs against."""
+    model: Name
+    heuristic_id: Name
+    content_hash: Name
+    text: str = Field(min_length=1)
+    response_type: ResponseType
+    action: Action | None = None
+    urgency: Unit
+    similarity: float
+    confidence: Unit
+
+
+class Words(Part):
+    """What a model said, before it is known how it thinks that this will turn out."""
+
+    ask_id: Name
+    model: str
+    text: str
+
+
 class ModelAsked(Ask):
     """Ask the model this."""
 
-    purpose: Literal["answer"] = "answer"
+    purpose: Literal["answer", "prediction"] = "answer"
     model: Name
     system: str
     prompt: str
@@ -43,6 +70,12 @@ class ModelAsked(Ask):
     """The best candidate, which earns nothing by the model's answer."""
     request_hash: Name
     """Of model, system, prompt and sampling: what a replay finds the answer by."""
+    prediction: Literal["separate", "off"] | None = None
+    """How it is to predict what comes of its answer; None: with the answer."""
+    rival: Rival | None = None
+    """Who answers if the model takes too long."""
+    about: Words | None = None
+    """What a prediction is asked about."""
 
 
 class DeliveryAsked(Ask):

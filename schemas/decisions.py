@@ -27,6 +27,9 @@ Exclusion = Literal["critical_urgency", "threat", "muted", "budget_exhausted"]
 SILENT = "silent"
 """The arm of saying nothing."""
 
+RACE = "race:"
+"""What the arms of races begin with."""
+
 
 def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
     """The arm of answering by a heuristic: another content is another arm."""
@@ -36,6 +39,17 @@ def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
 def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
     """The arm of asking a model in one way; neither event nor candidates are part of it."""
     return f"llm:{model}@{template_hash}@{sampling_hash}"
+
+
+def race_arm(llm: str, heuristic: str, deadline_ms: int) -> str:
+    """The arm of asking the model, with a heuristic that answers if it takes too long."""
+    return f"{RACE}{llm}+{heuristic}@{deadline_ms}"
+
+
+def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
+    """The deadline in the arm of a race between these two; None if it is none."""
+    deadline = arm.removeprefix(race_arm(llm, heuristic, 0)[:-1])
+    return int(deadline) if deadline.isdecimal() else None
 
 
 class Gate(Part):
@@ -157,16 +171,20 @@ class Completed(Decision):
 
     decision_id: Name
     ask_id: Name
-    path: Literal["llm", "fallback"]
+    path: Literal["llm", "fallback", "heuristic"]
+    """`heuristic`: it stood by, and the model did not answer by the deadline."""
     text: str
     response_type: ResponseType
     action: Action | None = None
     model: str
+    """The model that was asked."""
     predicted_success: Unit
     prediction_confidence: Unit
     matched_heuristic_id: str | None = None
     also_answers: tuple[Name, ...] = ()
     """Further decisions that this answers, when several were batched."""
+    winner: Arm | None = None
+    """In a race of the model with a heuristic: the arm whose words these are."""
 
 
 class Dropped(Decision):

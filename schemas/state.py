@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from immutables import Map
 from msgspec import Struct, field
 
+from schemas.asks import Rival, Words
 from schemas.bounded import Bounded
 from schemas.controls import Action
 from schemas.experiments import Experiment, Variant
@@ -18,6 +19,7 @@ from schemas.reasons import Outcome, ResponseType
 from schemas.settings import (
     LearningSettings,
     MindSettings,
+    Prediction,
     SessionClock,
     StrategySpec,
 )
@@ -188,6 +190,16 @@ class OpenFire(Struct, frozen=True, kw_only=True):
     expectations: tuple[Expectation, ...]
 
 
+class Trigger(Struct, frozen=True, kw_only=True):
+    """What a fire needs to know of its event, if it comes later than that."""
+
+    at: datetime
+    domain: str
+    entities: tuple[str, ...]
+    expectations: tuple[Expectation, ...]
+    """What would be waited for, had it fired at once."""
+
+
 AskStatus: TypeAlias = Literal["open", "answered", "late"]
 
 
@@ -203,6 +215,15 @@ class Pending(Struct, frozen=True, kw_only=True):
     urgency: float
     priority: float
     matched_heuristic_id: str | None
+    prediction: Prediction = "same"
+    prompt: str | None = None
+    """What was asked, if a prediction of the answer is to be asked for later."""
+    about: Words | None = None
+    """The answer, if only its prediction is waited for."""
+    rival: Rival | None = None
+    """Who answers if the model takes too long."""
+    trigger: Trigger | None = None
+    """The event, for the rival's fire."""
     variant: Variant | None = None
     """The variant of an experiment that it was asked under."""
 
@@ -222,7 +243,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     due: datetime
     id: str
     """The fire or the ask it is about."""
-    purpose: Literal["outcome", "model"]
+    purpose: Literal["outcome", "model", "race", "prediction"]
 
 
 class Overrides(Struct, frozen=True, kw_only=True):

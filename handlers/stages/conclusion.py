@@ -1,14 +1,15 @@
 """Conclusion: what a decision that waited for the model comes to.
 
-An answer in time is said; a stale one, an empty one and a failure are not, and the
-decision ends as dropped with the reason.
+An answer in time is said; a stale one, an empty one and a failure are not. The decision
+then ends as dropped with the reason, unless a heuristic stands by to answer instead.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from schemas.asks import Rival, Words
 from schemas.context import ReadAnswer
-from schemas.decisions import Completed, Dropped
+from schemas.decisions import Completed, Dropped, heuristic_arm
 from schemas.reasons import Drop
 from schemas.results import ModelFailed
 from schemas.state import Pending
@@ -29,21 +30,39 @@ def answered(
 ) -> Completed | Dropped:
     """The end of a decision whose model answered `raw`, read as `answer`."""
     if now > pending.expires_at:
-        return _dropped(pending, "stale", f"stale since {pending.expires_at}")
+        return _stale(pending)
     if not raw.strip():
         return _dropped(pending, "llm_no_response", "the model's answer was empty")
     if not answer.text:
         return _dropped(pending, "llm_declined", "the model chose to say nothing")
+    return _spoken(pending, pending.ask_id, model, answer)
+
+
+def predicted(
+    pending: Pending, about: Words, answer: ReadAnswer, now: datetime
+) -> Completed | Dropped:
+    """The end of a decision whose answer waited for its prediction."""
+    if now > pending.expires_at:
+        return _stale(pending)
+    return _spoken(pending, about.ask_id, about.model, answer)
+
+
+def outrun(pending: Pending, rival: Rival, now: datetime) -> Completed | Dropped:
+    """The end of a decision that the heuristic answers, for the model has not."""
+    if now > pending.expires_at:
+        return _stale(pending)
     return Completed(
         decision_id=pending.decision_id,
         ask_id=pending.ask_id,
-        path="llm",
-        text=answer.text,
-        response_type=pending.response_type,
-        model=model,
-        predicted_success=answer.predicted_success,
-        prediction_confidence=answer.prediction_confidence,
-        matched_heuristic_id=pending.matched_heuristic_id,
+        path="heuristic",
+        text=rival.text,
+        response_type=rival.response_type,
+        action=rival.action,
+        model=rival.model,
+        predicted_success=rival.confidence,
+        prediction_confidence=rival.confidence,
+        matched_heuristic_id=rival.heuristic_id,
+        winner=heuristic_arm(rival.heuristic_id, rival.content_hash),
     )
 
 
@@ -57,14 +76,36 @@ def given_up(pending: Pending) -> Dropped:
     return _dropped(pending, "llm_timeout", "no answer came")
 
 
-def superseded(waiting: Iterable[Pending]) -> Dropped | None:
-    """The end of the least salient waiting decision, if too many wait; the oldest first."""
+def superseded(pending: Pending) -> Dropped:
+    """The end of a decision that gives way to others."""
+    return _dropped(pending, "superseded", "too many wait for the model")
+
+
+def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
+    """The least salient that waits, if too many do; the oldest of equals."""
     pending = sorted(
         waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
     )
-    if len(pending) <= PENDING_LIMIT:
-        return None
-    return _dropped(pending[0], "superseded", "too many wait for the model")
+    return pending[0] if len(pending) > PENDING_LIMIT else None
+
+
+def _spoken(pending: Pending, ask_id: str, model: str, answer: ReadAnswer) -> Completed:
+    return Completed(
+        decision_id=pending.decision_id,
+        ask_id=ask_id,
+        path="llm",
+        text=answer.text,
+        response_type=pending.response_type,
+        model=model,
+        predicted_success=answer.predicted_success,
+        prediction_confidence=answer.prediction_confidence,
+        matched_heuristic_id=pending.matched_heuristic_id,
+        winner=pending.rival.llm_arm if pending.rival else None,
+    )
+
+
+def _stale(pending: Pending) -> Dropped:
+    return _dropped(pending, "stale", f"stale since {pending.expires_at}")
 
 
 def _dropped(pending: Pending, reason: Drop, detail: str) -> Dropped:

@@ -17,7 +17,7 @@ from schemas.context import (
     Odds,
     Strategy,
 )
-from schemas.decisions import SILENT, Candidate, Draw
+from schemas.decisions import RACE, SILENT, Candidate, Draw, race_deadline_ms
 from schemas.numbers import round6
 from schemas.reasons import Path
 
@@ -26,6 +26,14 @@ ARM_PURPOSE = "arm"
 
 Drawn = Callable[[str], float]
 """A keyed draw in [0, 1) for a purpose at this occasion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A heuristic that answers if the model has not by its deadline."""
+
+    heuristic: HeuristicCandidate
+    deadline_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,8 @@ class Choice:
     path: Path
     candidates: tuple[Candidate, ...]
     """Every arm that was weighed."""
+    race: Race | None = None
+    """The race that the arm is, if it is one."""
 
     @property
     def asks_model(self) -> bool:
@@ -53,14 +63,16 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
     by_arm = dict(odds.arms)
     arm, draw = _taken(odds, drawn)
     heuristic = next((c for c in context.candidates if c.arm == arm), None)
+    race = _race(arm, context)
     return Choice(
         arm=arm,
         probability=by_arm[arm],
         odds=odds,
         draw=draw,
         heuristic=heuristic,
-        path=_path(arm, context, heuristic),
+        path="llm" if race is not None else _path(arm, context, heuristic),
         candidates=_weighed(context, by_arm),
+        race=race,
     )
 
 
@@ -114,10 +126,21 @@ def _path(
     return "llm" if arm == context.llm_arm else "rejected"
 
 
+def _race(arm: str, context: DecisionContext) -> Race | None:
+    """What a race's arm says: which of the candidates, and by when."""
+    if context.llm_arm is None or not arm.startswith(RACE):
+        return None
+    for each in context.candidates:
+        deadline_ms = race_deadline_ms(arm, context.llm_arm, each.arm)
+        if deadline_ms is not None:
+            return Race(each, deadline_ms)
+    return None
+
+
 def _weighed(
     context: DecisionContext, by_arm: Mapping[str, float]
 ) -> tuple[Candidate, ...]:
-    """Every arm as it was weighed: the heuristics, then the model, then silence."""
+    """Every arm as it was weighed: heuristics, the model, races of them, silence."""
     weighed = [
         Candidate(
             arm=each.arm,
@@ -141,5 +164,10 @@ def _weighed(
                 reason=None if context.immediate else "not_immediate",
             )
         )
+    weighed += [
+        Candidate(arm=arm, probability=by_arm[arm])
+        for arm in by_arm
+        if arm.startswith(RACE)
+    ]
     weighed.append(Candidate(arm=SILENT, probability=by_arm.get(SILENT, 0.0)))
     return tuple(weighed)

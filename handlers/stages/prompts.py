@@ -1,11 +1,11 @@
 """Prompts: what the model is told, and what is made of its answer.
 
 The system prompt holds who it is, where, and the person's goals; the prompt holds the
-event and what was said in like situations, in no order, without scores, to be ignored if
-it does not fit. The prediction comes with the answer, in the same call.
+event and what was learnt of like situations. Unless told otherwise that is without scores
+and in no order, and the prediction comes with the answer, in the same call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -15,7 +15,7 @@ from schemas.context import DecisionContext, HeuristicCandidate, ReadAnswer
 from schemas.decisions import llm_arm
 from schemas.numbers import clamp, round6
 from schemas.packs import CompiledPack
-from schemas.settings import MindSettings, ModelSettings
+from schemas.settings import MindSettings, ModelSettings, Prediction, Presentation
 
 EVENT_CAP = 1_000
 CANDIDATE_CAP = 300
@@ -31,13 +31,51 @@ _FORMAT = (
     '"predicted_success": the probability from 0 to 1 that it leads to a good outcome, '
     '"prediction_confidence": how much you know to judge that, from 0 to 1}.'
 )
+_ANSWER_FORMAT = (
+    'Reply with one JSON object: {"response": what you say, "" to say nothing}.'
+)
+_PREDICTION_FORMAT = (
+    'Reply with one JSON object: {"predicted_success": the probability from 0 to 1 that '
+    'what you said leads to a good outcome, "prediction_confidence": how much you know '
+    "to judge that, from 0 to 1}."
+)
+_FORMATS: Mapping[Prediction, str] = {
+    "same": _FORMAT,
+    "separate": _ANSWER_FORMAT,
+    "off": _ANSWER_FORMAT,
+}
 _GOALS = "The person's goals, by which success is measured:"
 _EVENT = "Just now, from {source}: {text}"
 _EARLIER = "What was said in similar situations (you may ignore all of it):"
 _CANDIDATE = '- when "{condition}": "{action}"'
+_HINT = (
+    'Experience suggests for "{condition}": "{action}". It is {confidence:.0%} sure of'
+    " that. Judge for yourself: follow it, change it or say something else."
+)
 _QUESTION = "What do you say?"
+_PREDICTION = 'You said: "{answer}"\n\nHow will it turn out?'
 _TEMPLATES = (_FORMAT, _GOALS, _EVENT, _EARLIER, _CANDIDATE, _QUESTION)
 _CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """In which way a model is asked, whatever the event."""
+
+    max_candidates: int = 3
+    """How many candidates it is shown; of hints never more than one."""
+    ceiling: float = 0.8
+    """Its own confidence counts up to here."""
+    present: Presentation = "neutral"
+    prediction: Prediction = "same"
+
+    @property
+    def shown(self) -> int:
+        """How many candidates it is shown at most."""
+        if self.present == "none":
+            return 0
+        most = 1 if self.present == "hint" else self.max_candidates
+        return min(most, self.max_candidates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +90,36 @@ class Prompt:
 
 
 def system_prompt(
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
+    goals: Sequence[str],
+    prediction: Prediction = "same",
+) -> str:
+    """Base, personality, the domains by name, goals, each capped, and how to reply."""
+    return _system(settings, packs, goals, _FORMATS[prediction])
+
+
+def prediction_system_prompt(
     settings: MindSettings, packs: Sequence[CompiledPack], goals: Sequence[str]
 ) -> str:
-    """Base, personality, the domains by name, and goals, each capped."""
-    contexts = [
-        _capped(pack.pack.executive.domain_context, CONTEXT_CAP) for pack in packs
-    ]
-    parts = [settings.base_prompt, settings.personality, *contexts]
-    if goals:
-        listed = "\n".join(f"- {_capped(goal, GOAL_CAP)}" for goal in goals)
-        parts.append(f"{_GOALS}\n{listed}")
-    parts.append(_FORMAT)
-    return "\n\n".join(part.strip() for part in parts if part.strip())
+    """The same for the call that only predicts."""
+    return _system(settings, packs, goals, _PREDICTION_FORMAT)
 
 
-def arm(model: ModelSettings, system: str, max_candidates: int) -> str:
+def prediction_prompt(asked: str, answer: str) -> str:
+    """What is asked about an answer; `asked` is the prompt that it answers."""
+    said = _PREDICTION.format(answer=_capped(answer, CONTEXT_CAP))
+    return f"{asked}\n\n{said}"
+
+
+def arm(model: ModelSettings, system: str, manner: Manner) -> str:
     """The arm of asking this model in this way, whatever the event."""
     template = identity.digest(
         *(text.encode() for text in _TEMPLATES),
         system.encode(),
         _CAPS.encode(),
-        f"neutral/{max_candidates}".encode(),
+        f"{manner.present}/{manner.max_candidates}".encode(),
+        *(text.encode() for text in _further_templates(manner)),
     )
     return llm_arm(model.name, template, _sampling_hash(model))
 
@@ -82,13 +129,13 @@ def build(
     candidates: Sequence[HeuristicCandidate],
     system: str,
     model: ModelSettings,
-    max_candidates: int,
+    manner: Manner,
     drawn: Callable[[str], float],
 ) -> Prompt:
     """The prompt for an event; `drawn` is the keyed draw that shuffles the candidates."""
     shown = tuple(
         sorted(
-            candidates[:max_candidates],
+            candidates[: manner.shown],
             key=lambda each: (drawn(f"order/{each.heuristic_id}"), each.heuristic_id),
         )
     )
@@ -96,8 +143,12 @@ def build(
         source=context.event_source, text=_capped(context.event_text, EVENT_CAP)
     )
     parts = [event]
-    if shown:
-        parts.append("\n".join([_EARLIER, *(_line(each) for each in shown)]))
+    if shown and manner.present == "hint":
+        parts += [_line(_HINT, each) for each in shown]
+    elif shown:
+        parts.append(
+            "\n".join([_EARLIER, *(_line(_CANDIDATE, each) for each in shown)])
+        )
     parts.append(_QUESTION)
     user = "\n\n".join(parts)
     return Prompt(system, user, shown, request_hash(model, system, user))
@@ -113,24 +164,62 @@ def request_hash(model: ModelSettings, system: str, prompt: str) -> str:
     )
 
 
-def read_answer(text: str, ceiling: float) -> ReadAnswer:
+def read_answer(
+    text: str, ceiling: float, prediction: Prediction = "same"
+) -> ReadAnswer:
     """Read a model's answer; one that is no JSON object is taken at its word.
 
     Its own confidence is clamped to [0, ceiling]: models think too well of themselves.
+    What it was not asked to predict with the answer is unknown.
     """
-    fields = _object_in(text)
+    fields = _object_in(text, "response")
     if fields is None:
-        unknown = min(UNKNOWN_PREDICTION, ceiling)
-        return ReadAnswer(text.strip(), unknown, unknown)
+        return unpredicted(text.strip(), ceiling)
     response = fields.get("response")
+    said = response.strip() if isinstance(response, str) else ""
+    if prediction != "same":
+        return unpredicted(said, ceiling)
+    return _predicted(said, fields, ceiling)
+
+
+def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
+    """An earlier answer with what the model, asked again, predicts of it."""
+    fields = _object_in(text, "predicted_success")
+    return _predicted(answer, fields or {}, ceiling)
+
+
+def unpredicted(answer: str, ceiling: float) -> ReadAnswer:
+    """An answer of which nobody knows how it will turn out."""
+    unknown = min(UNKNOWN_PREDICTION, ceiling)
+    return ReadAnswer(answer, unknown, unknown)
+
+
+def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> ReadAnswer:
     return ReadAnswer(
-        text=response.strip() if isinstance(response, str) else "",
+        text=answer,
         predicted_success=_prediction(fields.get("predicted_success"), ceiling),
         prediction_confidence=_prediction(fields.get("prediction_confidence"), ceiling),
     )
 
 
-def _object_in(text: str) -> dict[str, object] | None:
+def _system(
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
+    goals: Sequence[str],
+    form: str,
+) -> str:
+    contexts = [
+        _capped(pack.pack.executive.domain_context, CONTEXT_CAP) for pack in packs
+    ]
+    parts = [settings.base_prompt, settings.personality, *contexts]
+    if goals:
+        listed = "\n".join(f"- {_capped(goal, GOAL_CAP)}" for goal in goals)
+        parts.append(f"{_GOALS}\n{listed}")
+    parts.append(form)
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _object_in(text: str, key: str) -> dict[str, object] | None:
     # Models like to wrap what they were asked for in a fence or a sentence.
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
@@ -141,7 +230,7 @@ def _object_in(text: str) -> dict[str, object] | None:
         return None
     # An object that is all of the answer is for a program: nobody should hear it.
     is_all = text.strip() == text[start : end + 1]
-    return fields if is_all or "response" in fields else None
+    return fields if is_all or key in fields else None
 
 
 def _prediction(value: object, ceiling: float) -> float:
@@ -154,10 +243,18 @@ def _sampling_hash(model: ModelSettings) -> str:
     return identity.digest(f"{model.temperature}/{model.max_tokens}".encode())
 
 
-def _line(candidate: HeuristicCandidate) -> str:
-    return _CANDIDATE.format(
+def _further_templates(manner: Manner) -> tuple[str, ...]:
+    """What of the texts only some manners use; the system prompt holds the rest."""
+    hint = (_HINT,) if manner.present == "hint" else ()
+    separate = (_PREDICTION_FORMAT, _PREDICTION)
+    return (*hint, *separate) if manner.prediction == "separate" else hint
+
+
+def _line(template: str, candidate: HeuristicCandidate) -> str:
+    return template.format(
         condition=_capped(candidate.condition_text, CANDIDATE_CAP),
         action=_capped(candidate.suggested_action, CANDIDATE_CAP),
+        confidence=candidate.confidence,
     )
 
 

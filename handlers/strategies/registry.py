@@ -9,6 +9,7 @@ from pydantic import JsonValue, ValidationError
 
 from handlers.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.strategies.heuristic_first import HeuristicFirst
+from handlers.strategies.hybrid import Hybrid
 from schemas.context import Strategy
 from schemas.settings import MindSettings, StrategySpec
 
@@ -16,6 +17,7 @@ Parameters = dict[str, JsonValue]
 
 STRATEGIES: Mapping[str, Callable[[Parameters], Strategy]] = {
     "heuristic_first": HeuristicFirst.model_validate,
+    "hybrid": Hybrid.model_validate,
     "always_llm": AlwaysLlm.model_validate,
     "silent": Silent.model_validate,
     "random": Random.model_validate,
@@ -37,7 +39,7 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
 
 def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     given = _with_short_names(spec.parameters)
-    if spec.name != HeuristicFirst.name:
+    if spec.name not in (HeuristicFirst.name, Hybrid.name):
         return given
     return {
         "confidence_threshold": settings.threshold,

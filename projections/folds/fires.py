@@ -1,20 +1,18 @@
 """Fires and decisions: what later feedback and outcomes will be about."""
 
-from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import timers
+from projections.folds import timers, waits
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.learning import OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome
 from schemas.state import (
     AgentState,
     AskStatus,
-    Expectation,
     OpenFire,
-    Pending,
     Remembered,
     Timer,
+    Trigger,
 )
 
 FIRE_LIMIT = 256
@@ -32,9 +30,11 @@ def decided(state: AgentState, decision_id: str, message: Decided) -> AgentState
     return replace(state, decisions=state.decisions.set(decision_id, remembered))
 
 
-def completed(state: AgentState, message: Completed) -> AgentState:
-    """The state in which a pending decision has spoken."""
-    state = _no_longer_pending(state, message.ask_id, "answered")
+def completed(
+    state: AgentState, message: Completed, heard: str | None = None
+) -> AgentState:
+    """The state in which a pending decision has spoken; `heard` as in `waits.spoken`."""
+    state = waits.spoken(state, message.decision_id, heard)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -46,21 +46,12 @@ def dropped(state: AgentState, message: Dropped) -> AgentState:
     """The state in which a pending decision has come to nothing."""
     if message.ask_id is not None:
         status: AskStatus = "late" if message.reason == "llm_timeout" else "answered"
-        state = _no_longer_pending(state, message.ask_id, status)
+        state = waits.over(state, message.ask_id, status)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
     fell = replace(remembered, path="fallback")
     return replace(state, decisions=state.decisions.set(message.decision_id, fell))
-
-
-def asked(state: AgentState, pending: Pending, timer: Timer) -> AgentState:
-    """The state that waits for a model's answer."""
-    return replace(
-        ask_is(state, pending.ask_id, "open"),
-        pending=state.pending.set(pending.ask_id, pending),
-        timers=timers.added(state.timers, timer),
-    )
 
 
 def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
@@ -69,12 +60,7 @@ def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
 
 
 def fired(
-    state: AgentState,
-    fire_id: str,
-    message: HeuristicFired,
-    domain: str,
-    entities: tuple[str, ...],
-    expectations: tuple[Expectation, ...],
+    state: AgentState, fire_id: str, message: HeuristicFired, trigger: Trigger
 ) -> AgentState:
     """The state that remembers a shown fire and waits for what its pack expects."""
     remembered = state.decisions.get(message.decision_id)
@@ -87,16 +73,16 @@ def fired(
         content_hash=message.content_hash,
     )
     state = replace(state, decisions=state.decisions.set(message.decision_id, known))
-    if not expectations:
+    if not trigger.expectations:
         return state
     fire = OpenFire(
         fire_id=fire_id,
         decision_id=message.decision_id,
         heuristic_id=message.heuristic_id,
         content_hash=message.content_hash,
-        domain=domain,
-        entities=entities,
-        expectations=expectations,
+        domain=trigger.domain,
+        entities=trigger.entities,
+        expectations=trigger.expectations,
     )
     return _waiting(state, fire)
 
@@ -129,11 +115,3 @@ def _waiting(state: AgentState, fire: OpenFire) -> AgentState:
         fires=(*state.fires[len(given_up) :], fire),
         timers=timers.added(pending, timer),
     )
-
-
-def _no_longer_pending(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
-    state = ask_is(state, ask_id, status)
-    if ask_id not in state.pending:
-        return state
-    pending: Map[str, Pending] = state.pending.delete(ask_id)
-    return replace(state, pending=pending, timers=timers.without(state.timers, ask_id))

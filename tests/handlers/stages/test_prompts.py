@@ -28,7 +28,7 @@ def build(
         candidates,
         "system",
         MODEL,
-        maximum,
+        prompts.Manner(max_candidates=maximum),
         lambda purpose: identity.draw(key, "ana", "e", purpose),
     )
 
@@ -133,7 +133,7 @@ def test_everything_is_capped() -> None:
         [candidate("a", condition_text=long, suggested_action=long)],
         "system",
         MODEL,
-        3,
+        prompts.Manner(),
         lambda _: 0.5,
     )
     life = Life(pack(context=long[:8_000]), model=MODEL, goals=(long,))

@@ -12,8 +12,8 @@ from schemas.controls import (
 from schemas.decisions import Completed, Dropped, HeuristicFired
 from schemas.learning import OutcomeExpired
 from schemas.settings import UNSTARTED
-from schemas.state import AgentState, Shelf, Timer
-from tests.factories import after
+from schemas.state import AgentState, Shelf, Timer, Trigger
+from tests.factories import NOON, after
 
 
 def test_the_end_of_a_forgotten_decision_is_taken_in() -> None:
@@ -42,10 +42,12 @@ def test_the_end_of_a_forgotten_decision_is_taken_in() -> None:
         fire_id="f", decision_id="d", heuristic_id="h", content_hash="c"
     )
 
-    assert fires.completed(state, completed).asks.get("a") == "answered"
+    trigger = Trigger(at=NOON, domain="garden", entities=(), expectations=())
+
+    assert fires.completed(state, completed) == state
     dropped = Dropped(decision_id="d", reason="cancelled")
     assert fires.dropped(state, dropped) == state
-    assert fires.fired(state, "f", fired, "garden", (), ()) == state
+    assert fires.fired(state, "f", fired, trigger) == state
     assert fires.ended(state, expired, "timeout") == state
 
 

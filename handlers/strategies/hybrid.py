@@ -1,0 +1,38 @@
+"""`hybrid`: the model, raced against what was learnt; whoever may be trusted and is first."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from handlers.strategies.critical import criticality
+from handlers.strategies.heuristic_first import HeuristicFirst
+from handlers.strategies.ranking import ranked
+from schemas.context import DecisionContext, Odds
+from schemas.decisions import race_arm
+
+
+class Hybrid(HeuristicFirst):
+    """Ask the model; a trusted heuristic answers if it has not by the deadline.
+
+    The race is one arm. Where there is no model, no time for one, or no heuristic to be
+    trusted, it is `heuristic_first`. The deadline is a timer of the agent's time: in a
+    session on the clock of its events it runs out with the next event, however late.
+    """
+
+    name: ClassVar[str] = "hybrid"
+    version: ClassVar[int] = 1
+
+    deadline_ms: int = Field(default=400, ge=1, le=600_000)
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """All the probability on the race, else as `heuristic_first`."""
+        odds = super().decide(context)
+        best = next(iter(ranked(context.candidates)), None)
+        if best is None or odds.greedy != best.arm:
+            return odds
+        if context.llm_arm is None or not context.immediate:
+            return odds
+        if criticality(context, best.arm) is not None:
+            return odds
+        race = race_arm(context.llm_arm, best.arm, self.deadline_ms)
+        return Odds.certain(race, odds.silence, *odds.gates)
