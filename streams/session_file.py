@@ -6,6 +6,7 @@ the log holds it, and a trailer. What follows from the rest is left out (`sessio
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -186,6 +187,7 @@ class _Reading:
     ) -> Iterator[Record]:
         self.header = self._header(next(lines, None))
         codec = Lines(self.header.epoch, self.header.partition)
+        is_wanted = lru_cache(maxsize=4096)(lambda text: wanted(codec.subject(text)))
         position = 0
         for line in lines:
             if "blob" in line:
@@ -197,7 +199,7 @@ class _Reading:
                 return
             else:
                 position = self._place(line, position)
-                if wanted(codec.subject(line)):
+                if is_wanted(line["s"]):
                     yield codec.read(line)
                 else:
                     codec.skip(line)

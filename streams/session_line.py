@@ -53,7 +53,8 @@ class Lines:
     def read(self, line: dict[str, Any]) -> Record:
         """The record of a line."""
         subject = _with(line["s"], self._prefix)
-        headers = self._expected(subject, line.get("m")) | line.get("h", {})
+        headers = self._expected(subject, line.get("m"))
+        headers.update(line.get("h", ()))
         for name in line.get("x", ()):
             del headers[name]
         record = Record(
@@ -66,9 +67,9 @@ class Lines:
         self._remember(record)
         return record
 
-    def subject(self, line: dict[str, Any]) -> str:
-        """The subject of a line's record."""
-        return _with(line["s"], self._prefix)
+    def subject(self, text: str) -> str:
+        """The subject that a line gives as `text`."""
+        return _with(text, self._prefix)
 
     def skip(self, line: dict[str, Any]) -> None:
         """Go past a line as `read` would, without making its record."""
@@ -83,24 +84,27 @@ class Lines:
         parts = subject.split(".", 5)
         if len(parts) < 6:
             return {}
-        expected = {"ce-specversion": "1.0"}
         if mark is None and parts[4] == "sensor":
-            return expected
-        expected |= {
+            return {"ce-specversion": "1.0"}
+        expected = {
+            "ce-specversion": "1.0",
             "ce-type": f"echoic.{parts[5]}",
             "ce-subject": parts[3],
             "ce-schemaversion": "1",
         }
-        if mark is not None:
-            cause, index, _ = mark
-            expected |= dict(zip(_MARK, map(str, mark), strict=True))
-            expected |= {
-                "ce-id": output_id(self._epoch, cause, index),
-                "ce-causeid": self._input_ids.get(cause, ""),
-                "ce-source": "/echoic/mind",
-                "ce-time": self._said_at,
-            }
-        return expected
+        if mark is None:
+            return expected
+        cause, index, count = mark
+        return {
+            **expected,
+            "ce-causeseq": str(cause),
+            "ce-index": str(index),
+            "ce-count": str(count),
+            "ce-id": output_id(self._epoch, cause, index),
+            "ce-causeid": self._input_ids.get(cause, ""),
+            "ce-source": "/echoic/mind",
+            "ce-time": self._said_at,
+        }
 
     def _remember(self, record: Record) -> None:
         self._time_ns = record.time_ns
