@@ -239,6 +239,16 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "model.candidates", whole(0, 5), 3, "How many known answers it is shown."
     ),
+    Option(
+        "candidates.present", one_of("neutral", "hint", "none"), "neutral",
+        "How a model is shown what was learnt: `neutral`, as what was said before,"
+        " without scores; `hint`, as one suggestion with its confidence; or not at all.",
+    ),
+    Option(
+        "prediction", one_of("same", "separate", "off"), "same",
+        "How a model tells what will come of its answer: in the `same` call, in a"
+        " `separate` one, or not at all.",
+    ),
     Option("base_prompt", optional_text, None, "How it is told what it is."),
     Option("personality", text, "", "How it is told what character it has."),
     Option("biases", biases, {}, "Personality as adjustments of thresholds."),

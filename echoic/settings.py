@@ -17,7 +17,12 @@ from echoic.errors import DEBUG, SettingsError
 from echoic.options import OPTIONS, Option, Value, default_data
 
 if TYPE_CHECKING:
-    from schemas.settings import MatchLimits, MindSettings
+    from schemas.settings import (
+        MatchLimits,
+        MindSettings,
+        Prediction,
+        Presentation,
+    )
 
 PREFIX = "ECHOIC_"
 
@@ -44,6 +49,8 @@ class Settings:
     model_deadline_s: float
     model_ceiling: float
     model_candidates: int
+    candidates_present: "Presentation"
+    prediction: "Prediction"
     base_prompt: str | None
     personality: str
     biases: Mapping[str, float]
@@ -110,6 +117,8 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         base_prompt=settings.base_prompt or BASE_PROMPT,
         personality=settings.personality,
         max_candidates=settings.model_candidates,
+        present=settings.candidates_present,
+        prediction=settings.prediction,
         confidence_ceiling=settings.model_ceiling,
         ttl_s=settings.ttl_s,
         channel=settings.channel,
