@@ -20,6 +20,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
+CERTAIN = 1.0 - 1e-9
+"""A propensity from here on left the other arms no chance."""
+
 _UNKNOWN = -1.0
 
 
@@ -82,9 +85,9 @@ class Columns:
 class _Pairs:
     """Odds while they are collected."""
 
-    row: array[int] = field(default_factory=lambda: array("q"))
-    arm: array[int] = field(default_factory=lambda: array("q"))
-    probability: array[float] = field(default_factory=lambda: array("d"))
+    row: "array[int]" = field(default_factory=lambda: array("q"))
+    arm: "array[int]" = field(default_factory=lambda: array("q"))
+    probability: "array[float]" = field(default_factory=lambda: array("d"))
 
 
 @dataclass(slots=True)
@@ -95,14 +98,14 @@ class _Collected:
     contexts: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, int] = field(default_factory=dict)
     decisions: set[str] = field(default_factory=set)
-    session: array[int] = field(default_factory=lambda: array("q"))
-    arm: array[int] = field(default_factory=lambda: array("q"))
-    context: array[int] = field(default_factory=lambda: array("q"))
-    position: array[int] = field(default_factory=lambda: array("q"))
-    responded: array[int] = field(default_factory=lambda: array("q"))
-    propensity: array[float] = field(default_factory=lambda: array("d"))
-    reward: array[float] = field(default_factory=lambda: array("d"))
-    respond_probability: array[float] = field(default_factory=lambda: array("d"))
+    session: "array[int]" = field(default_factory=lambda: array("q"))
+    arm: "array[int]" = field(default_factory=lambda: array("q"))
+    context: "array[int]" = field(default_factory=lambda: array("q"))
+    position: "array[int]" = field(default_factory=lambda: array("q"))
+    responded: "array[int]" = field(default_factory=lambda: array("q"))
+    propensity: "array[float]" = field(default_factory=lambda: array("d"))
+    reward: "array[float]" = field(default_factory=lambda: array("d"))
+    respond_probability: "array[float]" = field(default_factory=lambda: array("d"))
     target: _Pairs = field(default_factory=_Pairs)
     baseline: _Pairs = field(default_factory=_Pairs)
     logging: _Pairs = field(default_factory=_Pairs)
@@ -122,6 +125,11 @@ def columns_of(observations: Iterable[Observation]) -> Columns:
     if not into.arm and not into.censored:
         raise ObservationError("there is no decision: give at least one")
     return _laid_out(into)
+
+
+def summed(index: Ints, amounts: Floats, size: int) -> Floats:
+    """The sum of the amounts of each index below `size`."""
+    return np.bincount(index, weights=amounts, minlength=size).astype(np.float64)
 
 
 def _collect(row: Observation, into: _Collected) -> None:
@@ -168,7 +176,7 @@ def _laid_out(raw: _Collected) -> Columns:
     arm_rank = _ranks(raw.arms)
     arm = arm_rank[_ints(raw.arm)]
     context = _ranks(raw.contexts)[_ints(raw.context)]
-    reward = _floats(raw.reward)
+    reward = _floats(raw.reward) + 0.0  # minus zero is the same zero
     odds = [_sorted_pairs(p, arm_rank) for p in (raw.target, raw.baseline, raw.logging)]
     content = _content(
         len(arm), [arm, context], [_floats(raw.propensity), reward], odds

@@ -1,0 +1,129 @@
+"""Two strategies on the same rows, evaluated: what gates and results are made from.
+
+Its rule: whether a point estimate may be given is decided here, once for all.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from replay.estimation.columns import CERTAIN, Columns, Floats, Odds
+from replay.estimation.flips import (
+    Contrast,
+    FlipObservations,
+    contrasted,
+    flip_observations,
+)
+from replay.estimation.reward import CrossFitted, cross_fitted
+from replay.estimation.values import Values, mean, paired, values
+from replay.estimation.weights import Weights, weights
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One strategy."""
+
+    odds: Odds
+    values: Values
+    weights: Weights
+    flips: FlipObservations
+    """Its own arm where the two differ."""
+
+    is_identified: bool
+    """Whether the log shows enough of it for a point estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Both of them."""
+
+    columns: Columns
+    contrast: Contrast
+    target: Side
+    baseline: Side
+
+    @property
+    def has_flips(self) -> bool:
+        """Whether they differ anywhere."""
+        return bool(self.contrast.differs.any())
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether any arm was drawn by lot."""
+        return bool((self.columns.propensity < CERTAIN).any())
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether the difference may have a point estimate; no difference always may."""
+        both = self.target.is_identified and self.baseline.is_identified
+        return both or (bool(self.columns.rows) and not self.has_flips)
+
+    @property
+    def paired(self) -> Floats:
+        """The doubly robust difference at each row whose reward is known."""
+        differs = self.contrast.differs[self.columns.known]
+        return paired(self.target.values, self.baseline.values, differs)
+
+    @property
+    def paired_snips(self) -> Floats:
+        """How each of these rows moves the difference of SNIPS."""
+        target, baseline = self.target.values, self.baseline.values
+        return target.snips_influence() - baseline.snips_influence()
+
+    @property
+    def ips(self) -> float:
+        """The difference of IPS."""
+        return self.target.values.ips - self.baseline.values.ips
+
+    @property
+    def snips(self) -> float | None:
+        """The difference of SNIPS; None if either has none."""
+        target, baseline = self.target.values.snips, self.baseline.values.snips
+        if target is None or baseline is None:
+            return None
+        return target - baseline
+
+    @property
+    def dr(self) -> float:
+        """The mean of the paired differences."""
+        return mean(self.paired)
+
+
+def compare(columns: Columns, unsupported_max: float) -> Compared:
+    """Evaluate both strategies; `unsupported_max` is what a point estimate may lack."""
+    model = cross_fitted(columns)
+    contrast = contrasted(columns)
+    target = flip_observations(columns, contrast)
+    baseline = flip_observations(columns, contrast, of_baseline=True)
+    return Compared(
+        columns,
+        contrast,
+        _side(columns, columns.target, model, target, contrast, unsupported_max),
+        _side(columns, columns.baseline, model, baseline, contrast, unsupported_max),
+    )
+
+
+def filled(columns: Columns, reward: float) -> Columns:
+    """The same rows, with every unknown reward taken to be this."""
+    return replace(
+        columns,
+        reward=np.where(columns.known, columns.reward, reward),
+        known=np.ones(columns.rows, np.bool_),
+    )
+
+
+def _side(
+    columns: Columns,
+    odds: Odds,
+    model: CrossFitted,
+    flips: FlipObservations,
+    contrast: Contrast,
+    unsupported_max: float,
+) -> Side:
+    found = weights(columns, odds)
+    explored = bool((columns.propensity < CERTAIN).any())
+    # Without any exploration, what was not played stays unknown to the last row.
+    lacks = found.unsupported_mass > (unsupported_max if explored else 0.0)
+    unseen = flips.count == 0 and bool(contrast.differs.any())
+    identified = bool(columns.known.any()) and not lacks and not unseen
+    return Side(odds, values(columns, odds, model), found, flips, identified)

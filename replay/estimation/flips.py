@@ -1,0 +1,99 @@
+"""Where two strategies differ: all that a comparison of them can rest on.
+
+Its rule: rows at which both have the same odds count for nothing, exactly.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from replay.estimation.columns import Columns, Flags, Floats, Ints, Odds, summed
+from replay.estimation.rows import SUM_TOLERANCE
+from replay.estimation.values import mean
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Target's odds less baseline's, at each row."""
+
+    taken: Floats
+    """Of the arm that was taken."""
+
+    gained: Floats
+    """The sum over the arms that the target prefers; the distance of the two odds."""
+
+    lost: Floats
+    """The sum over the arms that the baseline prefers."""
+
+    differs: Flags
+    is_plain: bool
+    """Whether both strategies put all their odds on one arm, wherever they differ."""
+
+    @property
+    def share(self) -> float:
+        """The share of decisions that come out otherwise, between 0 and 1."""
+        return mean(self.gained)
+
+
+def contrasted(columns: Columns) -> Contrast:
+    """Compare two strategies at every row."""
+    target, baseline = columns.target, columns.baseline
+    row, change = _changes(columns, target, baseline)
+    gained = summed(row, np.maximum(change, 0.0), columns.rows)
+    lost = summed(row, np.maximum(-change, 0.0), columns.rows)
+    size = np.abs(change)
+    plain = ((size <= SUM_TOLERANCE) | (np.abs(size - 1.0) <= SUM_TOLERANCE)).all()
+    return Contrast(
+        taken=target.taken - baseline.taken,
+        gained=gained,
+        lost=lost,
+        differs=(gained > 0.0) | (lost > 0.0),
+        is_plain=bool(plain),
+    )
+
+
+def _changes(columns: Columns, target: Odds, baseline: Odds) -> tuple[Ints, Floats]:
+    """For each row and arm that either strategy has: target's less baseline's odds."""
+    arms = max(len(columns.arms), 1)
+    cell = np.concatenate(
+        (target.row * arms + target.arm, baseline.row * arms + baseline.arm)
+    )
+    change = np.concatenate((target.probability, -baseline.probability))
+    cells, inverse = np.unique(cell, return_inverse=True)
+    # Two terms at most, so that equal odds leave an exact zero.
+    return cells // arms, summed(inverse, change, len(cells))
+
+
+@dataclass(frozen=True, slots=True)
+class FlipObservations:
+    """How often the log shows one side's arm where the two sides differ."""
+
+    count: float
+    sessions: int
+    """Sessions with at least one."""
+
+
+def flip_observations(
+    columns: Columns, contrast: Contrast, *, of_baseline: bool = False
+) -> FlipObservations:
+    """Count them among the rows whose reward is known.
+
+    For strategies that put all their odds on one arm it is a plain count; else Kish's
+    effective number of the weights by which the side's own odds exceed the other's.
+    """
+    taken = -contrast.taken if of_baseline else contrast.taken
+    excess = np.where(columns.known, np.maximum(taken, 0.0), 0.0) / columns.propensity
+    hits = excess > 0.0
+    sessions = len(np.unique(columns.session[hits]))
+    if contrast.is_plain:
+        return FlipObservations(int(np.count_nonzero(hits)), sessions)
+    return FlipObservations(effective_number(excess), sessions)
+
+
+def effective_number(weights: Floats) -> float:
+    """How many rows of equal weight say as much: (sum w)² / sum w²; 0 if there is none."""
+    largest = float(weights.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    scaled = weights / largest
+    return float(scaled.sum()) ** 2 / float(np.square(scaled).sum())

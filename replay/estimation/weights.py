@@ -1,0 +1,139 @@
+"""How healthy the weights are: what the log supports, and whether its probabilities fit.
+
+Its rule: the probabilities are tested on all rows, also those whose reward is not known;
+under the right ones a strategy's weights average 1, less what the log cannot show.
+"""
+
+from dataclasses import dataclass
+from math import copysign, fsum, inf, sqrt
+
+import numpy as np
+
+from replay.estimation.columns import (
+    CERTAIN,
+    Columns,
+    Flags,
+    Floats,
+    Ints,
+    Odds,
+    summed,
+)
+from replay.estimation.flips import effective_number
+from replay.estimation.intervals import clustered_variance
+from replay.estimation.pareto import tail_shape
+from replay.estimation.values import mean
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One strategy's weights."""
+
+    ess: float
+    """The effective number of decisions among those whose reward is known."""
+
+    max_weight: float
+    max_share: float
+    mean_weight: float
+    """Of all decisions."""
+
+    z: float
+    """How many standard errors the mean, with what is unsupported, lies off 1."""
+
+    unsupported_mass: float
+    pareto_k: float | None
+    """The shape of the tail; None if it is flat or too short to have one."""
+
+    known_z: float
+    """The same for weights less 1 where the reward is known: off 0 if knowing it depends
+    on the arm."""
+
+
+def weights(columns: Columns, odds: Odds) -> Weights:
+    """Diagnose a strategy's weights."""
+    ratio = odds.taken / columns.propensity
+    missing = unsupported(columns, odds)
+    used = ratio[columns.known]
+    total = fsum(used.tolist())
+    largest = float(used.max(initial=0.0))
+    excess = ratio + missing - 1.0
+    least = _least_variance(odds.taken, columns.propensity)
+    return Weights(
+        ess=effective_number(used),
+        max_weight=largest,
+        max_share=largest / total if total else 0.0,
+        mean_weight=mean(ratio),
+        z=_z(columns, excess, least),
+        unsupported_mass=mean(missing),
+        pareto_k=tail_shape(used),
+        known_z=_z(
+            columns, np.where(columns.known, excess, 0.0), least * columns.known
+        ),
+    )
+
+
+def unsupported(columns: Columns, odds: Odds) -> Floats:
+    """At each row, the odds of arms that the logging policy could not take there.
+
+    Where it is not told what the policy could take, an arm counts as out of reach if the
+    arm taken was certain, or if the log never shows it.
+    """
+    unseen = np.bincount(columns.arm, minlength=len(columns.arms)) == 0
+    guessed = _sum(columns, odds, unseen[odds.arm])
+    certain = columns.propensity >= CERTAIN
+    mass = np.where(certain, 1.0 - np.minimum(odds.taken, 1.0), guessed)
+    told = np.zeros(columns.rows, np.bool_)
+    told[columns.logging.row] = True
+    possible = np.isin(_cells(columns, odds), _cells(columns, columns.logging))
+    missing = np.where(told, _sum(columns, odds, ~possible), mass)
+    # What is left of odds that add up to 1 but for rounding is no mass.
+    return np.where(missing > 1e-9, missing, 0.0)
+
+
+def uniform_z(columns: Columns) -> float | None:
+    """The test for the strategy that takes each possible arm alike.
+
+    None if no row tells the whole logging policy.
+    """
+    row = columns.logging.row
+    if not len(row):
+        return None
+    arms = np.bincount(row, minlength=columns.rows)
+    inverse = summed(row, 1.0 / columns.logging.probability, columns.rows)
+    told = arms > 0
+    even = 1.0 / np.maximum(arms, 1)
+    excess = np.where(told, even / columns.propensity - 1.0, 0.0)
+    return _z(columns, excess, np.where(told, inverse * even * even - 1.0, 0.0))
+
+
+def _least_variance(taken: Floats, propensity: Floats) -> Floats:
+    """The least that a weight can vary by, given what is known of its row.
+
+    The arm taken has weight taken / p with chance p; all others together cannot vary less
+    than if they were one arm.
+    """
+    rest = np.where(propensity < CERTAIN, 1.0 - propensity, 1.0)
+    spread = np.square(taken - propensity) / (propensity * rest)
+    return np.where(propensity < CERTAIN, spread, 0.0)
+
+
+def _z(columns: Columns, excess: Floats, least: Floats) -> float:
+    """How many standard errors the mean of `excess` lies off 0.
+
+    The error is the larger of the one seen and the one that the probabilities entail: few
+    rows may by chance show no variation at all.
+    """
+    seen = clustered_variance(columns, excess) or 0.0
+    entailed = fsum(np.maximum(least, 0.0).tolist()) / max(columns.rows, 1) ** 2
+    error = sqrt(max(seen, entailed))
+    off = mean(excess)
+    if abs(off) < 1e-9:
+        return 0.0
+    return off / error if error > 0.0 else copysign(inf, off)
+
+
+def _sum(columns: Columns, odds: Odds, chosen: Flags) -> Floats:
+    return summed(odds.row, odds.probability * chosen, columns.rows)
+
+
+def _cells(columns: Columns, odds: Odds) -> Ints:
+    return odds.row * max(len(columns.arms), 1) + odds.arm
