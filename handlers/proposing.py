@@ -18,11 +18,11 @@ from schemas.subjects import SHARED_AGENT
 from schemas.tuning import (
     LEARNING,
     STRATEGY_PREFIX,
-    TEXT_LIMIT,
     Scalar,
     TuningError,
     learning_value,
     parameter_of,
+    scalar,
     unknown,
 )
 
@@ -135,18 +135,13 @@ def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, .
         if name in LEARNING:
             before = learning_value(group.learning, name)
         elif name.startswith(STRATEGY_PREFIX):
-            before = _scalar(config.get(parameter_of(name)))
+            before = scalar(config.get(parameter_of(name)))
         else:
             raise _RefusedError("invalid", f"{unknown(name)}, or strategy.PARAMETER")
         changes.append(
             SettingChange(name=name, before=before, after=control.changes[name])
         )
     return tuple(changes)
-
-
-def _scalar(value: object) -> Scalar | None:
-    is_text = isinstance(value, str) and len(value) <= TEXT_LIMIT
-    return value if is_text or isinstance(value, bool | int | float) else None
 
 
 def _check_possible(group: Group, changes: Sequence[SettingChange]) -> None:

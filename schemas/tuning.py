@@ -86,6 +86,13 @@ def parameter_of(name: str) -> str:
     return FULL_NAMES.get(short, short)
 
 
+def scalar(value: object) -> Scalar | None:
+    """A value as a difference names it; None if it is too long, or has parts."""
+    if isinstance(value, str):
+        return value if len(value) <= TEXT_LIMIT else None
+    return value if isinstance(value, bool | int | float) else None
+
+
 def unknown(name: str) -> TuningError:
     """What to say of a name that is no setting's."""
     near = difflib.get_close_matches(name, LEARNING, n=1)

@@ -27,7 +27,7 @@ def seeded(state: AgentState, message: HeuristicSeeded, vector: Vector) -> Agent
             name=message.name,
             domain=message.domain,
             condition=message.condition,
-            when=message.when,
+            when=message.when or None,
             response_type=message.response_type,
             text=message.text,
             action=message.action,

@@ -81,10 +81,9 @@ def test_a_proposal_says_what_would_change() -> None:
     assert (life.mind.strategy, life.mind.tuned) == (None, None)
 
 
-def test_a_long_text_in_a_strategy_is_not_repeated() -> None:
-    """What a strategy holds beyond a scalar is left out of the difference."""
-    life = Life()
-    turn = submit(life, learning__gamma=0.9, strategy__max_candidates=2)
+def test_a_difference_names_what_the_strategy_holds() -> None:
+    """Also what nobody has set."""
+    turn = submit(Life(), learning__gamma=0.9, strategy__max_candidates=2)
 
     assert [each.before for each in one(turn, ProposalMade).changes] == [1.0, 3]
 

@@ -19,6 +19,9 @@ from schemas.controls import (
     HeuristicFrozen,
     HeuristicSeeded,
     ProfileSet,
+    ProposalApplied,
+    ProposalReverted,
+    ProposalSubmitted,
     SessionEnded,
     SessionStarted,
     StrategySelected,
@@ -183,8 +186,29 @@ class Wild:
                 by=choice(["session", "person"]),
             ),
             ExperimentStopped(),
+            self._proposal(),
+            self._proposal(),
         ]
         self.life.control(choice(controls))
+
+    def _proposal(self) -> ControlMessage:
+        choice = self.random.choice
+        id_ = choice("pq")
+        changes = {
+            "learning.gamma": choice([1.0, 0.9]),
+            "learning.weights.explicit": choice([0.0, 0.8, 2.0]),
+            "learning.kappa": choice([1.0, 2.0, 5.0]),
+            "strategy.threshold": choice([0.3, 0.7]),
+        }
+        some = self.random.sample(sorted(changes), self.random.randint(1, 4))
+        controls: list[ControlMessage] = [
+            ProposalSubmitted(
+                proposal_id=id_, changes={name: changes[name] for name in some}
+            ),
+            ProposalApplied(proposal_id=id_),
+            ProposalReverted(proposal_id=id_),
+        ]
+        return choice(controls)
 
 
 @pytest.mark.parametrize("seed", range(12))

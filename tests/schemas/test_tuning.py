@@ -8,6 +8,7 @@ from schemas.tuning import (
     TuningError,
     learning_value,
     learning_with,
+    scalar,
     strategy_with,
 )
 
@@ -45,3 +46,12 @@ def test_a_strategys_parameter_has_one_name() -> None:
         "confidence_threshold": 0.6,
         "max_candidates": 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [(1, 1), (0.5, 0.5), (True, True), ("dry", "dry"), ("x" * 201, None), ([1], None)],
+)
+def test_a_difference_names_scalars_alone(value: object, named: object) -> None:
+    """A long text, or what has parts, is left out."""
+    assert scalar(value) == named

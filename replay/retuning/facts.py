@@ -1,0 +1,90 @@
+"""Facts: what a recording holds that confidence follows from, in order.
+
+Fires shown, outcomes, votes, edits that carry a belief over, and settings that came into
+force. What each of them does to a belief is said by the fold of beliefs alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from immutables import Map
+
+from schemas.settings import LearningSettings
+from schemas.state import Belief
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A heuristic's action was shown."""
+
+    sequence: int
+    key: str
+    """Heuristic and content, as `belief_key` writes it."""
+    declared: float
+    fire_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The world showed how a fire ended."""
+
+    sequence: int
+    key: str
+    declared: float
+    fire_id: str
+    success: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Somebody judged a fire, or the heuristic itself."""
+
+    sequence: int
+    key: str
+    declared: float
+    fire_id: str
+    actor: str
+    value: float
+    """-1 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """An edit took the belief on the old content over to the new one."""
+
+    sequence: int
+    key: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """Other learning settings came into force."""
+
+    sequence: int
+    learning: LearningSettings
+    is_recounted: bool
+    """Whether what was believed is counted anew, as when a proposal is applied."""
+
+
+Fact: TypeAlias = Shown | Seen | Judged | Carried | Ruled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The facts of one stretch of an agent's life, and what was believed before it."""
+
+    agent: str
+    session: str
+    """The id of its session; empty for several, or none."""
+    began_ns: int
+    """The broker's time of its first input."""
+    believed: Map[str, Belief]
+    learning: LearningSettings
+    """The recorded settings in force at its start."""
+    facts: tuple[Fact, ...]
+    happened: Mapping[str, float]
+    """How each fire came out, 0 to 1: by the world, else by the people's votes."""
+    names: Mapping[str, str]
+    """Heuristics' names by id."""

@@ -1,0 +1,243 @@
+"""Gathering: the evidence of a recording, read once, with proof that nothing is missing.
+
+While it is read, the facts are folded under the recorded settings, and every recorded
+confidence is compared: a recording whose own confidences do not come out is refused.
+"""
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from immutables import Map
+
+from projections.folds.agent import DIRECT_VOTE
+from projections.folds.controls import declared_confidence
+from projections.folds.heuristics import find
+from replay import views
+from replay.retuning.believing import Believing
+from replay.retuning.facts import Carried, Evidence, Fact, Judged, Ruled, Seen, Shown
+from replay.sources import Recording
+from replay.standing import Standing, brought
+from replay.views import DecidedView
+from schemas.controls import HeuristicEdited
+from schemas.decisions import HeuristicFired
+from schemas.envelope import Input
+from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.reading import read_input, read_output
+from schemas.record import Record
+from schemas.settings import LearningSettings
+from schemas.state import STRANGER, Belief, belief_key
+from schemas.subjects import SHARED_AGENT, parse
+from streams.order import Group
+
+_HEURISTIC = "heuristic:"
+_READ = ("heuristic_fired", "outcome_observed", "feedback_applied")
+"""The outputs, besides decisions, that confidence follows from or is recorded in."""
+
+
+class UnprovenError(ValueError):
+    """A recorded confidence is not what the recorded facts make of it."""
+
+
+async def gather(recording: Recording) -> tuple[Evidence, ...]:
+    """The evidence of a recording, session by session.
+
+    Raises:
+        UnprovenError: the recording does not agree with itself; names the input.
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    reader = _Reader(recording)
+    await reader.bring()
+    async with aclosing(recording.groups()) as groups:
+        async for group in groups:
+            agent = parse(group.input.subject).agent
+            if agent in (recording.agent, SHARED_AGENT):
+                reader.read(group)
+                await reader.bring()
+    return reader.evidence()
+
+
+def joined(parts: tuple[Evidence, ...]) -> Evidence:
+    """Consecutive stretches of one agent's life as one; the first is where it begins."""
+    if len(parts) == 1:
+        return parts[0]
+    facts = tuple(fact for part in parts for fact in part.facts)
+    return replace(parts[0], session="", facts=facts)
+
+
+@dataclass(slots=True)
+class _Part:
+    """One session's evidence, as it is gathered."""
+
+    session: str
+    began_ns: int
+    believed: Map[str, Belief]
+    learning: LearningSettings
+    facts: list[Fact] = field(default_factory=list)
+
+
+class _Reader:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._standing = Standing.of(recording.start, recording.agent)
+        start = recording.start.agents.get(recording.agent, STRANGER)
+        self._believing = Believing(start.beliefs, self._learning, {})
+        self._parts: list[_Part] = []
+        self._outcomes: dict[str, float] = {}
+        self._votes: dict[str, dict[str, float]] = {}
+        self._names: dict[str, str] = {}
+        self._is_changed = True
+
+    @property
+    def _learning(self) -> LearningSettings:
+        return self._standing.agent.learning(self._standing.settings)
+
+    async def bring(self) -> None:
+        """Have the packs in force at hand."""
+        if not self._is_changed:
+            return
+        self._is_changed = False
+        if self._standing.needs_packs():
+            self._standing = await brought(self._standing, self._recording.log)
+        self._name()
+
+    def read(self, group: Group) -> None:
+        """Take a group in."""
+        if group.input.sequence < self._recording.first:
+            return
+        is_control = False
+        for record in group.outputs:
+            token = views.token_of(record)
+            if token == "decided":
+                self._decided(group.input, views.decided(record))
+            elif token in _READ:
+                self._told(group.input, record)
+            is_control = is_control or token in ("control_applied", "proposal_made")
+        if is_control:
+            self._change(group)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """All that was gathered."""
+        happened = {
+            **{fire: _mean(self._votes[fire]) for fire in sorted(self._votes)},
+            **self._outcomes,
+        }
+        return tuple(
+            Evidence(
+                agent=self._recording.agent,
+                session=part.session,
+                began_ns=part.began_ns,
+                believed=part.believed,
+                learning=part.learning,
+                facts=tuple(part.facts),
+                happened=happened,
+                names=self._names,
+            )
+            for part in self._parts
+        )
+
+    def _decided(self, input_: Record, decided: DecidedView) -> None:
+        session = decided.session_id or ""
+        if not self._parts or self._parts[-1].session != session:
+            self._begin(input_, session)
+        for candidate in decided.candidates:
+            if (
+                candidate.arm.startswith(_HEURISTIC)
+                and candidate.confidence is not None
+            ):
+                key = candidate.arm[len(_HEURISTIC) :]
+                self._prove(input_, key, candidate.confidence)
+
+    def _told(self, input_: Record, record: Record) -> None:
+        output = read_output(record)
+        sequence, message = input_.sequence, output.message
+        match message:
+            case HeuristicFired(mode="shown"):
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                self._prove(input_, key, message.confidence)
+                self._learn(input_, Shown(sequence, key, declared, output.id))
+            case OutcomeObserved(outcome=("success" | "fail") as outcome):
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                success = outcome == "success"
+                self._outcomes.setdefault(message.fire_id, float(success))
+                fact = Seen(sequence, key, declared, message.fire_id, success)
+                self._learn(input_, fact)
+            case FeedbackApplied(heuristic_id=str(id_), content_hash=str(content_hash)):
+                key, declared = self._about(id_, content_hash)
+                fire_id, actor = message.fire_id or DIRECT_VOTE, message.actor
+                if message.fire_id is not None:
+                    self._votes.setdefault(fire_id, {})[actor] = message.value
+                self._learn(
+                    input_,
+                    Judged(sequence, key, declared, fire_id, actor, message.value),
+                )
+            case _:
+                pass
+
+    def _change(self, group: Group) -> None:
+        taken = read_input(group.input)
+        outputs = [read_output(record) for record in group.outputs]
+        standing, learning = self._standing, self._learning
+        self._standing = standing.after(taken, outputs)
+        self._carry(taken, standing)
+        if self._learning != learning:
+            is_shared = taken.agent == SHARED_AGENT
+            ruled = Ruled(taken.sequence, self._learning, is_recounted=not is_shared)
+            self._learn(group.input, ruled)
+        self._is_changed = True
+
+    def _carry(self, taken: Input, before: Standing) -> None:
+        message = taken.message
+        if not isinstance(message, HeuristicEdited) or not message.keep:
+            return
+        old = find(before.agent, message.heuristic_id)
+        new = find(self._standing.agent, message.heuristic_id)
+        if old is None or new is None:
+            return
+        key = belief_key(old.id, old.content_hash)
+        to = belief_key(new.id, new.content_hash)
+        self._learn(taken.record, Carried(taken.sequence, key, to))
+
+    def _learn(self, input_: Record, fact: Fact) -> None:
+        if not self._parts:
+            self._begin(input_, "")
+        self._parts[-1].facts.append(fact)
+        self._believing.take(fact)
+
+    def _begin(self, input_: Record, session: str) -> None:
+        believing = self._believing
+        part = _Part(session, input_.time_ns, believing.believed, believing.learning)
+        self._parts.append(part)
+
+    def _about(self, heuristic_id: str, content_hash: str) -> tuple[str, float]:
+        return belief_key(heuristic_id, content_hash), self._declared(heuristic_id)
+
+    def _declared(self, heuristic_id: str) -> float:
+        standing = self._standing
+        return declared_confidence(standing.agent, standing.packs, heuristic_id)
+
+    def _prove(self, input_: Record, key: str, recorded: float) -> None:
+        declared = self._declared(key.rpartition("@")[0])
+        folded = self._believing.confidence(key, declared)
+        if folded != recorded:
+            raise UnprovenError(
+                f"input {input_.sequence}: {key!r} was recorded with confidence"
+                f" {recorded!r}, and the recorded facts make it {folded!r}:"
+                " see `echoic replay verify`"
+            )
+
+    def _name(self) -> None:
+        agent = self._standing.agent
+        for pack in self._standing.packs:
+            for row, id_ in enumerate(pack.ids):
+                self._names[id_] = pack.pack.heuristics[row].name
+        for domain in sorted(agent.shelves):
+            shelf = agent.shelves[domain].heuristics
+            self._names.update({id_: shelf[id_].name for id_ in sorted(shelf)})
+
+
+def _mean(votes: Mapping[str, float]) -> float:
+    """The mean of people's latest votes, on 0 to 1."""
+    return (sum(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0
