@@ -14,7 +14,9 @@ from handlers.strategies import exploring, registry
 from handlers.strategies.ranking import ranked
 from schemas.asks import ModelAsked
 from schemas.context import DecisionContext, HeuristicCandidate, Odds, Strategy
+from schemas.experiments import Variant
 from schemas.sensing import Sensed
+from schemas.state import Pending
 
 
 def decide(group: Group, event: Sensed) -> None:
@@ -26,9 +28,7 @@ def decide(group: Group, event: Sensed) -> None:
     if shown is not None:
         group.credit(shown)
     here = occasion(group, event, domain)
-    experiment = group.state.experiment
-    if experiment is not None and here.assignment is not None:
-        group.adopt(experiment.named(here.assignment.variant))
+    group.adopt(_variant(group, here))
     if here.assessment.silence is None:
         _choose(group, here)
     else:
@@ -40,6 +40,19 @@ def strategy_in_force(group: Group) -> Strategy:
     own = group.variant.strategy or group.state.strategy
     spec = own or group.settings.strategy
     return registry.create_decision_strategy(spec, group.settings)
+
+
+def strategy_that_asked(group: Group, pending: Pending | None) -> Strategy:
+    """The strategy of the variant under which a model was asked, else that in force."""
+    group.adopt(pending.variant if pending is not None else None)
+    return strategy_in_force(group)
+
+
+def _variant(group: Group, here: Occasion) -> Variant | None:
+    experiment = group.state.experiment
+    if experiment is None or here.assignment is None:
+        return None
+    return experiment.named(here.assignment.variant)
 
 
 def _choose(group: Group, here: Occasion) -> None:

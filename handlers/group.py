@@ -14,7 +14,7 @@ from schemas import identity
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.envelope import Input
-from schemas.experiments import Variant
+from schemas.experiments import AS_SET, Variant
 from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
 from schemas.packs import CompiledPack
 from schemas.reasons import Lifecycle
@@ -39,7 +39,7 @@ class Group:
         self.taken = taken
         self.aids = aids
         self.now = now
-        self.variant = Variant()
+        self.variant = AS_SET
         self._scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
         self._settings = self._scene.settings
         self.packs: tuple[CompiledPack, ...] = self._scene.packs
@@ -106,10 +106,10 @@ class Group:
         self._outputs.append(message)
         return id_
 
-    def adopt(self, variant: Variant) -> None:
-        """Go on under this variant of an experiment."""
-        self.variant = variant
-        self._settings = experiments.under(self._scene.settings, variant)
+    def adopt(self, variant: Variant | None) -> None:
+        """Go on under this variant of an experiment, or under none."""
+        self.variant = variant or AS_SET
+        self._settings = experiments.under(self._scene.settings, self.variant)
 
     def draw(self, purpose: str) -> float:
         """A draw in [0, 1) that depends on seed, agent, event and purpose alone."""

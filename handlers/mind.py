@@ -86,7 +86,7 @@ def _run_timers(group: Group) -> int:
         else:
             pending = group.state.pending[timer.id]
             otherwise = conclusion.given_up(pending)
-            strategy = deciding.strategy_in_force(group)
+            strategy = deciding.strategy_that_asked(group, pending)
             concluding.without_model(group, strategy, pending, otherwise)
     return len(due)
 
@@ -101,7 +101,9 @@ def _answer(group: Group, ran: int) -> None:
         case ClockTicked():
             group.say(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
-            concluding.heard(group, deciding.strategy_in_force(group), result)
+            asked = group.state.pending.get(result.ask_id)
+            strategy = deciding.strategy_that_asked(group, asked)
+            concluding.heard(group, strategy, result)
         case Delivered() | DeliveryFailed() as result:
             group.say(
                 delivery.refusal(group.state, result) or Handled(reason="recorded")

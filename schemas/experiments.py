@@ -30,6 +30,10 @@ class Variant(Part):
     personality: str | None = Field(default=None, max_length=PERSONALITY_LIMIT)
 
 
+AS_SET = Variant()
+"""What is in force without an experiment."""
+
+
 class Assignment(Part):
     """Under which variant of an experiment a decision was made."""
 

@@ -116,7 +116,7 @@ def said(
         case Dropped():
             return fires.dropped(state, message)
         case ModelAsked():
-            return experiments.asked(_asked(state, scene, id_, message), id_)
+            return _asked(state, scene, id_, message)
         case DeliveryAsked():
             return fires.ask_is(state, id_, "open")
         case Handled(reason="recorded"):
@@ -212,7 +212,8 @@ def _asked(
     event, trigger = scene.taken.message, None
     if message.rival is not None and isinstance(event, Sensed):
         trigger = _trigger(scene, event)
-    return waits.for_answer(state, id_, message, scene.taken.id, trigger)
+    state = waits.for_answer(state, id_, message, scene.taken.id, trigger)
+    return experiments.asked(state, id_)
 
 
 def _trigger(scene: Scene, event: Sensed) -> Trigger:

@@ -12,7 +12,7 @@ from schemas.controls import (
     SessionStarted,
     StrategySelected,
 )
-from schemas.decisions import Completed, Decided
+from schemas.decisions import Completed, Decided, Dropped
 from schemas.experiments import Variant
 from schemas.settings import StrategySpec
 from schemas.subjects import SHARED_AGENT
@@ -203,6 +203,18 @@ def test_an_answer_is_read_by_the_strategy_that_asked() -> None:
     told = led.answer_model(turn, "Drink.", predicted_success=1.0)
 
     assert one(told, Completed).predicted_success == 0.1
+
+
+def test_a_wait_that_ends_in_vain_leaves_the_next_event_alone() -> None:
+    """What waited under a variant is given up under it; the event after it is not."""
+    led = life(a=MODEL, b=MODEL)
+    led.sense("health low")
+    led.control(ExperimentStopped())
+    led.control(StrategySelected(strategy="silent"))
+    turn = led.wait(3_600).sense("dusk falls")
+
+    assert one(turn, Dropped).reason == "llm_timeout"
+    assert one(turn, Decided).strategy == "silent"
 
 
 def test_a_stop_puts_back_what_was_in_force() -> None:
