@@ -1,0 +1,77 @@
+"""What one session is worth: its decisions as rows, and the mean of what they came to."""
+
+import asyncio
+from dataclasses import dataclass
+from statistics import fmean
+
+from bench.truth.playing import AGENT, Game, played, settings_for
+from replay.comparing.chronicle import chronicle
+from replay.comparing.rows import asked, observations
+from replay.comparing.session import with_packs
+from replay.estimation.rows import Observation
+from replay.logged import logged_state
+from replay.outcomes import OutcomeSettings
+from replay.sources import Recording, of_file
+from schemas.settings import ExplorationSettings, StrategySpec
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two strategies to be told apart."""
+
+    name: str
+    baseline: StrategySpec
+    challenger: StrategySpec
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A session under the baseline, with exploration of the challenger."""
+
+    rows: tuple[Observation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """A session under one strategy, without exploration."""
+
+    total: float
+    """The sum of the outcomes of its decisions."""
+    known: int
+    """How many of them are known."""
+
+    @property
+    def mean(self) -> float:
+        """The mean outcome of a decision."""
+        return self.total / self.known if self.known else 0.0
+
+
+def explored(pair: Pair, seed: int, steps: int, rate: float) -> Explored:
+    """Play the baseline, exploring where the challenger differs."""
+    settings = settings_for(
+        seed,
+        strategy=pair.baseline,
+        exploration=ExplorationSettings(
+            scheme="challenger", rate=rate, challengers=(pair.challenger,)
+        ),
+    )
+    recording = of_file(played(Game(seed, steps, settings)), f"seed {seed}")
+    return Explored(asyncio.run(_rows(recording, pair)))
+
+
+def lived(strategy: StrategySpec, seed: int, steps: int) -> Lived:
+    """Play a strategy for real."""
+    settings = settings_for(seed, strategy=strategy)
+    recording = of_file(played(Game(seed, steps, settings)), f"seed {seed}")
+    rows = asyncio.run(_rows(recording, Pair("itself", strategy, strategy)))
+    values = [
+        row.reward for row in rows if row.reward is not None and not row.is_censored
+    ]
+    return Lived(fmean(values) * len(values) if values else 0.0, len(values))
+
+
+async def _rows(recording: Recording, pair: Pair) -> tuple[Observation, ...]:
+    strategies = (pair.baseline, pair.challenger)
+    decisions = asked([each async for each in logged_state(recording, strategies)])
+    told = await chronicle(with_packs(recording), AGENT, OutcomeSettings())
+    return tuple(observations(decisions, 1, told.outcomes))
