@@ -10,6 +10,8 @@ USAGE = 2
 """Bad usage, configuration, file or data."""
 UNREACHABLE = 3
 """No instance, broker or database answers."""
+INVALID = 3
+"""Of a replay: the recording or its probabilities cannot be what they say."""
 BUG = 101
 INTERRUPTED = 130
 

@@ -95,7 +95,7 @@ def flip_observations(
         _below(value, limits.flip_observations_caution, limits.flip_observations),
         value,
         limits.flip_observations,
-        f"{value:.4g} outcomes of the {whose}'s arm where the two differ"
+        f"{value:,.0f} outcomes of the {whose}'s arm where the two differ"
         f" (need {limits.flip_observations:g})",
     )
 
@@ -112,7 +112,7 @@ def flip_sessions(
         _below(value, limits.flip_sessions_caution, limits.flip_sessions),
         value,
         limits.flip_sessions,
-        f"{value:g} sessions show the {whose}'s arm where the two differ"
+        f"{value:,.0f} sessions show the {whose}'s arm where the two differ"
         f" (need {limits.flip_sessions:g})",
     )
 
@@ -128,7 +128,7 @@ def effective_size(
         _below(value, limits.ess_share_caution * rows, least),
         value,
         least,
-        f"worth {value:.4g} decisions of equal weight for the {whose}, of {rows}",
+        f"worth {value:,.0f} decisions of equal weight for the {whose}, of {rows:,}",
     )
 
 
@@ -166,7 +166,7 @@ def outcome_coverage(
     """How many outcomes are known, and whether that depends on the arm."""
     share = known / rows if rows else 0.0
     status = _below(share, limits.known_share_caution, limits.known_share)
-    detail = f"{known} of {rows} outcomes known"
+    detail = f"{known:,} of {rows:,} outcomes known"
     z = max(abs(target.known_z), abs(baseline.known_z))
     if known < rows and z > limits.propensity_z_max:
         status = "refused"
@@ -182,7 +182,7 @@ def censored(count: int, rows: int, limits: Limits) -> Gate:
         _above(share, limits.censored_share_caution_max, limits.censored_share_max),
         share,
         limits.censored_share_max,
-        f"{count} of {count + rows} decisions cut off before their outcome",
+        f"{count:,} of {count + rows:,} decisions cut off before their outcome",
     )
 
 
