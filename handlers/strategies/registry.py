@@ -1,27 +1,39 @@
 """Every strategy by name, and how one is made from its specification."""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import orjson
 from pydantic import JsonValue, ValidationError
 
+from handlers.strategies import own
 from handlers.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.strategies.heuristic_first import HeuristicFirst
 from handlers.strategies.hybrid import Hybrid
+from handlers.strategies.thompson import Thompson
+from handlers.strategies.urgency import Urgency
 from schemas.context import Strategy
 from schemas.settings import MindSettings, StrategySpec
 
 Parameters = dict[str, JsonValue]
+Kind = type[HeuristicFirst] | type[AlwaysLlm] | type[Random] | type[Silent]
 
-STRATEGIES: Mapping[str, Callable[[Parameters], Strategy]] = {
-    "heuristic_first": HeuristicFirst.model_validate,
-    "hybrid": Hybrid.model_validate,
-    "always_llm": AlwaysLlm.model_validate,
-    "silent": Silent.model_validate,
-    "random": Random.model_validate,
+STRATEGIES: Mapping[str, Kind] = {
+    "heuristic_first": HeuristicFirst,
+    "urgency": Urgency,
+    "hybrid": Hybrid,
+    "thompson": Thompson,
+    "always_llm": AlwaysLlm,
+    "silent": Silent,
+    "random": Random,
 }
+
+SHORT_NAMES: Mapping[str, str] = {
+    "threshold": "confidence_threshold",
+    "candidates.present": "present",
+}
+"""What people may write for a parameter, and what the strategy calls it."""
 
 
 class UnknownStrategyError(ValueError):
@@ -37,41 +49,64 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
     return _create(spec.name, orjson.dumps(_parameters(spec, settings)))
 
 
-def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
-    given = _with_short_names(spec.parameters)
-    if spec.name not in (HeuristicFirst.name, Hybrid.name):
-        return given
+def from_settings(settings: MindSettings) -> Parameters:
+    """The parameters that settings have a say in, as they have it."""
     return {
         "confidence_threshold": settings.threshold,
         "max_candidates": settings.max_candidates,
         "llm_confidence_ceiling": settings.confidence_ceiling,
-        **given,
     }
 
 
-def _with_short_names(parameters: Parameters) -> Parameters:
-    """People write `threshold`, or a setting's name; the strategy has its own for it."""
-    return {_SHORT_NAMES.get(name, name): parameters[name] for name in parameters}
+def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
+    kind = STRATEGIES.get(spec.name)
+    if kind is None:
+        return spec.parameters
+    given = {SHORT_NAMES.get(key, key): spec.parameters[key] for key in spec.parameters}
+    if not issubclass(kind, HeuristicFirst):
+        return given
+    return {**from_settings(settings), **given}
 
 
 @lru_cache(maxsize=256)
 def _create(name: str, parameters: bytes) -> Strategy:
-    make = STRATEGIES.get(name)
-    if make is None:
-        near = difflib.get_close_matches(name, STRATEGIES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        known = ", ".join(sorted(STRATEGIES))
+    given: Parameters = orjson.loads(parameters)
+    if ":" in name:
+        try:
+            return own.make(name, given)
+        except own.OwnStrategyError as error:
+            raise UnknownStrategyError(str(error)) from error
+    kind = STRATEGIES.get(name)
+    if kind is None:
         raise UnknownStrategyError(
-            f"there is no strategy {name!r}, there are {known}{hint}"
+            f"there is no strategy {name!r}, there are {_choice(name, STRATEGIES)}"
         )
     try:
-        return make(orjson.loads(parameters))
+        return kind.model_validate(given)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in fault["loc"])
-        raise UnknownStrategyError(
-            f"strategy {name!r}, parameter {place!r}: {fault['msg']}"
-        ) from error
+        raise UnknownStrategyError(_fault(name, kind, error)) from error
 
 
-_SHORT_NAMES = {"threshold": "confidence_threshold", "candidates.present": "present"}
+def _fault(name: str, kind: Kind, error: ValidationError) -> str:
+    """What is wrong with the first parameter that is."""
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] != "extra_forbidden":
+        return f"strategy {name!r}, parameter {place!r}: {fault['msg']}"
+    if not kind.model_fields:
+        return f"strategy {name!r} has no parameters, so none {place!r}"
+    known = [*kind.model_fields, *(each for each in SHORT_NAMES if _has(kind, each))]
+    return (
+        f"strategy {name!r} has no parameter {place!r}, it has {_choice(place, known)}"
+    )
+
+
+def _has(kind: Kind, short_name: str) -> bool:
+    return SHORT_NAMES[short_name] in kind.model_fields
+
+
+def _choice(name: str, known: Iterable[str]) -> str:
+    """What there is, and which of it may have been meant."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return ", ".join(names) + (f"; did you mean {near[0]!r}?" if near else "")

@@ -1,5 +1,6 @@
 """Exploring: odds mixed with others add up, and are those by which the draw is made."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -237,10 +238,8 @@ def test_frequencies_are_the_odds(scheme: Any) -> None:
     odds = explored(scheme, 0.3, here, AlwaysLlm(), Silent())
     count = 20_000
     taken = [
-        executive.choose(
-            odds, here, lambda of, event=event: draw("s", "a", event, of)
-        ).arm
-        for event in map(str, range(count))
+        executive.choose(odds, here, partial(draw, "s", "a", str(event))).arm
+        for event in range(count)
     ]
 
     for arm, share in odds.arms:

@@ -55,3 +55,26 @@ def test_a_parameter_out_of_place_is_an_error(parameters: dict[str, JsonValue]) 
     """No more than five candidates, no threshold over 1, nothing unheard of."""
     with pytest.raises(UnknownStrategyError, match="parameter"):
         config("heuristic_first", **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "says"),
+    [
+        ("heuristic_first", "treshold", "did you mean 'threshold'"),
+        ("urgency", "reducton", "did you mean 'reduction'"),
+        ("always_llm", "threshold", "has no parameter 'confidence_threshold', it has"),
+        ("silent", "volume", "has no parameters"),
+    ],
+)
+def test_an_unknown_parameter_is_an_error_that_helps(
+    name: str, parameter: str, says: str
+) -> None:
+    """It names the known ones, and the nearest."""
+    with pytest.raises(UnknownStrategyError, match=says):
+        config(name, **{parameter: 0.5})
+
+
+@pytest.mark.parametrize("name", ["heuristic_first", "urgency", "hybrid", "thompson"])
+def test_settings_fill_every_strategy_with_a_threshold(name: str) -> None:
+    """The threshold of the settings is that of whichever strategy tests confidence."""
+    assert config(name)["confidence_threshold"] == 0.6

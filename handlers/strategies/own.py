@@ -1,0 +1,145 @@
+"""Strategies of one's own: `module:function`, a function of parameters in your module.
+
+Only a plain function of a module that uses Echoic is called, so that a recording or a
+control which names some other function cannot run it. What it makes is checked each time
+it decides: what cannot be done comes out as silence with the reason `error`.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, get_args
+
+from pydantic import JsonValue
+
+from handlers.strategies.exploring import eligible_arms, whole
+from schemas.context import DecisionContext, Odds, Strategy
+from schemas.decisions import SILENT, Gate
+from schemas.reasons import Silence
+
+Parameters = dict[str, JsonValue]
+
+_NOTE_CHARACTERS_MAX = 300
+_MILLIONTH = 1e-6
+_ECHOIC = ("schemas.", "handlers.strategies")
+_NOT_YOURS = ("schemas", "streams", "projections", "handlers", "replay", "echoic")
+
+
+class OwnStrategyError(ValueError):
+    """There is no such strategy, or it is none."""
+
+
+class _OddsError(ValueError):
+    """These odds cannot be drawn from."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a function made, under the name it was asked for by."""
+
+    name: str
+    version: int
+    config: dict[str, JsonValue]
+    made: Strategy
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """Its odds in whole millionths; silence if it fails."""
+        try:
+            return _checked(self.made.decide(context), context)
+        except Exception as error:  # noqa: BLE001  # whatever it is, life goes on
+            note = f"{type(error).__name__}: {error}"[:_NOTE_CHARACTERS_MAX]
+            gate = Gate(name="strategy", passed=False, note=note)
+            return Odds.certain(SILENT, "error", gate)
+
+
+def make(name: str, parameters: Parameters) -> Own:
+    """The strategy that `module:function` makes of the parameters.
+
+    Raises:
+        OwnStrategyError: it cannot be imported, called, or makes no strategy.
+    """
+    function = _function(name)
+    try:
+        made = function(dict(parameters))
+    except Exception as error:
+        raise OwnStrategyError(
+            f"{name!r} makes no strategy of {parameters!r}:"
+            f" {type(error).__name__}: {error}"
+        ) from error
+    if not callable(getattr(made, "decide", None)):
+        raise OwnStrategyError(
+            f"{name!r} returns {made!r}: return an object with decide(context)"
+        )
+    config = dict(getattr(made, "config", {}))
+    return Own(
+        name=name,
+        version=int(getattr(made, "version", 1)),
+        config={**config, "strategy": name, "parameters": parameters},
+        made=made,
+    )
+
+
+def _function(name: str) -> Callable[[Parameters], Any]:
+    module_name, _, function_name = name.partition(":")
+    if module_name.partition(".")[0] in _NOT_YOURS:
+        raise OwnStrategyError(f"{name!r} is Echoic's own code: name a module of yours")
+    try:
+        module = import_module(module_name)
+    except Exception as error:
+        raise OwnStrategyError(
+            f"the module {module_name!r} cannot be imported:"
+            f" {type(error).__name__}: {error}"
+        ) from error
+    function = getattr(module, function_name, None)
+    if not inspect.isfunction(function) or function.__module__ != module.__name__:
+        raise OwnStrategyError(
+            f"the module {module_name!r} defines no function {function_name!r}"
+        )
+    if not any(_is_of_echoic(vars(module)[each]) for each in sorted(vars(module))):
+        raise OwnStrategyError(
+            f"the module {module_name!r} uses nothing of Echoic, so it has no strategy:"
+            " import Odds from schemas.context"
+        )
+    return function
+
+
+def _is_of_echoic(value: object) -> bool:
+    home = (
+        value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
+    )
+    return isinstance(home, str) and home.startswith(_ECHOIC)
+
+
+def _checked(odds: Odds, context: DecisionContext) -> Odds:
+    """The odds, if every arm is on offer and they add up to one."""
+    for arm, share in odds.arms:
+        if not _is_on_offer(arm, context):
+            raise _OddsError(f"the arm {arm!r} is not on offer")
+        if not 0.0 <= share <= 1.0:
+            raise _OddsError(f"the odds of {arm!r} are {share!r}: give 0 to 1")
+    total = sum(share for _, share in odds.arms)
+    if abs(total - 1.0) > _MILLIONTH * (1 + len(odds.arms)):
+        raise _OddsError(f"the odds add up to {total!r}: make them add up to 1")
+    if len(dict(odds.arms)) < len(odds.arms):
+        raise _OddsError("an arm has odds twice: give them once")
+    if odds.greedy not in dict(odds.arms):
+        raise _OddsError(f"the greedy arm {odds.greedy!r} has no odds")
+    if odds.silence not in get_args(Silence):
+        raise _OddsError(f"{odds.silence!r} is no reason to be silent")
+    gates = tuple(Gate.model_validate(each) for each in odds.gates)
+    arms = whole(dict(odds.arms), odds.greedy)
+    return Odds(arms=arms, greedy=odds.greedy, silence=odds.silence, gates=gates)
+
+
+def _is_on_offer(arm: str, context: DecisionContext) -> bool:
+    """Whether it can be done: an eligible arm, or a race of the model with one."""
+    eligible = eligible_arms(context)
+    if arm in eligible or context.llm_arm not in eligible:
+        return arm in eligible
+    return any(
+        arm.startswith(f"race:{context.llm_arm}+{each.arm}@")
+        and arm.rpartition("@")[2].isdecimal()
+        for each in context.candidates
+        if each.eligible
+    )

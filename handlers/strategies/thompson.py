@@ -1,0 +1,35 @@
+"""`thompson`: what was learnt is tried as often as it may be the best there is."""
+
+from typing import ClassVar
+
+from handlers.strategies import betas
+from handlers.strategies.exploring import whole
+from handlers.strategies.heuristic_first import HeuristicFirst, ask_or_reject
+from handlers.strategies.ranking import ranked
+from schemas.context import DecisionContext, Odds
+
+
+class Thompson(HeuristicFirst):
+    """Draw each candidate's worth from its Beta; the best answers if it is good enough.
+
+    That is Thompson sampling: the highest draw answers if it reaches the threshold, else
+    the model is asked. The odds are the exact probabilities of that, so nothing but the
+    one recorded draw is left to chance. The likeliest arm counts as greedy.
+    """
+
+    name: ClassVar[str] = "thompson"
+    version: ClassVar[int] = 1
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """Odds over the candidates, and the model or silence."""
+        pool = ranked(context.candidates)
+        otherwise = ask_or_reject(context)
+        if not pool:
+            return otherwise
+        counts = tuple((each.alpha, each.beta) for each in pool)
+        wins = betas.best_of(counts, self.threshold(context))
+        odds = dict(zip((each.arm for each in pool), wins, strict=True))
+        likeliest = max(odds, key=odds.__getitem__)
+        odds[otherwise.greedy] = max(1.0 - sum(wins), 0.0)
+        greedy = max(likeliest, otherwise.greedy, key=odds.__getitem__)
+        return Odds(arms=whole(odds, greedy), greedy=greedy, silence=otherwise.silence)

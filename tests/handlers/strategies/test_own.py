@@ -1,0 +1,161 @@
+"""Strategies of one's own: found, checked, and never the end of the mind."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
+from schemas.context import DecisionContext, Odds, Strategy
+from schemas.decisions import SILENT, Decided
+from schemas.settings import StrategySpec
+from tests.factories import MODEL, candidate, heuristic, pack, settings
+from tests.life import Life
+
+MINE = "tests.handlers.strategies.mine"
+LLM = "llm:m@t@s"
+BEST = candidate("best")
+
+
+def own(name: str, **parameters: JsonValue) -> Strategy:
+    """A strategy of one's own."""
+    spec = StrategySpec(name=name, parameters=parameters)
+    return create_decision_strategy(spec, settings())
+
+
+def odds(name: str, **parameters: JsonValue) -> Odds:
+    """What it says to a candidate and a model."""
+    context = DecisionContext(
+        event_id="e",
+        event_text="x",
+        event_source="game",
+        candidates=(BEST, candidate("frozen", eligible=False)),
+        llm_arm=LLM,
+    )
+    return own(f"{MINE}:{name}", **parameters).decide(context)
+
+
+def test_it_is_known_by_where_it_was_found() -> None:
+    """Name, version and parameters are on record."""
+    made = own(f"{MINE}:make", silent=1.0)
+
+    assert (made.name, made.version) == (f"{MINE}:make", 3)
+    assert made.config == {
+        "strategy": f"{MINE}:make",
+        "parameters": {"silent": 1.0},
+        "silent": 1.0,
+    }
+
+
+def test_version_and_configuration_may_be_left_out() -> None:
+    """Whatever decides is a strategy."""
+    made = own(f"{MINE}:plain")
+
+    assert (made.version, odds("plain").gates[0].name) == (1, "mine")
+
+
+@pytest.mark.parametrize(
+    ("given", "arms"),
+    [
+        ({"best": 1.0}, ((BEST.arm, 1.0),)),
+        ({"best": 1 / 3, "llm": 2 / 3}, ((BEST.arm, 0.333333), (LLM, 0.666667))),
+        (
+            {"race": 0.5, "silent": 0.5},
+            ((f"race:{LLM}+{BEST.arm}@250", 0.5), (SILENT, 0.5)),
+        ),
+    ],
+    ids=["certain", "thirds", "race"],
+)
+def test_its_odds_are_taken_in_millionths(
+    given: dict[str, Any], arms: tuple[tuple[str, float], ...]
+) -> None:
+    """Candidates, the model, a race of the two and silence are on offer."""
+    assert odds("make", **given).arms == arms
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("make", {"heuristic:frozen@c0": 1.0}, "not on offer"),
+        ("make", {f"race:{LLM}+{BEST.arm}@soon": 1.0}, "not on offer"),
+        ("make", {"best": 0.5}, "add up to 0.5"),
+        ("make", {"best": 1.5, "llm": -0.5}, "give 0 to 1"),
+        ("make", {"best": 1.0, "greedy": "llm"}, "greedy arm"),
+        ("make", {"best": 1.0, "silence": "bored"}, "no reason to be silent"),
+        ("twice", {}, "twice"),
+        ("gated", {}, "ValidationError"),
+        ("failing", {}, "KeyError: 'mood'"),
+    ],
+)
+def test_what_cannot_be_done_is_silence(
+    name: str, given: dict[str, Any], says: str
+) -> None:
+    """The reason is `error`, and a gate says which."""
+    found = odds(name, **given)
+
+    assert (found.arms, found.silence) == (((SILENT, 1.0),), "error")
+    assert says in (found.gates[0].note or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (f"{MINE}:make", "makes no strategy of {}: ValueError: give odds by arm"),
+        (f"{MINE}:nothing", "returns None: return an object with decide"),
+        (f"{MINE}:nobody", "defines no function 'nobody'"),
+        (f"{MINE}:SILENT", "defines no function 'SILENT'"),
+        (f"{MINE}:dataclass", "defines no function 'dataclass'"),
+        (f"{MINE}:", "defines no function ''"),
+        ("no.such.module:make", "cannot be imported: ModuleNotFoundError"),
+        (":make", "cannot be imported: ValueError"),
+        ("subprocess:run", "uses nothing of Echoic"),
+        ("echoic.cli.program:main", "Echoic's own code"),
+    ],
+)
+def test_what_is_no_strategy_is_an_error(name: str, says: str) -> None:
+    """It says what is missing; foreign functions are never called."""
+    with pytest.raises(UnknownStrategyError) as error:
+        own(name)
+
+    assert says in str(error.value)
+
+
+def test_a_module_that_uses_echoic_by_name_is_one_of_yours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`from schemas import context` is use enough."""
+    (tmp_path / "nearby_strategy.py").write_text(
+        "from schemas import context\n"
+        "class Quiet:\n"
+        "    def decide(self, here):\n"
+        "        return context.Odds.certain('silent', 'strategy_silent')\n"
+        "def make(parameters):\n"
+        "    return Quiet()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert own("nearby_strategy:make").name == "nearby_strategy:make"
+
+
+def decision(name: str, **parameters: JsonValue) -> Decided:
+    """A decision by a strategy of one's own."""
+    garden = pack(heuristic("dry", "the plants look dry", "Water them."))
+    spec = StrategySpec(name=f"{MINE}:{name}", parameters=parameters)
+    return Life(garden, model=MODEL, strategy=spec).decide("the plants look dry")
+
+
+def test_it_decides_in_a_life() -> None:
+    """The arm it took answers, under its name."""
+    decided = decision("make", best=1.0)
+
+    assert (decided.path, decided.text) == ("heuristic", "Water them.")
+    assert decided.strategy == f"{MINE}:make"
+
+
+def test_a_bug_in_it_is_silence_on_record() -> None:
+    """The mind goes on, and the decision says what happened."""
+    decided = decision("failing")
+
+    assert (decided.path, decided.silence) == ("rejected", "error")
+    assert decided.gates[-1].note == "KeyError: 'mood'"
