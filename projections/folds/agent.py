@@ -40,7 +40,7 @@ from schemas.learning import (
 )
 from schemas.notes import ControlApplied, Handled
 from schemas.packs import CompiledPack
-from schemas.results import Delivered, DeliveryFailed, Result
+from schemas.results import Result
 from schemas.sensing import Sensed
 from schemas.settings import UNSTARTED, LearningSettings, MindSettings
 from schemas.state import (
@@ -112,7 +112,7 @@ def said(
         case Decided():
             return _decided(state, scene, id_, message)
         case Completed():
-            return fires.completed(state, message, _heard(scene.taken.message))
+            return fires.completed(state, message)
         case Dropped():
             return fires.dropped(state, message)
         case ModelAsked():
@@ -225,13 +225,8 @@ def _trigger(scene: Scene, event: Sensed) -> Trigger:
     )
 
 
-def _heard(message: object) -> str | None:
-    """The ask whose result the input is."""
-    return message.ask_id if isinstance(message, Result) else None
-
-
 def _recorded(state: AgentState, message: object) -> AgentState:
-    if isinstance(message, Delivered | DeliveryFailed):
+    if isinstance(message, Result):
         return fires.ask_is(state, message.ask_id, "answered")
     return state
 

@@ -30,11 +30,9 @@ def decided(state: AgentState, decision_id: str, message: Decided) -> AgentState
     return replace(state, decisions=state.decisions.set(decision_id, remembered))
 
 
-def completed(
-    state: AgentState, message: Completed, heard: str | None = None
-) -> AgentState:
-    """The state in which a pending decision has spoken; `heard` as in `waits.spoken`."""
-    state = waits.spoken(state, message.decision_id, heard)
+def completed(state: AgentState, message: Completed) -> AgentState:
+    """The state in which a pending decision has spoken."""
+    state = waits.spoken(state, message.decision_id)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state

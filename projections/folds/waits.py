@@ -62,13 +62,11 @@ def for_prediction(
     )
 
 
-def spoken(state: AgentState, decision_id: str, heard: str | None) -> AgentState:
-    """The state after a decision has spoken; `heard` is the ask whose result came now.
-
-    What comes for another ask of that decision is late.
-    """
+def spoken(state: AgentState, decision_id: str) -> AgentState:
+    """The state after a decision has spoken; an answer not heard by then is late."""
     for ask_id in of_decision(state, decision_id):
-        state = over(state, ask_id, "answered" if ask_id == heard else "late")
+        is_heard = state.asks.get(ask_id) == "answered"
+        state = over(state, ask_id, "answered" if is_heard else "late")
     return state
 
 

@@ -44,7 +44,7 @@ from tests.life import Life
 
 WORDS = ("health", "low", "dusk", "falls", "zombie", "near", "player", "died", "gone")
 WHENS = (None, "", "health < 3", "a.b = 1", 'type = "vital"')
-STRATEGIES = ("heuristic_first", "always_llm", "silent", "random")
+STRATEGIES = ("heuristic_first", "hybrid", "always_llm", "silent", "random")
 
 
 class Wild:
@@ -59,6 +59,8 @@ class Wild:
             model=choice([None, factories.MODEL]),
             strategy={"name": choice(STRATEGIES)},
             relevance=choice([0.0, 0.5]),
+            present=choice(["neutral", "hint", "none"]),
+            prediction=choice(["same", "separate", "off"]),
             learning={"gamma": choice([1.0, 0.9])},
         )
         self.seconds = 0.0
@@ -240,7 +242,7 @@ def test_the_books_are_kept(seed: int) -> None:
     assert set(outcomes.values()) <= {1}
     for agent in agents:
         open_fires = [each.fire_id for each in agent.fires]
-        timed = sorted(each.id for each in agent.timers)
+        timed = sorted({each.id for each in agent.timers})
         assert timed == sorted([*open_fires, *agent.pending])
         expired = {
             each.message.fire_id

@@ -179,6 +179,65 @@ def test_the_arm_is_how_the_model_is_asked() -> None:
     assert len({base, *(one(turn, Decided).arm for turn in changed)}) == 6
 
 
+def test_a_hint_is_one_suggestion_with_its_confidence() -> None:
+    """The best candidate, to be judged; only it is a fire of kind suggested."""
+    turn = asking(
+        heuristic("low", "health low", "Drink.", confidence=0.654),
+        heuristic("rest", "health low now", "Rest.", confidence=0.1),
+        present="hint",
+    )
+    prompt, (fired,) = one(turn, ModelAsked).prompt, said(turn, HeuristicFired)
+
+    assert prompt == (
+        "Just now, from game: health low\n\n"
+        'Experience suggests for "health low": "Drink.". It is 65% sure of that. '
+        "Judge for yourself: follow it, change it or say something else.\n\n"
+        "What do you say?"
+    )
+    assert (fired.mode, fired.confidence) == ("suggested", 0.654)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"present": "none"}, {"present": "hint", "max_candidates": 0}], ids=str
+)
+def test_nothing_learnt_need_be_shown(settings: dict[str, Any]) -> None:
+    """The model answers from the event alone, and nothing was suggested to it."""
+    low = heuristic("low", "health low", "Drink.", confidence=0.6)
+    turn = asking(low, **settings)
+
+    assert one(turn, ModelAsked).prompt == (
+        "Just now, from game: health low\n\nWhat do you say?"
+    )
+    assert said(turn, HeuristicFired) == []
+    assert one(turn, Decided).matched_heuristic_id is not None
+
+
+def test_each_presentation_is_an_arm() -> None:
+    """Whether anything was there to be shown or not; a parameter is the same arm."""
+    spec = {"name": "always_llm", "parameters": {"present": "hint"}}
+    arms = [
+        one(asking(**settings), Decided).arm
+        for settings in (
+            {},
+            {"present": "neutral"},
+            {"present": "hint"},
+            {"present": "none"},
+            {"strategy": spec},
+        )
+    ]
+
+    assert arms[0] == arms[1]
+    assert arms[2] == arms[4]
+    assert len(set(arms)) == 3
+
+
+def test_the_arm_of_the_defaults_is_what_it_was() -> None:
+    """Outcomes recorded before there was a choice stay those of the same arm."""
+    assert prompts.arm(MODEL, "system", prompts.Manner()) == (
+        "llm:test/model@78e159cdde6e086f895ff1ee@e495b3f4e38c3e9b4f91f470"
+    )
+
+
 def test_the_request_hash_covers_the_request() -> None:
     """A replay finds an answer by it: another prompt or sampling is another request."""
     one_way = prompts.request_hash(MODEL, "s", "p")
