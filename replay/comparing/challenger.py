@@ -1,0 +1,202 @@
+"""One challenger against the baseline, over all recordings."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from replay.comparing.behaviour import Behaviour, act_of, behaviour, facts, quantile
+from replay.comparing.calibrated import calibrated
+from replay.comparing.document import Comparison, Fact, Flip
+from replay.comparing.flips import FLIP_LIMIT, matrix, order
+from replay.comparing.lanes import lanes
+from replay.comparing.life import Life
+from replay.comparing.rows import BASELINE, flip_share
+from replay.comparing.success import (
+    Evidence,
+    breakdown,
+    headline,
+    is_told,
+    sensitivity,
+    weights,
+)
+from replay.comparing.whole import Whole
+from replay.comparing.wording import estimand, next_steps, would_change
+from replay.estimation.results import Estimate
+from replay.estimation.settings import SelfReplay
+
+
+def comparison(whole: Whole, index: int) -> Comparison:
+    """The comparison with the challenger of this index, counted from 1."""
+    evidence = _evidence(whole, index)
+    rows = evidence.rows()
+    found = evidence.estimate(rows, whole.wish.estimation)
+    fields = plain(asdict(found))
+    verdict, reasons = str(found.difference.verdict), fields["difference"]["reasons"]
+    is_short = any(each["code"] == "short_term_only" for each in reasons)
+    tried = tuple(sensitivity(evidence, whole.wish.estimation))
+    flips = _flips(whole, index)
+    lives = _lives(whole, index)
+    ours, theirs = _behaviours(whole, lives)
+    challenger = whole.strategy(index)
+    return Comparison(
+        challenger=challenger,
+        verdict=verdict,
+        short_term_only=is_short,
+        estimand=estimand(whole.strategy(), challenger),
+        reasons=tuple(reasons),
+        next=next_steps(
+            verdict,
+            rows,
+            found.difference.dr,
+            short_term_only=is_short,
+            challenger=challenger,
+        ),
+        facts=(*_agreement(whole, index), *facts(ours, theirs), *_drift(lives)),
+        headline=headline(found, evidence),
+        estimate=fields,
+        holm=None,
+        sensitivity=tried,
+        would_change=would_change(verdict, tried),
+        matrix=matrix(whole.decisions, index),
+        flips_total=len(flips),
+        flips=flips[:FLIP_LIMIT],
+        drift={
+            "decisions": sum(life.compared for life in lives),
+            "differ": sum(life.drifted for life in lives),
+        },
+        tradeoff=_tradeoff(whole, index, ours, theirs, found),
+        calibration=calibrated(whole.results),
+        curves=_curves(whole, index),
+        timeline=tuple(lanes(each, index) for each in whole.results),
+        breakdown=breakdown(evidence),
+        weights=weights(rows),
+        cassette=_cassette(lives),
+    )
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: no tuples, and no number that is none."""
+    match value:
+        case dict():
+            return {key: plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def _evidence(whole: Whole, index: int) -> Evidence:
+    replayed = whole.self_replay
+    first = replayed.divergence
+    cassette = _cassette(_lives(whole, index))
+    return Evidence(
+        decisions=whole.decisions,
+        challenger=index,
+        outcomes=whole.outcomes,
+        self_replay=SelfReplay(
+            identical=replayed.identical,
+            total=replayed.total,
+            divergence=f"input {first.sequence}: {first.what}" if first else None,
+        ),
+        cassette_hit_rate=cassette["hit_rate"],
+    )
+
+
+def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
+    found = (flip for result in whole.results for flip in result.flips[index - 1])
+    return tuple(sorted(found, key=order))
+
+
+def _lives(whole: Whole, index: int) -> list[Life]:
+    return [each.lives[index - 1] for each in whole.results if each.lives]
+
+
+def _behaviours(whole: Whole, lives: Sequence[Life]) -> tuple[Behaviour, Behaviour]:
+    ours = behaviour(
+        act_of(telling)
+        for result in whole.results
+        for telling in result.chronicle.tellings
+    )
+    return ours, behaviour(act for life in lives for act in life.acts)
+
+
+def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
+    shares = [
+        flip_share(each.odds[BASELINE], each.odds[index]) for each in whole.decisions
+    ]
+    flipped = sum(shares)
+    yield Fact(
+        name="agreement",
+        label="agreement",
+        kind="fact",
+        unit="share",
+        baseline=None,
+        challenger=1.0 - flipped / len(shares) if shares else None,
+        note=f"{flipped:g} of {len(shares):,} decisions flip",
+    )
+
+
+def _drift(lives: Sequence[Life]) -> Iterator[Fact]:
+    compared = sum(life.compared for life in lives)
+    drifted = sum(life.drifted for life in lives)
+    if compared:
+        yield Fact(
+            name="drift",
+            label="state drift",
+            kind="fact",
+            unit="share",
+            baseline=None,
+            challenger=drifted / compared,
+            note=f"{drifted:,} decide otherwise in the challenger's own life",
+        )
+
+
+def _tradeoff(
+    whole: Whole, index: int, ours: Behaviour, theirs: Behaviour, found: Estimate
+) -> tuple[dict[str, Any], ...]:
+    """Cost, latency and success of both sides; success only where it is estimated."""
+    told = is_told(found)
+    sides = (
+        (whole.strategy(), ours, found.baseline.dr),
+        (whole.strategy(index), theirs, found.target.dr if told else None),
+    )
+    return tuple(
+        {
+            "label": part.label,
+            "cost_usd": (acts.cost_low + acts.cost_high) / 2.0,
+            "latency_ms": quantile(acts.latencies_high, 0.95),
+            "success": success,
+            "kind": "estimated",
+        }
+        for part, acts, success in sides
+    )
+
+
+def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
+    """Confidence over time, of the recording and of the challenger's own life."""
+    return tuple(
+        {
+            "heuristic": heuristic,
+            "name": result.names.get(heuristic, heuristic),
+            "baseline": result.curves.get(heuristic, ()),
+            "challenger": result.lives[index - 1].curves.get(heuristic, ()),
+        }
+        for result in whole.results
+        if result.lives
+        for heuristic in sorted(
+            result.curves.keys() | result.lives[index - 1].curves.keys()
+        )
+    )
+
+
+def _cassette(lives: Sequence[Life]) -> dict[str, Any]:
+    hits = sum(life.hits for life in lives)
+    misses = sum(life.misses for life in lives)
+    return {
+        "hits": hits,
+        "misses": misses,
+        "hit_rate": hits / (hits + misses) if hits + misses else None,
+    }

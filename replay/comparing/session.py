@@ -1,0 +1,200 @@
+"""One recording, compared: replayed under its own strategy, asked of others, and lived.
+
+It is what runs in a process of its own; its result holds only what the document needs.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from handlers.aids import Bringer
+from handlers.stages.executive import config_hash
+from handlers.strategies.spec import text_of
+from replay.comparing.chronicle import Chronicle, Packs, chronicle
+from replay.comparing.document import Flip, StrategyPart
+from replay.comparing.flips import flips
+from replay.comparing.life import Curve, Life
+from replay.comparing.rows import asked
+from replay.logged import LoggedDecision, logged_state
+from replay.outcomes import OutcomeSettings
+from replay.sources import Recording
+from replay.standing import Standing, brought
+from replay.verify import Span, Verification, verify
+from schemas.controls import SessionStarted
+from schemas.notes import ControlApplied
+from schemas.reading import read_input, read_output
+from schemas.settings import StrategySpec
+from schemas.subjects import SHARED_AGENT, parse
+from streams.order import Group
+
+Progress = Callable[[int], None]
+"""Told how many decisions have been looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to compare, the same for every recording."""
+
+    baseline: StrategySpec | None
+    """None: the strategy that made the recording."""
+    challengers: tuple[StrategySpec, ...]
+    outcome: OutcomeSettings = field(default_factory=OutcomeSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResult:
+    """What one recording came to."""
+
+    recording: "RecordingNote"
+    verification: Verification
+    decisions: tuple[LoggedDecision, ...]
+    """Those that reached a strategy, without their contexts."""
+    chronicle: Chronicle
+    flips: tuple[tuple[Flip, ...], ...]
+    """Of each challenger."""
+    lives: tuple[Life, ...]
+    """Of each challenger."""
+    predicted: Mapping[str, float]
+    """The confidence of each heuristic that answered, by decision id."""
+    curves: Mapping[str, Curve]
+    """The recorded confidence of each heuristic over time."""
+    names: Mapping[str, str]
+    """What heuristics are called, by id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingNote:
+    """What there is to say of a recording itself."""
+
+    agent: str
+    sessions: tuple[str, ...]
+    title: str
+    origin: str
+    digest: str
+    epoch: str
+    first: int
+    last: int
+    packs: tuple[tuple[str, str, str], ...]
+    """Name, version and digest of each pack in force at its start."""
+    embedder: str
+    seed: str
+    strategies: tuple[StrategyPart, ...]
+    """As they stand at its start: the baseline's, then each challenger's."""
+
+
+async def compared(
+    recording: Recording, bringer: Bringer, plan: Plan, progress: Progress
+) -> SessionResult:
+    """Compare one recording.
+
+    Raises:
+        UnknownStrategyError: there is no such strategy.
+        LogDamaged, UnreadableOutputError: it cannot be read to its end.
+    """
+    verification = await verify(
+        recording.log,
+        Span(recording.partition, recording.first - 1, recording.last, recording.agent),
+        bringer,
+        start=recording.start,
+        expected_chain=recording.chain,
+    )
+    decisions = []
+    asking = logged_state(recording, (plan.baseline, *plan.challengers))
+    async for decision in asking:
+        decisions.append(decision)
+        progress(len(decisions))
+    told = await chronicle(with_packs(recording), recording.agent, plan.outcome)
+    reached = asked(decisions)
+    found = tuple(
+        flips(reached, index, told.outcomes, {})
+        for index in range(1, len(plan.challengers) + 1)
+    )
+    return SessionResult(
+        recording=await _note(recording, plan),
+        verification=verification,
+        decisions=tuple(replace(each, context=None) for each in reached),
+        chronicle=told,
+        flips=found,
+        lives=(),
+        predicted=_predicted(reached),
+        curves={},
+        names={},
+    )
+
+
+def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:
+    """The confidence of the heuristic that answered, by decision id."""
+    return {
+        each.decision_id: candidate.confidence
+        for each in decisions
+        if each.context is not None and each.path == "heuristic"
+        for candidate in each.context.candidates
+        if candidate.arm == each.arm
+    }
+
+
+async def with_packs(recording: Recording) -> AsyncIterator[tuple[Group, Packs]]:
+    """The recording's own groups, each with the packs in force at its input."""
+    standing = await brought(
+        Standing.of(recording.start, recording.agent), recording.log
+    )
+    async with aclosing(recording.groups()) as groups:
+        async for group in groups:
+            if parse(group.input.subject).agent not in (recording.agent, SHARED_AGENT):
+                continue
+            if group.input.sequence >= recording.first:
+                yield group, {each.pack.name: each for each in standing.packs}
+            outputs = [read_output(each) for each in group.outputs]
+            if any(isinstance(each.message, ControlApplied) for each in outputs):
+                changed = standing.after(read_input(group.input), outputs)
+                standing = await brought(changed, recording.log)
+
+
+async def _note(recording: Recording, plan: Plan) -> RecordingNote:
+    standing = await brought(
+        Standing.of(recording.start, recording.agent), recording.log
+    )
+    refs = {**standing.shared.packs, **standing.agent.packs}
+    return RecordingNote(
+        agent=recording.agent,
+        sessions=recording.sessions,
+        title=await _title(recording),
+        origin=recording.origin,
+        digest=recording.digest,
+        epoch=str(recording.log.epoch),
+        first=recording.first,
+        last=recording.last,
+        packs=tuple(
+            (refs[name].name, refs[name].version, refs[name].digest)
+            for name in sorted(refs)
+        ),
+        embedder=standing.settings.embedder,
+        seed=standing.settings.seed,
+        strategies=tuple(
+            _strategy(spec, standing) for spec in (plan.baseline, *plan.challengers)
+        ),
+    )
+
+
+def _strategy(spec: StrategySpec | None, standing: Standing) -> StrategyPart:
+    strategy = standing.asked(spec).strategy
+    return StrategyPart(
+        label=text_of(spec or standing.strategy),
+        name=strategy.name,
+        version=strategy.version,
+        config=strategy.config,
+        config_hash=config_hash(strategy),
+    )
+
+
+async def _title(recording: Recording) -> str:
+    first = await recording.log.record(recording.first)
+    message = read_input(first).message if first is not None else None
+    return message.title if isinstance(message, SessionStarted) else ""
+
+
+def in_order(results: Sequence[SessionResult]) -> list[SessionResult]:
+    """The results in an order that does not depend on how they were named."""
+    return sorted(
+        results, key=lambda each: (each.recording.agent, each.recording.digest)
+    )

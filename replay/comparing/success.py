@@ -1,0 +1,242 @@
+"""Success: the estimate's rows and what they rest on.
+
+Also under other assumptions: a verdict that turns with the value of silence says so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from statistics import fmean
+
+from replay.comparing.document import Breakdown, Headline, Sensitivity
+from replay.comparing.rows import BASELINE, flip_share, observations
+from replay.estimation.estimate import estimate
+from replay.estimation.results import Estimate
+from replay.estimation.rows import Observation
+from replay.estimation.settings import EstimationSettings, SelfReplay
+from replay.logged import LoggedDecision
+from replay.outcomes import UNKNOWN, Outcome
+
+SILENCE_VALUES = (0.3, 0.5, 0.7)
+"""The values of silence under which the verdict is tried again."""
+
+QUICK = 500
+"""Resamples of the estimates that are shown beside the main one."""
+
+HISTOGRAM_EDGES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, float("inf"))
+TOP_WEIGHTS = 10
+
+UNTOLD = ("NOT_ENOUGH_OVERLAP", "INVALID")
+"""Verdicts beside which no point estimate is shown."""
+
+LEAST_SEEN = 30
+"""Flip observations from which a part's difference is shown."""
+
+Outcomes = Mapping[str, Outcome]
+_Change = Callable[[Outcome], Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the estimates of one challenger are made from."""
+
+    decisions: Sequence[LoggedDecision]
+    challenger: int
+    outcomes: Outcomes
+    self_replay: SelfReplay
+    cassette_hit_rate: float | None = None
+
+    def rows(self, outcomes: Outcomes | None = None) -> list[Observation]:
+        """The estimator's rows, with these outcomes in place of the recorded ones."""
+        return observations(self.decisions, self.challenger, outcomes or self.outcomes)
+
+    def estimate(
+        self, rows: Sequence[Observation], settings: EstimationSettings
+    ) -> Estimate:
+        """The estimate over some rows."""
+        return estimate(
+            rows,
+            settings,
+            self_replay=self.self_replay,
+            cassette_hit_rate=self.cassette_hit_rate,
+        )
+
+
+def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
+    """The rows on success: what was observed, estimated and predicted."""
+    difference, target, base = found.difference, found.target, found.baseline
+    return (
+        _shared(evidence),
+        _one_step(found) if is_told(found) else _untold(found),
+        Headline(
+            name="bounds",
+            label="success, bounds",
+            kind="estimated",
+            baseline=None,
+            challenger=None,
+            delta=None,
+            ci=difference.bounds,
+            note="holds whatever was not seen",
+        ),
+        Headline(
+            name="predicted",
+            label="success, predicted",
+            kind="predicted",
+            baseline=base.dm,
+            challenger=target.dm,
+            delta=None if target.dm is None or base.dm is None else target.dm - base.dm,
+            note="by a model of the outcomes; decides nothing",
+        ),
+    )
+
+
+def is_told(found: Estimate) -> bool:
+    """Whether the gates let a point estimate of the difference be shown."""
+    difference = found.difference
+    return difference.dr is not None and difference.verdict not in UNTOLD
+
+
+def _one_step(found: Estimate) -> Headline:
+    difference = found.difference
+    return Headline(
+        name="one_step",
+        label="success, one-step",
+        kind="estimated",
+        baseline=found.baseline.dr,
+        challenger=found.target.dr,
+        delta=difference.dr,
+        ci=difference.ci,
+        extra={"snips": difference.snips, "ips": difference.ips},
+        note="doubly robust",
+    )
+
+
+def _untold(found: Estimate) -> Headline:
+    return Headline(
+        name="one_step",
+        label="success, one-step",
+        kind="estimated",
+        baseline=found.baseline.dr,
+        challenger=None,
+        delta=None,
+        note=f"{found.difference.flip_observations:.0f} flip observations: see the gates",
+    )
+
+
+def sensitivity(
+    evidence: Evidence, settings: EstimationSettings
+) -> Iterator[Sensitivity]:
+    """The same estimate under other values of silence, and of what is unknown."""
+    quick = replace(settings, resamples=QUICK)
+    trials = [
+        *((f"silence = {value:g}", _silence(value)) for value in SILENCE_VALUES),
+        ("unknown = 0", _unknown(0.0)),
+        ("unknown = 1", _unknown(1.0)),
+    ]
+    for what, change in trials:
+        outcomes = {id_: change(each) for id_, each in evidence.outcomes.items()}
+        found = evidence.estimate(evidence.rows(outcomes), quick).difference
+        yield Sensitivity(
+            what=what,
+            difference=found.dr,
+            ci=found.ci,
+            verdict=str(found.verdict),
+        )
+
+
+def breakdown(evidence: Evidence) -> tuple[Breakdown, ...]:
+    """Each sort of event by itself; a difference only where its flips were seen enough."""
+
+    def sort(decision: LoggedDecision) -> str:
+        return f"{decision.source}.{decision.type}"
+
+    parts = []
+    for name, group in groupby(sorted(evidence.decisions, key=sort), key=sort):
+        part = replace(evidence, decisions=list(group))
+        seen = sum(_shows_challenger(each, part) for each in part.decisions)
+        parts.append(
+            Breakdown(
+                by="source.type",
+                value=name,
+                decisions=len(part.decisions),
+                flips=sum(_flip(each, part.challenger) for each in part.decisions),
+                flip_observations=float(seen),
+                difference=_difference(part) if seen >= LEAST_SEEN else None,
+            )
+        )
+    return tuple(sorted(parts, key=lambda part: (-part.flips, part.value)))
+
+
+def weights(rows: Sequence[Observation]) -> dict[str, object]:
+    """How the weights of the challenger's estimate are spread, and the greatest."""
+    found = [
+        (row.target.get(row.arm, 0.0) / row.propensity, row.decision) for row in rows
+    ]
+    bins = [
+        {
+            "low": low,
+            "high": None if high == float("inf") else high,
+            "count": sum(low <= weight < high for weight, _ in found),
+        }
+        for low, high in pairwise(HISTOGRAM_EDGES)
+    ]
+    top = sorted(found, key=lambda each: (-each[0], each[1] or ""))[:TOP_WEIGHTS]
+    return {
+        "histogram": bins,
+        "top": [{"decision": id_, "weight": weight} for weight, id_ in top],
+    }
+
+
+def _shared(evidence: Evidence) -> Headline:
+    """What was seen of the decisions on which both agree: no value of either."""
+    values = [
+        outcome.value
+        for each in evidence.decisions
+        if _flip(each, evidence.challenger) == 0.0
+        and each.arm == each.odds[BASELINE].greedy
+        and (outcome := evidence.outcomes.get(each.decision_id, UNKNOWN)).value
+        is not None
+    ]
+    mean = fmean(values) if values else None
+    return Headline(
+        name="shared",
+        label="success, shared",
+        kind="observed",
+        baseline=mean,
+        challenger=mean,
+        delta=None,
+        note=f"{len(values)} decisions that both make; no value of either",
+    )
+
+
+def _difference(part: Evidence) -> float | None:
+    """The weighted mean difference of a part; by itself it decides nothing."""
+    terms = [
+        (row.target.get(row.arm, 0.0) - row.baseline.get(row.arm, 0.0))
+        / row.propensity
+        * row.reward
+        for row in part.rows()
+        if row.reward is not None
+    ]
+    return fmean(terms) if terms else None
+
+
+def _flip(decision: LoggedDecision, challenger: int) -> float:
+    return flip_share(decision.odds[BASELINE], decision.odds[challenger])
+
+
+def _shows_challenger(decision: LoggedDecision, evidence: Evidence) -> bool:
+    theirs = decision.odds[evidence.challenger].greedy
+    return _flip(decision, evidence.challenger) > 0.0 and decision.arm == theirs
+
+
+def _silence(value: float) -> _Change:
+    return lambda each: replace(each, value=value) if each.source == "silence" else each
+
+
+def _unknown(value: float) -> _Change:
+    def change(each: Outcome) -> Outcome:
+        is_unknown = each.value is None and not each.is_censored
+        return replace(each, value=value) if is_unknown else each
+
+    return change

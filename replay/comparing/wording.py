@@ -1,0 +1,52 @@
+"""Sentences of a comparison: what is asked, what would change the answer, what to do next."""
+
+from collections.abc import Sequence
+
+from replay.comparing.document import Sensitivity, StrategyPart
+from replay.estimation.planning import advice, recorded_from
+from replay.estimation.rows import Observation
+
+
+def estimand(baseline: StrategyPart, challenger: StrategyPart) -> str:
+    """What the estimate is an estimate of."""
+    return (
+        f"What if {challenger.label} had made each single decision, in the situations"
+        f" that {baseline.label} created?"
+    )
+
+
+def would_change(verdict: str, tried: Sequence[Sensitivity]) -> tuple[str, ...]:
+    """Which assumptions the verdict hangs on."""
+    if verdict == "INVALID":
+        return ("Nothing but a recording that its own strategy reproduces.",)
+    others = [each for each in tried if each.verdict != verdict]
+    if not others:
+        names = "; ".join(each.what for each in tried)
+        return (f"None of these assumptions: {names}.",)
+    return tuple(f"With {each.what} it would be {each.verdict}." for each in others)
+
+
+def next_steps(
+    verdict: str,
+    rows: Sequence[Observation],
+    difference: float | None,
+    *,
+    short_term_only: bool,
+    challenger: StrategyPart,
+) -> tuple[str, ...]:
+    """What to do next, with the command where there is one."""
+    steps = []
+    if verdict == "INVALID":
+        return ("find the cause first: echoic replay verify",)
+    if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
+        steps.append(f"to decide it, record {advice(recorded_from(rows), difference)}:")
+        steps.append(
+            "  ECHOIC_EXPLORATION_SCHEME=challenger ECHOIC_EXPLORATION_RATE=0.2"
+            f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up"
+        )
+    if short_term_only or verdict in ("BETTER", "EQUIVALENT"):
+        steps.append(
+            f"the long run is not identified by a replay: echoic ab start <own>"
+            f" '{challenger.label}'"
+        )
+    return tuple(steps)
