@@ -46,8 +46,8 @@ def answer(group: Group, control: ProposalControl) -> None:
                 _submitted(group, control)
             case ProposalApplied():
                 _applied(group, control)
-            case ProposalReverted():
-                _reverted(group, control)
+            case reverted:
+                _reverted(group, reverted)
     except _RefusedError as refused:
         group.say(
             ControlRefused(

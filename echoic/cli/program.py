@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "outcome": ("judging", "Report how a decision turned out."),
     "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze."),
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
-    "projection": ("projections", "The read models: list, rebuild, lag."),
+    "projection": ("projections", "The read models: list, rebuild, lag, replay."),
     "log": ("log", "The log itself: verify, tail."),
     "replay": ("replays", "Decide a session again, and compare."),
     "pack": ("packs", "What a domain brings: list, load, validate, schema."),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from echoic import errors
+from echoic.cli import retuning
 from echoic.cli.common import Data, Json, new_app, note, print_json, print_rows
 from echoic.cli.connected import bringer_of, on_instance
 from echoic.live import Connection
@@ -17,7 +18,8 @@ from projections.store import Store
 from projections.tables import KEYS
 from schemas.subjects import PARTITIONS
 
-app = new_app("projection", "The read models: list, rebuild, lag.")
+app = new_app("projection", "The read models: list, rebuild, lag, replay.")
+app.command()(retuning.replay)
 
 
 @app.command(name="list")

@@ -12,6 +12,7 @@ from immutables import Map
 
 from projections.folds import beliefs
 from replay.retuning.facts import Carried, Evidence, Fact, Judged, Ruled, Seen, Shown
+from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings
 from schemas.state import Belief
 from schemas.tuning import Scalar, learning_with
@@ -26,6 +27,15 @@ class Point:
 
     sequence: int
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What was believed of a heuristic over time, and where that leaves it."""
+
+    points: tuple[Point, ...]
+    life: Lifecycle
+    """By its confidence alone: what a person froze by hand is frozen all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,13 @@ class Believing:
     def confidence(self, key: str, declared: float) -> float:
         """What is believed of a heuristic at this point."""
         return self._held(key, declared).confidence
+
+    def life(self, key: str) -> Lifecycle:
+        """Where a heuristic of which something was learnt stands by now."""
+        held = self.believed.get(key)
+        if held is None:
+            return "active"
+        return beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
 
     def take(self, fact: Fact) -> None:
         """Learn from one fact."""
@@ -122,9 +139,7 @@ def predictions(
     return tuple(made)
 
 
-def curves(
-    evidence: Evidence, changes: Mapping[str, Scalar]
-) -> Mapping[str, tuple[Point, ...]]:
+def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Curve]:
     """The confidence of each heuristic that the facts are about, wherever it moved."""
     believing = Believing(evidence.believed, evidence.learning, changes)
     found: dict[str, list[Point]] = {}
@@ -136,7 +151,7 @@ def curves(
         believing.take(fact)
         if believing.believed is not before:
             _extend(found, believing, fact)
-    return {key: tuple(found[key]) for key in sorted(found)}
+    return {key: Curve(tuple(found[key]), believing.life(key)) for key in sorted(found)}
 
 
 def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> None:

@@ -224,8 +224,7 @@ class _Reader:
         if folded != recorded:
             raise UnprovenError(
                 f"input {input_.sequence}: {key!r} was recorded with confidence"
-                f" {recorded!r}, and the recorded facts make it {folded!r}:"
-                " see `echoic replay verify`"
+                f" {recorded!r}, and the recorded facts make it {folded!r}"
             )
 
     def _name(self) -> None:

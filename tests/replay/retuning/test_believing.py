@@ -150,7 +150,7 @@ async def test_a_curve_moves_with_its_evidence() -> None:
 
     def points(**changes: float) -> list[float]:
         named = {name.replace("__", "."): changes[name] for name in changes}
-        return [point.confidence for point in curves(evidence, named)[key]]
+        return [point.confidence for point in curves(evidence, named)[key].points]
 
     assert points() == [0.6, 0.714286, 0.555556]
     assert points(learning__weights__explicit=0.0) == [0.6]
@@ -195,8 +195,8 @@ async def test_an_edit_may_carry_what_was_learnt() -> None:
 
     found = curves(evidence, {"learning.weights.explicit": 0.0})
 
-    assert [points[-1].confidence for points in found.values()] == [0.6, 0.6]
-    ends = {points[-1].confidence for points in curves(evidence, {}).values()}
+    assert [each.points[-1].confidence for each in found.values()] == [0.6, 0.6]
+    ends = {each.points[-1].confidence for each in curves(evidence, {}).values()}
     assert ends == {0.714286}
 
 
@@ -214,8 +214,8 @@ async def test_settings_of_a_restart_hold_from_there() -> None:
     untouched = await evidence_of(judged_life("positive", "positive", "negative"))
 
     assert curves(evidence, {}) != same
-    assert [[p.confidence for p in points] for points in same.values()] == [
-        [p.confidence for p in points] for points in curves(untouched, {}).values()
+    assert [[p.confidence for p in each.points] for each in same.values()] == [
+        [p.confidence for p in each.points] for each in curves(untouched, {}).values()
     ]
 
 
