@@ -223,7 +223,7 @@ def _verdict(
     missing = sequential.FIRST_LOOK - len(counted)
     if difference is None or difference.low is None or difference.high is None:
         return "INCONCLUSIVE", (
-            Reason("too_few", f"{missing} more with a value, and there is an interval"),
+            Reason("too_few", f"an interval takes {missing} more with a value"),
         )
     if len({unit.value for unit in counted}) == 1:
         return "INCONCLUSIVE", (

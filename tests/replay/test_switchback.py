@@ -63,7 +63,7 @@ def test_a_few_sessions_give_no_interval() -> None:
 
     assert found.verdict == "INCONCLUSIVE"
     assert [each.code for each in found.reasons] == ["too_few"]
-    assert found.reasons[0].detail.startswith("8 more")
+    assert "8 more" in found.reasons[0].detail
     assert found.difference is not None
     assert (found.difference.low, found.difference.high) == (None, None)
 

@@ -1,0 +1,147 @@
+"""`echoic ab`: let two strategies or personalities take turns, and see which is better."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from echoic import experiment_screen
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    print_json,
+    terminal_width,
+)
+from echoic.cli.connected import on_instance
+from echoic.errors import EchoicError, NotFoundError
+from echoic.live import Connection
+from echoic.render import Style
+from echoic.talking import tell
+from handlers.strategies import spec
+from replay.experiments import Course, course, newest
+from replay.outcomes import OutcomeSettings
+from replay.switchback import Switchback, analyse
+from schemas.controls import ExperimentStarted, ExperimentStopped
+from schemas.experiments import UnitKind, Variant
+
+app = new_app("ab", "Two ways to behave take turns: start, status, stop.")
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+@app.command()
+def start(
+    a: Annotated[
+        str | None, typer.Argument(metavar="[A]", help="A strategy, name:key=value.")
+    ] = None,
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another.")] = None,
+    by: Annotated[
+        UnitKind, typer.Option(help="Who gets a variant, and keeps it.")
+    ] = "session",
+    washout: Annotated[
+        str, typer.Option(help="So long after a change nothing is counted.")
+    ] = "5m",
+    personality_a: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who A is.")
+    ] = None,
+    personality_b: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who B is.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="A few words.")] = "",
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Let each session, or person, have one of two variants by a fair draw.
+
+    Examples: `echoic ab start heuristic_first always_llm`, `echoic ab start --by person
+    --personality-a "You are kind." --personality-b "You are dry."`.
+    """
+    started = ExperimentStarted(
+        experiment_id=str(uuid4()),
+        a=_variant(a, personality_a),
+        b=_variant(b, personality_b),
+        by=by,
+        washout_s=_seconds(washout),
+        title=title,
+    )
+    if Variant() in (started.a, started.b) and started.a == started.b:
+        raise EchoicError(
+            "nothing is to be compared",
+            next_step="echoic ab start heuristic_first heuristic_first:threshold=0.6",
+        )
+
+    async def begin(connection: Connection) -> None:
+        await tell(connection.log, connection.settings.agent, started)
+
+    on_instance(data, agent, begin)
+    if as_json:
+        print_json({"v": 1, "experiment_id": started.experiment_id})
+        return
+    print(f"a  {experiment_screen.label(started.a)}")
+    print(f"b  {experiment_screen.label(started.b)}")
+    print(f"each {by} gets one of them by a fair draw → echoic ab status")
+
+
+@app.command()
+def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """Show what the newest experiment has shown so far; look as often as you like.
+
+    Example: `echoic ab status`.
+    """
+    went, found = on_instance(data, agent, _found)
+    if as_json:
+        print_json(experiment_screen.as_fields(went, found))
+        return
+    style = Style(width=terminal_width(), colour=has_colour())
+    screen = experiment_screen.lines(went, found, datetime.now(UTC), style)
+    print("\n".join(screen))
+
+
+@app.command()
+def stop(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """End the experiment; what was in force without it is again.
+
+    Example: `echoic ab stop`.
+    """
+
+    async def end(connection: Connection) -> None:
+        await tell(connection.log, connection.settings.agent, ExperimentStopped())
+
+    on_instance(data, agent, end)
+    if as_json:
+        print_json({"v": 1, "stopped": True})
+    else:
+        print("stopped; what it has shown stays → echoic ab status")
+
+
+async def _found(connection: Connection) -> tuple[Course, Switchback]:
+    log, agent = connection.log, connection.settings.agent
+    begun = await newest(log, agent)
+    if begun is None:
+        raise NotFoundError(
+            f"agent {agent!r} has had no experiment", next_step="echoic ab start A B"
+        )
+    went = await course(log, agent, begun, OutcomeSettings())
+    return went, analyse(went.trials, went.open_unit)
+
+
+def _variant(strategy: str | None, personality: str | None) -> Variant:
+    try:
+        parsed = None if strategy is None else spec.parse(strategy)
+    except spec.StrategyTextError as error:
+        raise EchoicError(str(error), next_step="echoic ab start --help") from error
+    return Variant(strategy=parsed, personality=personality)
+
+
+def _seconds(text: str) -> float:
+    """A span of time: `90`, `90s`, `5m`, `2h`, `1d`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
+    if found is None:
+        raise EchoicError(f"{text!r} is no span of time", next_step="--washout 5m")
+    return float(found[1]) * _UNITS_S[found[2] or "s"]
