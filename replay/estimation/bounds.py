@@ -17,6 +17,8 @@ def value_bounds(columns: Columns, odds: Odds) -> Interval:
     """The least and the most that a strategy can have been worth, on these rows."""
     seen = np.where(columns.known, odds.taken, 0.0)
     low = mean(seen * columns.reward)
+    if not columns.rows:
+        return 0.0, 1.0
     return low, min(low + mean(1.0 - seen), 1.0)
 
 

@@ -23,6 +23,9 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 CERTAIN = 1.0 - 1e-9
 """A propensity from here on left the other arms no chance."""
 
+LEAST = 1e-100
+"""Propensities below are taken as this: weights whose squares still are numbers."""
+
 _UNKNOWN = -1.0
 
 
@@ -148,7 +151,7 @@ def _collect(row: Observation, into: _Collected) -> None:
     into.context.append(_number(into.contexts, row.context))
     into.position.append(row.position)
     into.responded.append(-1 if row.responded is None else int(row.responded))
-    into.propensity.append(row.propensity)
+    into.propensity.append(max(row.propensity, LEAST))
     into.reward.append(_UNKNOWN if row.reward is None else row.reward)
     chance = row.respond_probability
     into.respond_probability.append(_UNKNOWN if chance is None else chance)

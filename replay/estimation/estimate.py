@@ -96,7 +96,7 @@ def _difference(
         doubly=around if shown else None,
         bounds=bounds,
         filled=_filled(compared, checks, settings),
-        notes=tuple(_notes(compared)),
+        notes=tuple(_notes(compared, around)),
     )
     verdict, reasons = conclude(evidence, settings.rope)
     return DifferenceEstimate(
@@ -194,12 +194,16 @@ def _agreement_gates(
         )
 
 
-def _notes(compared: Compared) -> Iterator[Reason]:
+def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
     """What to keep in mind, whatever the verdict."""
     if compared.has_flips and not compared.is_explored:
         yield Reason(
             "no_exploration",
             "every arm was certain: what was not played was never seen, only bounded",
+        )
+    if around.ci is not None and compared.has_flips and not around.is_bootstrap:
+        yield Reason(
+            "t_interval", "too few sessions to draw them again: a plain t interval"
         )
     unknown = int((~compared.columns.known).sum())
     if unknown and compared.columns.known.any():

@@ -62,7 +62,12 @@ def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -
     status: Status = "ok"
     if size > limits.propensity_z_max:
         status = "invalid"
-        detail += ": the logged probabilities cannot be the true ones"
+        detail += (
+            ": the logged probabilities are not those it was drawn with"
+            if z > 0.0
+            else ": the logged probabilities are not those it was drawn with, or some"
+            " arms could not be drawn everywhere (then log the odds of all: `logging`)"
+        )
     elif size > limits.propensity_z_caution_max:
         status = "caution"
     return Gate(
@@ -95,7 +100,7 @@ def flip_observations(
         _below(value, limits.flip_observations_caution, limits.flip_observations),
         value,
         limits.flip_observations,
-        f"{value:,.0f} outcomes of the {whose}'s arm where the two differ"
+        f"{_count(value)} outcomes of the {whose}'s arm where the two differ"
         f" (need {limits.flip_observations:g})",
     )
 
@@ -128,7 +133,7 @@ def effective_size(
         _below(value, limits.ess_share_caution * rows, least),
         value,
         least,
-        f"worth {value:,.0f} decisions of equal weight for the {whose}, of {rows:,}",
+        f"worth {_count(value)} decisions of equal weight for the {whose}, of {rows:,}",
     )
 
 
@@ -255,6 +260,11 @@ def _below(value: float, caution: float, limit: float) -> Status:
     if value < limit:
         return "refused"
     return "caution" if value < caution else "ok"
+
+
+def _count(value: float) -> str:
+    """A number of decisions; one decimal if it is only an effective one."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def _finite(z: float) -> float | None:

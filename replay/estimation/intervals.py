@@ -83,7 +83,7 @@ def interval(
         return Interval(None, None, None)
     centre, se = mean(numbers), sqrt(variance)
     if se <= _NOTHING * max(1.0, abs(centre)):
-        return Interval(0.0, (centre, centre), 1.0 if centre == 0.0 else None)
+        return Interval(0.0, (centre, centre), 1.0 if centre == 0.0 else 0.0)
     drawn = studentised(pooled(clusters), resamples)
     if drawn is None:
         return _plain(centre, se, len(clusters.rows) - 1)
@@ -107,7 +107,7 @@ def plain_interval(columns: Columns, numbers: Floats, rows: Flags) -> Interval:
 
 def _plain(centre: float, se: float, freedom: int) -> Interval:
     reach = quantile(freedom) * se
-    p = p_value(centre / se, freedom) if se else None
+    p = p_value(centre / se, freedom) if se else float(centre == 0.0)
     return Interval(se, (centre - reach, centre + reach), p)
 
 

@@ -80,4 +80,4 @@ def paired(target: Values, baseline: Values, differs: Flags) -> Floats:
 
 def mean(numbers: Floats) -> float:
     """The mean, rounded once; 0 of none."""
-    return fsum(numbers.tolist()) / len(numbers) if len(numbers) else 0.0
+    return fsum(numbers.tolist()) / len(numbers) + 0.0 if len(numbers) else 0.0

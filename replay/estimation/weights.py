@@ -11,6 +11,7 @@ import numpy as np
 
 from replay.estimation.columns import (
     CERTAIN,
+    LEAST,
     Columns,
     Flags,
     Floats,
@@ -75,9 +76,10 @@ def unsupported(columns: Columns, odds: Odds) -> Floats:
     """At each row, the odds of arms that the logging policy could not take there.
 
     Where it is not told what the policy could take, an arm counts as out of reach if the
-    arm taken was certain, or if the log never shows it.
+    arm taken was certain, or if it was never taken where the strategy would.
     """
-    unseen = np.bincount(columns.arm, minlength=len(columns.arms)) == 0
+    wanted = columns.arm[odds.taken > 0.0]
+    unseen = np.bincount(wanted, minlength=len(columns.arms)) == 0
     guessed = _sum(columns, odds, unseen[odds.arm])
     certain = columns.propensity >= CERTAIN
     mass = np.where(certain, 1.0 - np.minimum(odds.taken, 1.0), guessed)
@@ -98,7 +100,9 @@ def uniform_z(columns: Columns) -> float | None:
     if not len(row):
         return None
     arms = np.bincount(row, minlength=columns.rows)
-    inverse = summed(row, 1.0 / columns.logging.probability, columns.rows)
+    inverse = summed(
+        row, 1.0 / np.maximum(columns.logging.probability, LEAST), columns.rows
+    )
     told = arms > 0
     even = 1.0 / np.maximum(arms, 1)
     excess = np.where(told, even / columns.propensity - 1.0, 0.0)
