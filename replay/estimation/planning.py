@@ -201,14 +201,20 @@ def advice(recorded: Recorded, difference: float | None = None) -> str:
 
 
 def recorded_from(observations: Iterable[Observation]) -> Recorded:
-    """Count what a log holds; a censored decision counts for nothing."""
+    """Count what a log holds; a censored decision counts for nothing.
+
+    A decision without a session is a session of its own.
+    """
     sessions: set[str] = set()
-    decisions, flipped, observed = 0, [], []
+    decisions, alone, flipped, observed = 0, 0, [], []
     for each in observations:
         if each.is_censored:
             continue
-        sessions.add(each.session)
         decisions += 1
+        if each.session:
+            sessions.add(each.session)
+        else:
+            alone += 1
         gains = {
             arm: max(0.0, odds - each.baseline.get(arm, 0.0))
             for arm, odds in each.target.items()
@@ -217,7 +223,7 @@ def recorded_from(observations: Iterable[Observation]) -> Recorded:
         if each.reward is not None:
             observed.append(gains.get(each.arm, 0.0))
     rate = fsum(flipped) / decisions if decisions else 0.0
-    return Recorded(len(sessions), decisions, rate, fsum(observed))
+    return Recorded(len(sessions) + alone, decisions, rate, fsum(observed))
 
 
 def _added(effect: float, scheme: Scheme, recorded: Recorded, now: Scheme) -> float:
