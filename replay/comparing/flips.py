@@ -1,8 +1,8 @@
 """Flips: the decisions that the challenger makes otherwise, the worst first.
 
-A flip away from what went well, or to what was tried and went badly, is a regression; the
-other way round it is an improvement. Where neither was seen it is unobserved, and where
-the challenger's arm could not have been taken at all it is unsupported.
+A flip away from an answer that went well, or to an arm that was tried and went badly, is a
+regression; the other way round it is an improvement. Where neither was seen it is
+unobserved, and where the challenger's arm could not have been taken it is unsupported.
 """
 
 from collections import Counter
@@ -125,10 +125,13 @@ def _status(
     decision: LoggedDecision, ours: str, theirs: str, outcome: Outcome
 ) -> Status:
     value = outcome.value
-    seen = value is not None and value != NEUTRAL and outcome.source != "silence"
-    if seen and value is not None and decision.arm in (ours, theirs):
+    if value is not None and value != NEUTRAL and outcome.source != "silence":
         went_well = value > NEUTRAL
-        return "improved" if went_well == (decision.arm == theirs) else "regressed"
+        if decision.arm == theirs:
+            return "improved" if went_well else "regressed"
+        # What came of saying nothing tells nothing of saying something.
+        if decision.arm == ours != SILENT:
+            return "regressed" if went_well else "improved"
     likely = decision.logging.get(theirs, 0.0)
     return "unobserved" if likely > 0.0 else "unsupported"
 
