@@ -18,7 +18,6 @@ from nats.aio.client import Client
 
 from echoic import packs_in_force
 from echoic.embedders import embedder
-from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
 from echoic.live import LiveLog
 from echoic.projecting import Job, keep_up
@@ -32,7 +31,6 @@ from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
-from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
 from handlers.worker.loop import Worker
 from handlers.worker.strays import readmit
 from schemas.controls import MindStarted
@@ -170,13 +168,6 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
         endorse=made_by.limits.endorse,
     )
     mind = mind_settings(settings, limits)
-    try:
-        create_decision_strategy(mind.strategy, mind)
-    except UnknownStrategyError as error:
-        raise SettingsError(
-            f"{settings.origins['strategy']}: {error}",
-            next_step="echoic config show --origin",
-        ) from error
     digests = CodeDigests(version=version("echoic"), embedder=made_by.digest)
     return MindStarted(settings=mind, digests=digests)
 

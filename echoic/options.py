@@ -199,8 +199,23 @@ OPTIONS: tuple[Option, ...] = (
         also=("OTEL_EXPORTER_OTLP_ENDPOINT",), secret=True,
     ),
     Option(
-        "strategy", text, "heuristic_first", "How the mind chooses among its answers.",
+        "strategy", text, "heuristic_first",
+        "How the mind chooses among its answers: name:key=value,…, module:function or a"
+        " YAML file; `echoic strategy list` shows what there is.",
         also=("EXECUTIVE_DECISION_STRATEGY",),
+    ),
+    Option(
+        "exploration.scheme", one_of("auto", "none", "uniform", "challenger"), "auto",
+        "Whether other answers than the strategy's are tried: any, a challenger's, or"
+        " none; auto: a challenger's if there is one.",
+    ),
+    Option(
+        "exploration.rate", number(0, 1), 0.1,
+        "The probability that is given to them.",
+    ),
+    Option(
+        "exploration.challenger", texts, (),
+        "The strategies to be compared with the one in force.",
     ),
     Option(
         "threshold", number(0, 1), 0.7,

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 
 _NEW_OBJECTS = 50_000
 """So many more containers than before start a collection of garbage, not 700."""
@@ -17,4 +18,6 @@ def prepare() -> None:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # Where one works is where one's own strategies are; nothing of ours is hidden by it.
+    sys.path.append("")
     gc.set_threshold(_NEW_OBJECTS, 20, 100)

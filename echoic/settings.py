@@ -37,6 +37,9 @@ class Settings:
     database_url: str | None
     trace_endpoint: str | None
     strategy: str
+    exploration_scheme: str
+    exploration_rate: float
+    exploration_challenger: tuple[str, ...]
     threshold: float
     relevance: float
     goals: tuple[str, ...]
@@ -89,14 +92,18 @@ def load(
 
 
 def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
-    """The part that shapes behaviour, as the log records it."""
+    """The part that shapes behaviour, as the log records it.
+
+    Raises:
+        SettingsError: a strategy is unknown, or has not these parameters.
+    """
+    from echoic.strategies import exploration_of, strategy_of
     from schemas.settings import (
         BASE_PROMPT,
         SEED_LEARNING,
         LearningSettings,
         MindSettings,
         ModelSettings,
-        StrategySpec,
     )
 
     preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
@@ -107,7 +114,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         deadline_s=settings.model_deadline_s,
     )
     return MindSettings(
-        strategy=StrategySpec(name=settings.strategy),
+        strategy=strategy_of(settings.strategy, settings.origins["strategy"]),
         threshold=settings.threshold,
         relevance=settings.relevance,
         goals=settings.goals,
@@ -129,6 +136,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         ),
         limits=limits,
         embedder=settings.embedder,
+        exploration=exploration_of(settings),
     )
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import orjson
 from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails
 
 from handlers.strategies import own
 from handlers.strategies.baselines import AlwaysLlm, Random, Silent
@@ -39,6 +40,11 @@ SHORT_NAMES: Mapping[str, str] = {
 class UnknownStrategyError(ValueError):
     """No strategy has this name, or not these parameters."""
 
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+        """The parameter at fault, as the strategy calls it; None if it is the name."""
+
 
 def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Strategy:
     """The strategy of a specification; what it leaves open comes from the settings.
@@ -62,20 +68,23 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     kind = STRATEGIES.get(spec.name)
     if kind is None:
         return spec.parameters
-    given = {SHORT_NAMES.get(key, key): spec.parameters[key] for key in spec.parameters}
+    given = {full_name(kind, name): spec.parameters[name] for name in spec.parameters}
     if not issubclass(kind, HeuristicFirst):
         return given
     return {**from_settings(settings), **given}
+
+
+def full_name(kind: Kind, name: str) -> str:
+    """What the strategy itself calls the parameter that people write as `name`."""
+    full = SHORT_NAMES.get(name, name)
+    return full if full in kind.model_fields else name
 
 
 @lru_cache(maxsize=256)
 def _create(name: str, parameters: bytes) -> Strategy:
     given: Parameters = orjson.loads(parameters)
     if ":" in name:
-        try:
-            return own.make(name, given)
-        except own.OwnStrategyError as error:
-            raise UnknownStrategyError(str(error)) from error
+        return _own(name, given)
     kind = STRATEGIES.get(name)
     if kind is None:
         raise UnknownStrategyError(
@@ -84,25 +93,38 @@ def _create(name: str, parameters: bytes) -> Strategy:
     try:
         return kind.model_validate(given)
     except ValidationError as error:
-        raise UnknownStrategyError(_fault(name, kind, error)) from error
+        raise _fault(name, kind, error) from error
 
 
-def _fault(name: str, kind: Kind, error: ValidationError) -> str:
+def _own(name: str, parameters: Parameters) -> Strategy:
+    known, _, rest = name.partition(":")
+    if known in STRATEGIES:
+        raise UnknownStrategyError(
+            f"{rest!r} is no parameter for {known!r}: write {known}:key=value"
+        )
+    try:
+        return own.make(name, parameters)
+    except own.OwnStrategyError as error:
+        raise UnknownStrategyError(str(error)) from error
+
+
+def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyError:
     """What is wrong with the first parameter that is."""
     fault = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in fault["loc"])
+    parameter = str(fault["loc"][0])
+    return UnknownStrategyError(_told(name, kind, parameter, fault), parameter)
+
+
+def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
     if fault["type"] != "extra_forbidden":
         return f"strategy {name!r}, parameter {place!r}: {fault['msg']}"
     if not kind.model_fields:
         return f"strategy {name!r} has no parameters, so none {place!r}"
-    known = [*kind.model_fields, *(each for each in SHORT_NAMES if _has(kind, each))]
+    short = [each for each in SHORT_NAMES if full_name(kind, each) != each]
+    known = [*kind.model_fields, *short]
     return (
         f"strategy {name!r} has no parameter {place!r}, it has {_choice(place, known)}"
     )
-
-
-def _has(kind: Kind, short_name: str) -> bool:
-    return SHORT_NAMES[short_name] in kind.model_fields
 
 
 def _choice(name: str, known: Iterable[str]) -> str:

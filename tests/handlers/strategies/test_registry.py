@@ -62,7 +62,7 @@ def test_a_parameter_out_of_place_is_an_error(parameters: dict[str, JsonValue]) 
     [
         ("heuristic_first", "treshold", "did you mean 'threshold'"),
         ("urgency", "reducton", "did you mean 'reduction'"),
-        ("always_llm", "threshold", "has no parameter 'confidence_threshold', it has"),
+        ("always_llm", "threshold", "has no parameter 'threshold', it has"),
         ("silent", "volume", "has no parameters"),
     ],
 )
