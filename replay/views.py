@@ -11,6 +11,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from schemas.asks import DeliveryAsked
 from schemas.catalogue import message_type
 from schemas.decisions import Completed, Decided, Dropped
 from schemas.experiments import VariantName
@@ -125,6 +126,12 @@ class DroppedView(Struct, frozen=True):
     reason: Drop
 
 
+class DeliveryView(Struct, frozen=True):
+    """Something to be said."""
+
+    decision_id: str
+
+
 class ResultView(Struct, frozen=True):
     """What came back from a model."""
 
@@ -143,7 +150,7 @@ class ResultView(Struct, frozen=True):
 
 _DECODERS: Mapping[type[Any], Any] = {
     view: msgspec.json.Decoder(view)
-    for view in (DecidedView, CompletedView, DroppedView, EventView)
+    for view in (DecidedView, CompletedView, DroppedView, DeliveryView, EventView)
 }
 
 
@@ -190,6 +197,15 @@ def dropped(record: Record) -> DroppedView:
         UnreadableOutputError: it is none.
     """
     return _output(record, Dropped, DroppedView)
+
+
+def delivery(record: Record) -> DeliveryView:
+    """Read a `DeliveryAsked`.
+
+    Raises:
+        UnreadableOutputError: it is none.
+    """
+    return _output(record, DeliveryAsked, DeliveryView)
 
 
 def event(record: Record) -> EventView:
