@@ -1,0 +1,202 @@
+"""The page: its head, one part for each challenger, and where it all comes from.
+
+Its rule: one file that asks nobody for anything. It loads no script, style, letter or
+picture from elsewhere, and its policy forbids it.
+"""
+
+from importlib.resources import files
+
+from replay.report import behaviour, flips, numbers, provenance, verdict
+from replay.report.figures import around_zero, effect_bar, zero_axis
+from replay.report.markup import Content, Fields, Html, brief, el, join
+from replay.report.wording import (
+    counted,
+    interval,
+    moment,
+    number,
+    signed,
+    strategy_name,
+    verdict_sign,
+)
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
+    " img-src data:"
+)
+
+_PARTS = ("Verdict", "Numbers", "Flips", "Behaviour", "Learning", "Sessions")
+
+
+def render(document: Fields) -> str:
+    """The comparison's document as a page; the same document gives the same bytes."""
+    page = el(
+        "html",
+        el("head", *_head(document)),
+        el(
+            "body",
+            *_body(document),
+            class_="stub" if document.get("watermark") else None,
+        ),
+        lang="en",
+    )
+    return f"<!doctype html>\n{page}\n"
+
+
+def _head(document: Fields) -> tuple[Html, ...]:
+    return (
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", _title(document)),
+        el("link", rel="icon", href="data:,"),
+        el("style", _inlined("page.css")),
+    )
+
+
+def _body(document: Fields) -> tuple[Content, ...]:
+    comparisons = document["comparisons"]
+    return (
+        el("a", "To the verdict", href="#c0", class_="skip"),
+        _watermark(document),
+        _masthead(document),
+        el(
+            "main",
+            _overview(document) if len(comparisons) > 1 else None,
+            *(_comparison(document, each, at) for at, each in enumerate(comparisons)),
+            el(
+                "article",
+                el("h2", "Provenance", class_="part"),
+                provenance.outcomes(document),
+                provenance.strategies(document),
+                provenance.provenance(document),
+                id="provenance",
+            ),
+        ),
+        el("footer", "Made by echoic ", str(document.get("echoic", "")),
+           ". Nothing in this page is loaded from elsewhere.", class_="quiet"),
+        el("script", _inlined("page.js")),
+    )  # fmt: skip
+
+
+def _title(document: Fields) -> str:
+    challengers = ", ".join(
+        strategy_name(each["challenger"]) for each in document["comparisons"]
+    )
+    words = verdict_sign(document["verdict"]).words
+    return f"{words}: {strategy_name(document['baseline'])} → {challengers}"
+
+
+def _masthead(document: Fields) -> Html:
+    sessions = document.get("sessions") or ()
+    starts = sorted(each["started_at"] for each in sessions if each.get("started_at"))
+    ends = sorted(each["ended_at"] for each in sessions if each.get("ended_at"))
+    when = (
+        f", {moment(starts[0])[:10]} to {moment(ends[-1])[:10]}"
+        if starts and ends
+        else ""
+    )
+    challengers = join(
+        [el("span", strategy_name(each["challenger"]), class_="b")
+         for each in document["comparisons"]],
+        ", ",
+    )  # fmt: skip
+    links = [el("a", part, href=f"#c0-{part.lower()}") for part in _PARTS]
+    links.append(el("a", "Provenance", href="#provenance"))
+    return el(
+        "header",
+        el("p", el("span", "echoic"), " comparison", class_="wordmark"),
+        el("button", "◐", type="button", class_="theme", aria_label="Light or dark",
+           title="Light or dark"),
+        el("h1", el("span", strategy_name(document["baseline"]), class_="a"),
+           el("span", " → ", class_="quiet"), challengers),
+        el("p", counted(len(sessions), "session"), when, class_="quiet"),
+        el("nav", *links, aria_label="Parts"),
+    )  # fmt: skip
+
+
+def _watermark(document: Fields) -> Content:
+    words = document.get("watermark")
+    if not words:
+        return None
+    return join([
+        el("p", "⚠ ", brief(words), class_="watermark-note", role="note"),
+        el("div", *(el("span", brief(words, 60)) for _ in range(12)),
+           class_="watermark", aria_hidden="true"),
+    ])  # fmt: skip
+
+
+def _overview(document: Fields) -> Html:
+    """Several challengers: one line each."""
+    comparisons = document["comparisons"]
+    effects = [verdict.effect_of(each) for each in comparisons]
+    scale = around_zero(effects)
+    heads: tuple[Content, ...] = (
+        "Challenger", "Verdict", "Difference", zero_axis(scale), "p, adjusted"
+    )  # fmt: skip
+    rows = []
+    for at, (each, effect) in enumerate(zip(comparisons, effects, strict=True)):
+        sign = verdict_sign(each["verdict"])
+        told = interval(effect.ci or effect.bounds, "share")
+        holm = each.get("holm") or {}
+        rows.append(el(
+            "tr",
+            el("th", el("a", strategy_name(each["challenger"]), href=f"#c{at}"),
+               scope="row"),
+            el("td", el("span", el("span", sign.symbol, aria_hidden="true"),
+                        el("span", sign.words), class_=f"light {sign.tone}")),
+            el("td", signed(effect.value, "share"), el("small", told), class_="number",
+               data_label="Difference"),
+            el("td", effect_bar(effect, scale), class_="drawn on-zero"),
+            el("td", number(holm.get("adjusted")), class_="number",
+               data_label="p, adjusted"),
+        ))  # fmt: skip
+    head = el("tr", *(el("th", each, scope="col") for each in heads))
+    return el(
+        "section",
+        el("h3", f"{len(comparisons)} challengers"),
+        el("table", el("thead", head), el("tbody", *rows),
+           class_="numbers overview stacked"),
+        class_="card",
+    )  # fmt: skip
+
+
+def _comparison(document: Fields, comparison: Fields, at: int) -> Html:
+    key = f"c{at}"
+    several = len(document["comparisons"]) > 1
+    name = strategy_name(comparison["challenger"])
+    parts: dict[str, tuple[Content, ...]] = {
+        "Verdict": (
+            verdict.card(document, comparison),
+            verdict.checks(document, comparison),
+        ),
+        "Numbers": (
+            numbers.headline(document, comparison),
+            numbers.facts(document, comparison),
+            numbers.sensitivity(comparison),
+        ),
+        "Flips": (flips.section(comparison, key),),
+        "Behaviour": (
+            numbers.breakdown(comparison),
+            behaviour.tradeoff(comparison),
+            behaviour.weights(comparison),
+            behaviour.cassette(comparison),
+        ),
+        "Learning": (behaviour.calibration(comparison), behaviour.curves(comparison)),
+        "Sessions": (behaviour.timeline(comparison),),
+    }
+    return el(
+        "article",
+        el("h2", name, class_="part challenger b") if several else None,
+        *(_part(key, title, content) for title, content in parts.items()),
+        id=key,
+    )
+
+
+def _part(key: str, title: str, content: tuple[Content, ...]) -> Html:
+    heading = None if title == "Verdict" else el("h2", title, class_="part")
+    return el("div", heading, *content, id=f"{key}-{title.lower()}")
+
+
+def _inlined(name: str) -> Html:
+    return Html(files("replay.report").joinpath(name).read_text("utf-8"))
