@@ -112,6 +112,8 @@ class Decision:
     """`silent`, `spoke`, `pending` or `dropped`."""
     path: str
     arm: str
+    winner: str | None
+    """In a race of two arms, the one whose words were said."""
     silence: str | None
     text: str | None
     response_type: str | None

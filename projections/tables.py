@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from projections.changes import TableName
 
-SHAPE = 1
+SHAPE = 2
 """The version of the columns and of what they mean; another one makes a rebuild due."""
 
 PROJECTION = "read_models"

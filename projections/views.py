@@ -13,7 +13,7 @@ _FROM_MESSAGES = {
     },
     **{
         name: f"message -> '{name}'"
-        for name in ("candidates", "gates", "salience", "action", "draw", "flags")
+        for name in ("candidates", "gates", "salience", "draw", "flags")
     },
     **{
         name: f"coalesce(completion ->> '{name}', message ->> '{name}')"
@@ -25,6 +25,8 @@ _FROM_MESSAGES = {
     },
     "path": "CASE WHEN status = 'dropped' THEN 'fallback'"
     " ELSE coalesce(completion ->> 'path', message ->> 'path') END",
+    "action": "coalesce(completion -> 'action', message -> 'action')",
+    "winner": "completion ->> 'winner'",
     "completed_by": "completion ->> 'ask_id'",
     "model": "completion ->> 'model'",
     "drop_reason": "completion ->> 'reason'",

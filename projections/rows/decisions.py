@@ -1,6 +1,8 @@
 """Rows of what was decided, asked for, answered and quarantined."""
 
-from projections.changes import Change, Patch, Put, Row, json_text, storable_json
+from dataclasses import replace
+
+from projections.changes import Patch, Put, Row, json_text, storable_json
 from projections.rows.folded import Folded
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.decisions import Completed, Decided, Dropped
@@ -73,7 +75,7 @@ def asked(folded: Folded, output: Output, message: ModelAsked | DeliveryAsked) -
     return Put("asks", (folded.name, output.id), row)
 
 
-def answered(folded: Folded) -> list[Change]:
+def answered(folded: Folded) -> list[Patch]:
     """The first answer to an ask."""
     result = folded.taken.message
     values: Row = {"answered_at": folded.now}
@@ -93,6 +95,14 @@ def answered(folded: Folded) -> list[Change]:
         case _:
             return []
     return [Patch("asks", (folded.name, result.ask_id), values)]
+
+
+def answered_late(folded: Folded) -> list[Patch]:
+    """An answer that nobody waited for any more; it took and cost what it did."""
+    return [
+        replace(patch, values={**patch.values, "answer": "late"})
+        for patch in answered(folded)
+    ]
 
 
 def quarantined(folded: Folded, output: Output, message: Quarantined) -> Put:

@@ -50,7 +50,9 @@ def _of_output(folded: Folded, output: Output) -> list[Change]:
         case OutcomeObserved() | OutcomeExpired() as message:
             return fires.ended(folded, message.fire_id, message)
         case Handled(reason="recorded"):
-            return decisions.answered(folded)
+            return [*decisions.answered(folded)]
+        case Handled(reason="late"):
+            return [*decisions.answered_late(folded)]
         case Quarantined() as message:
             return [decisions.quarantined(folded, output, message)]
         case _:

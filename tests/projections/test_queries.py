@@ -5,6 +5,7 @@ import pytest
 from projections import queries
 from projections.projector import Projector
 from projections.store import Store
+from schemas.results import ClockTicked
 from tests import factories
 from tests.life import Life, decision_id
 from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, eventful, garden
@@ -118,3 +119,19 @@ async def test_sessions_rapport_and_quarantine(
     assert (stands.person, stands.value) == ("kim", 0.45)
     (unread,) = queries.quarantine(store)
     assert (unread.reason, unread.sequence) == ("invalid", 18)
+
+
+async def test_a_race_names_its_winner(store: Store) -> None:
+    """In the view of decisions, with the words and the numbers of whoever won."""
+    life = garden(model=factories.MODEL, strategy={"name": "hybrid"})
+    asked = life.sense(LOW)
+    life.wait(0.4).tell(ClockTicked(due_at=life.at))
+    told = Chronicle(life)
+    await told.catch_up()
+    await Projector(told.log, store, told.aids).catch_up()
+
+    (decision,) = queries.decision(store, decision_id(asked))
+    assert decision.arm.startswith("race:llm:")
+    assert (decision.winner or "").startswith(f"heuristic:{EAT}@")
+    assert (decision.path, decision.text) == ("heuristic", "Eat something.")
+    assert decision.predicted_success == 0.8

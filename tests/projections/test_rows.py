@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from projections.changes import Row, TableName
+from schemas.asks import ModelAsked
 from schemas.controls import (
     HeuristicEdited,
     HeuristicFrozen,
@@ -14,7 +15,7 @@ from schemas.controls import (
     SessionEnded,
     SessionStarted,
 )
-from schemas.results import Delivered
+from schemas.results import ClockTicked, Delivered, ModelAnswered
 from schemas.settings import LearningSettings
 from schemas.subjects import SHARED_AGENT
 from tests import factories
@@ -293,3 +294,25 @@ def test_an_output_names_the_rows_it_made() -> None:
         for each in advised.outputs
         if "decided" in each.record.subject
     )
+
+
+def test_a_race_shows_who_won_and_what_the_loser_cost() -> None:
+    """The fire stands at when it was said; the model's answer is late, and was paid for."""
+    life = garden(model=factories.MODEL, strategy={"name": "hybrid"})
+    asked = life.sense(LOW)
+    won = life.wait(0.4).tell(ClockTicked(due_at=life.at))
+    ask = output(asked, ModelAsked)
+    life.wait(0.1).tell(
+        ModelAnswered(
+            ask_id=ask.id, request_hash="r", model="m", text="Hm.", output_tokens=3
+        )
+    )
+
+    decision, asks = only(life, "decisions"), rows(life, "asks")
+    completion = orjson.loads(str(decision["completion"]))
+    assert (decision["status"], completion["path"]) == ("spoke", "heuristic")
+    assert completion["winner"].startswith(f"heuristic:{EAT}@")
+    assert columns(asks[0], "kind", "answer", "output_tokens") == ("model", "late", 3)
+    assert asks[1]["text"] == "Eat something."
+    shown = [each for each in rows(life, "heuristic_fires") if each["mode"] == "shown"]
+    assert [each["fired_at"] for each in shown] == [won.outputs[0].at]
