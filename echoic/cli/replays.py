@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.cli import estimating, planning
+from echoic.cli import comparing, estimating, planning
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, settings_of
 from echoic.cli.connected import bringer_of
 from echoic.cli.progress import Progress
@@ -27,6 +27,7 @@ from streams.session_file import read_session
 from streams.session_log import SessionLog
 
 app = new_app("replay", "Decide a session again, and compare.")
+app.command()(comparing.compare)
 app.command()(estimating.estimate)
 app.command()(planning.plan)
 

@@ -159,7 +159,7 @@ def _latency(
     return Fact(
         name=name,
         label=label,
-        kind=kind,
+        kind="imputed" if is_range else kind,
         unit="ms",
         baseline=own,
         challenger=middle,

@@ -111,7 +111,7 @@ def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
 
 
 def _lives(whole: Whole, index: int) -> list[Life]:
-    return [each.lives[index - 1] for each in whole.results if each.lives]
+    return [each.lives[index - 1] for each in whole.results]
 
 
 def _behaviours(whole: Whole, lives: Sequence[Life]) -> tuple[Behaviour, Behaviour]:
@@ -185,7 +185,6 @@ def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
             "challenger": result.lives[index - 1].curves.get(heuristic, ()),
         }
         for result in whole.results
-        if result.lives
         for heuristic in sorted(
             result.curves.keys() | result.lives[index - 1].curves.keys()
         )

@@ -19,12 +19,12 @@ def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
         each.decision_id: arm_class(each.odds[challenger].greedy)
         for each in result.decisions
     }
-    life = result.lives[challenger - 1] if result.lives else None
+    life = result.lives[challenger - 1]
     outcomes = result.chronicle.outcomes
     events = []
     for telling in result.chronicle.tellings[:EVENT_LIMIT]:
         at_logged_state = theirs.get(telling.decision_id, GATED)
-        lived = life.classes.get(telling.event_id) if life is not None else None
+        lived = life.classes.get(telling.event_id)
         outcome = outcomes.get(telling.decision_id)
         events.append(
             {

@@ -27,3 +27,5 @@ class Life:
     hits: int = 0
     misses: int = 0
     """Requests whose answer the recording held, or not."""
+    watermark: str | None = None
+    """Says that words came about which nobody said."""

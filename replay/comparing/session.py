@@ -14,9 +14,11 @@ from replay.comparing.chronicle import Chronicle, Packs, chronicle
 from replay.comparing.document import Flip, StrategyPart
 from replay.comparing.flips import flips
 from replay.comparing.life import Curve, Life
+from replay.comparing.living import lived
 from replay.comparing.rows import asked
 from replay.logged import LoggedDecision, logged_state
 from replay.outcomes import OutcomeSettings
+from replay.own import Answers
 from replay.sources import Recording
 from replay.standing import Standing, brought
 from replay.verify import Span, Verification, verify
@@ -39,6 +41,9 @@ class Plan:
     """None: the strategy that made the recording."""
     challengers: tuple[StrategySpec, ...]
     outcome: OutcomeSettings = field(default_factory=OutcomeSettings)
+    answers: Answers = field(default_factory=Answers)
+    since: int | None = None
+    """The input from which on challengers live; before, all is as it was recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,21 +110,46 @@ async def compared(
         progress(len(decisions))
     told = await chronicle(with_packs(recording), recording.agent, plan.outcome)
     reached = asked(decisions)
-    found = tuple(
-        flips(reached, index, told.outcomes, {})
-        for index in range(1, len(plan.challengers) + 1)
-    )
+    lives = await _lives(recording, bringer, plan, reached, told)
     return SessionResult(
         recording=await _note(recording, plan),
         verification=verification,
         decisions=tuple(replace(each, context=None) for each in reached),
         chronicle=told,
-        flips=found,
-        lives=(),
+        flips=tuple(
+            flips(reached, index, told.outcomes, life.texts)
+            for index, life in enumerate(lives, start=1)
+        ),
+        lives=lives,
         predicted=_predicted(reached),
         curves={},
         names={},
     )
+
+
+async def _lives(
+    recording: Recording,
+    bringer: Bringer,
+    plan: Plan,
+    reached: Sequence[LoggedDecision],
+    told: Chronicle,
+) -> tuple[Life, ...]:
+    """What each challenger does with its own consequences."""
+    at_logged_state = {each.decision_id: each for each in reached}
+    lives = [
+        await lived(
+            recording,
+            challenger,
+            bringer,
+            answers=plan.answers,
+            since=plan.since,
+            at_logged_state=at_logged_state,
+            index=index,
+            told=told,
+        )
+        for index, challenger in enumerate(plan.challengers, start=1)
+    ]
+    return tuple(lives)
 
 
 def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:

@@ -1,0 +1,222 @@
+"""`echoic replay compare`: what other strategies would have done, and whether it is better."""
+
+import asyncio
+import shlex
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import comparison_screen, errors
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.cli.progress import Progress
+from echoic.cli.recorded import recordings
+from echoic.embedders import embedder
+from echoic.errors import EchoicError
+from echoic.render import Style
+from echoic.settings import Settings
+from echoic.strategies import strategy_of
+from handlers.aids import Bringer, PackLibrary
+from replay.comparing.combine import document
+from replay.comparing.document import Document
+from replay.comparing.fail_on import Condition, FailOnError, parse, tripped
+from replay.comparing.session import Plan, SessionResult, compared
+from replay.comparing.whole import Wish
+from replay.estimation.settings import EstimationSettings
+from replay.outcomes import OutcomeSettings
+from replay.own import Answers
+from replay.report import html
+from schemas.settings import StrategySpec
+
+_PREFERENCES = ("outcome", "feedback")
+
+STUB = "(stub)"
+"""What every model says in the mode `stub`."""
+
+
+def compare(
+    session: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SESSION|FILE]...", help="Sessions, or their files."),
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="STRATEGY",
+            help="A challenger: name, name:key=value, module:function or a YAML file.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="STRATEGY", help="Else the recorded one."),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(help="Where a model's words come from: strict, cassette or stub."),
+    ] = "cassette",
+    since: Annotated[
+        int | None,
+        typer.Option("--from", metavar="SEQ", help="Before it all stays as recorded."),
+    ] = None,
+    prefer: Annotated[
+        str, typer.Option(help="What counts first: outcome or feedback.")
+    ] = "outcome",
+    window: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="How long an outcome may be waited for."),
+    ] = None,
+    silence: Annotated[
+        float, typer.Option(help="The value of silence, from 0 to 1.")
+    ] = 0.5,
+    rope: Annotated[
+        float, typer.Option(help="A difference within ± this much makes none.")
+    ] = 0.02,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.html", help="Also write a page that stands alone."),
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(metavar="CONDITIONS", help="Exit with 1 if one holds."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Decide recorded sessions again under other strategies, and say what would change.
+
+    Examples: `echoic replay compare evening.echoic -s heuristic_first:threshold=0.6`,
+    `echoic replay compare -s silent -s always_llm --report out.html`, `echoic replay
+    compare s1 s2 -s mine.yaml --fail-on 'regressed>0'`. The exit code is 1 if a condition
+    of --fail-on holds, 3 if the recording cannot be trusted.
+    """
+    conditions = _conditions(fail_on)
+    plan = Plan(
+        baseline=None if baseline is None else strategy_of(baseline, "--baseline"),
+        challengers=_challengers(strategy or []),
+        outcome=_outcomes(prefer, window, silence),
+        answers=_answers(model),
+        since=since,
+    )
+    settings = settings_of(data, agent)
+    progress = Progress("decisions compared")
+    results = asyncio.run(_compared(settings, session or [], plan, progress))
+    progress.done()
+    found = document(results, plan, _wish(rope))
+    _show(found, as_json=as_json)
+    if report is not None:
+        _write(report, html.render(found.as_json()))
+    raise typer.Exit(_exit_code(found, conditions))
+
+
+def _challengers(texts: list[str]) -> tuple[StrategySpec, ...]:
+    if not texts:
+        raise EchoicError(
+            "no challenger is named",
+            next_step="add --strategy; see echoic strategy list",
+        )
+    return tuple(strategy_of(text, "--strategy") for text in texts)
+
+
+def _outcomes(prefer: str, window: float | None, silence: float) -> OutcomeSettings:
+    if prefer not in _PREFERENCES:
+        raise EchoicError(f"--prefer {prefer!r}: give outcome or feedback")
+    if not 0.0 <= silence <= 1.0:
+        raise EchoicError(f"--silence {silence!r}: give a value from 0 to 1")
+    if window is not None and window <= 0.0:
+        raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
+    return OutcomeSettings(
+        prefer="feedback" if prefer == "feedback" else "outcome",
+        window_s=window,
+        silence=silence,
+    )
+
+
+def _answers(model: str) -> Answers:
+    match model:
+        case "strict" | "cassette":
+            return Answers(mode=model)
+        case "stub":
+            return Answers(mode=model, stub=STUB)
+        case _:
+            raise EchoicError(f"--model {model!r}: give strict, cassette or stub")
+
+
+async def _compared(
+    settings: Settings, names: list[str], plan: Plan, progress: Progress
+) -> list[SessionResult]:
+    made = embedder(settings.embedder)
+    results: list[SessionResult] = []
+    count = 0
+
+    def counted(done: int) -> None:
+        progress(count + done)
+
+    async with recordings(settings, names) as found:
+        for recording in found:
+            bringer = Bringer(made, PackLibrary(recording.log, made))
+            results.append(await compared(recording, bringer, plan, counted))
+            count += len(results[-1].decisions)
+    return results
+
+
+def _wish(rope: float) -> Wish:
+    try:
+        estimation = EstimationSettings(rope=rope)
+    except ValueError as error:
+        raise EchoicError(f"--rope: {error}") from error
+    command = shlex.join(["echoic", *sys.argv[1:]])
+    return Wish(command=command, echoic=version("echoic"), estimation=estimation)
+
+
+def _conditions(text: str | None) -> tuple[Condition, ...]:
+    try:
+        return parse(text) if text else ()
+    except FailOnError as error:
+        raise EchoicError(str(error)) from error
+
+
+def _show(found: Document, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    for line in comparison_screen.lines(found, Style(terminal_width(), has_colour())):
+        print(line)
+
+
+def _write(file: Path, page: str) -> None:
+    """Write the page whole, or leave what was there."""
+    draft = file.with_name(file.name + ".new")
+    try:
+        draft.write_text(page)
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+    note(f"report: {file}")
+
+
+def _exit_code(found: Document, conditions: tuple[Condition, ...]) -> int:
+    if any(each.verdict == "INVALID" for each in found.comparisons):
+        return errors.INVALID
+    try:
+        reasons = [
+            reason for each in found.comparisons for reason in tripped(conditions, each)
+        ]
+    except FailOnError as error:
+        raise EchoicError(str(error)) from error
+    for reason in reasons:
+        note(f"--fail-on {reason}")
+    return errors.FINDING if reasons else errors.OK
