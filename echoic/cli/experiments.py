@@ -21,8 +21,8 @@ from echoic.cli.connected import on_instance
 from echoic.errors import EchoicError, NotFoundError
 from echoic.live import Connection
 from echoic.render import Style
+from echoic.strategies import strategy_of
 from echoic.talking import tell
-from handlers.strategies import spec
 from replay.experiments import Course, course, newest
 from replay.outcomes import OutcomeSettings
 from replay.switchback import Switchback, analyse
@@ -37,7 +37,8 @@ _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 @app.command()
 def start(
     a: Annotated[
-        str | None, typer.Argument(metavar="[A]", help="A strategy, name:key=value.")
+        str | None,
+        typer.Argument(metavar="[A]", help="name:key=value, or a YAML file."),
     ] = None,
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another.")] = None,
     by: Annotated[
@@ -132,11 +133,10 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
 
 
 def _variant(strategy: str | None, personality: str | None) -> Variant:
-    try:
-        parsed = None if strategy is None else spec.parse(strategy)
-    except spec.StrategyTextError as error:
-        raise EchoicError(str(error), next_step="echoic ab start --help") from error
-    return Variant(strategy=parsed, personality=personality)
+    return Variant(
+        strategy=None if strategy is None else strategy_of(strategy),
+        personality=personality,
+    )
 
 
 def _seconds(text: str) -> float:

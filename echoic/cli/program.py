@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
     "projection": ("projections", "The read models: list, rebuild, lag, replay."),
     "log": ("log", "The log itself: verify, tail."),
+    "shadow": ("shadowing", "Ask another strategy beside the one that decides."),
     "ab": ("experiments", "Let two strategies or personalities take turns."),
     "replay": ("replays", "Decide a session again, and compare."),
     "pack": ("packs", "What a domain brings: list, load, validate, schema."),

@@ -1,0 +1,128 @@
+"""`echoic shadow`: what another strategy would do, beside the one that decides."""
+
+import asyncio
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.explain import Names
+from echoic.live import connect
+from echoic.names import heuristic_names
+from echoic.render import Style
+from echoic.settings import Settings
+from echoic.shadow_lines import line, totals_line
+from echoic.strategies import strategy_of
+from echoic.watching import last_answered
+from replay.shadow import Shadowed, Totals, follow
+from schemas.settings import StrategySpec
+from schemas.subjects import partition_of
+
+app = new_app("shadowing", "What another strategy would do.")
+
+
+@app.command()
+def shadow(
+    strategy: Annotated[
+        str, typer.Argument(metavar="STRATEGY", help="name:key=value, or a YAML file.")
+    ],
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", help="Stop after so many decisions.")
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Ask a strategy about each decision as it is made, until Ctrl-C; it never acts.
+
+    Shows what it would have done otherwise, how often it agrees, and the totals at the
+    end. Examples: `echoic shadow always_llm`, `echoic shadow
+    heuristic_first:threshold=0.6 --json`.
+    """
+    beside = _Beside(strategy_of(strategy), as_json)
+    # Ctrl-C is the ordinary end of what goes on until somebody ends it.
+    with suppress(KeyboardInterrupt):
+        asyncio.run(beside.run(settings_of(data, agent), limit))
+    beside.tell_totals()
+
+
+class _Beside:
+    """Runs beside the mind, and keeps count."""
+
+    def __init__(self, strategy: StrategySpec, as_json: bool) -> None:
+        self._strategy = strategy
+        self._as_json = as_json
+        self._totals = Totals()
+        self._style = Style(width=terminal_width(), colour=has_colour())
+        self._names: Names = {}
+
+    async def run(self, settings: Settings, limit: int | None) -> None:
+        """Show each decision until there were as many as wanted."""
+        agent = settings.agent
+        async with connect(settings) as connection:
+            log = connection.log
+            self._names = await heuristic_names(log, agent)
+            after = await last_answered(log, partition_of(agent))
+            note(f"watching {agent}; Ctrl-C ends")
+            async for shadowed in follow(log, agent, self._strategy, after):
+                self._totals = self._totals.after(shadowed)
+                if shadowed is not None:
+                    self._tell(shadowed)
+                if self._totals.decisions == limit:
+                    return
+
+    def tell_totals(self) -> None:
+        """Say how it went in all."""
+        if self._as_json:
+            print_json({"v": 1, "totals": _totals_fields(self._totals)})
+        else:
+            print(totals_line(self._totals, self._style), flush=True)
+
+    def _tell(self, shadowed: Shadowed) -> None:
+        if self._as_json:
+            print_json(_fields(shadowed, self._totals))
+        elif shadowed.is_flip:
+            told = line(shadowed, self._totals, self._names, self._style)
+            print(told, flush=True)
+
+
+def _fields(shadowed: Shadowed, totals: Totals) -> dict[str, Any]:
+    return {
+        "v": 1,
+        "decision_id": shadowed.decision_id,
+        "event": {
+            "id": shadowed.event_id,
+            "source": shadowed.source,
+            "type": shadowed.type,
+            "text": shadowed.text,
+        },
+        "done": {"arm": shadowed.done, "text": shadowed.said},
+        "would": {
+            "arm": shadowed.would,
+            "text": shadowed.would_say,
+            "silence": shadowed.silence,
+        },
+        "is_flip": shadowed.is_flip,
+        "agreement": shadowed.agreement,
+        "so_far": _totals_fields(totals),
+    }
+
+
+def _totals_fields(totals: Totals) -> dict[str, Any]:
+    return {
+        "decisions": totals.decisions,
+        "gated": totals.gated,
+        "flips": totals.flips,
+        "agreement": totals.agreement,
+    }
