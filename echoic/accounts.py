@@ -68,7 +68,27 @@ class Account:
     @property
     def heuristic_id(self) -> str | None:
         """The heuristic that answered."""
-        return self.decided.matched_heuristic_id if self.path == "heuristic" else None
+        return self._telling.matched_heuristic_id if self.path == "heuristic" else None
+
+    @property
+    def winner(self) -> str | None:
+        """In a race of two arms, the one whose words were said."""
+        return self.ending.winner if isinstance(self.ending, Completed) else None
+
+    @property
+    def predicted_success(self) -> float:
+        """How likely it was held that good would come of it."""
+        return self._telling.predicted_success
+
+    @property
+    def prediction_confidence(self) -> float:
+        """How much was known to tell that."""
+        return self._telling.prediction_confidence
+
+    @property
+    def _telling(self) -> Decided | Completed:
+        """The message that tells of the words."""
+        return self.ending if isinstance(self.ending, Completed) else self.decided
 
     @property
     def latency_ms(self) -> float:
@@ -107,7 +127,7 @@ class Accounts:
         match message:
             case Completed() | Dropped():
                 return replace(known, ending=message, answered_ns=time_ns)
-            case ModelAsked():
+            case ModelAsked(purpose="answer"):
                 return replace(known, ask=message)
             case HeuristicFired(mode="shown"):
                 return replace(known, shown_fire=output.id)
@@ -146,8 +166,9 @@ def as_fields(account: Account) -> dict[str, object]:
         "said": account.said,
         "silence": account.silence,
         "heuristic_id": account.heuristic_id,
-        "predicted_success": _predicted(account).predicted_success,
-        "prediction_confidence": _predicted(account).prediction_confidence,
+        "winner": account.winner,
+        "predicted_success": account.predicted_success,
+        "prediction_confidence": account.prediction_confidence,
         "latency_ms": round(account.latency_ms, 3),
         "session_id": decided.session_id,
         "trace_id": trace_id(decided.event_id),
@@ -162,15 +183,10 @@ def as_response(account: Account) -> dict[str, object]:
         "accepted": True,
         "response_id": account.id,
         "response_text": account.said or "",
-        "predicted_success": _predicted(account).predicted_success,
-        "prediction_confidence": _predicted(account).prediction_confidence,
+        "predicted_success": account.predicted_success,
+        "prediction_confidence": account.prediction_confidence,
         "prompt_text": account.ask.prompt if account.ask else "",
         "decision_path": account.path,
         "matched_heuristic_id": matched or decided.matched_heuristic_id or "",
         "silence": account.silence,
     }
-
-
-def _predicted(account: Account) -> Decided | Completed:
-    ending = account.ending
-    return ending if isinstance(ending, Completed) else account.decided

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from echoic.accounts import Account
 from echoic.suppositions import suppose
-from schemas.decisions import SILENT, Candidate, Decided, Dropped, Gate
+from schemas.decisions import RACE, SILENT, Candidate, Decided, Dropped, Gate
 
 Names = Mapping[str, str]
 """Heuristic id to its name."""
@@ -101,7 +101,11 @@ def explain(
 def verdict(account: Account, names: Names) -> str:
     """One sentence on what was decided and why."""
     if not account.is_final:
-        return "Waits for the model's answer."
+        waits = "Waits for the model's answer"
+        if not _is_race(account.decided):
+            return f"{waits}."
+        who = named(account.decided.matched_heuristic_id, names)
+        return f"{waits}; the heuristic {who} answers if that takes too long."
     if account.said is not None:
         return _spoke(account, names)
     silence = account.silence or "error"
@@ -159,6 +163,8 @@ def _led_to(account: Account, gates: Sequence[Gate], names: Names) -> str:
         if decided.path == "none":
             return "would have been weighed further; a replay tells what comes of it"
         return "nothing changes: the decision did not rest on it"
+    if confidence.passed and _is_race(decided):
+        return "nothing changes: the race would be run all the same"
     if confidence.passed:
         return f"would have spoken by {_best(decided, confidence, names)}"
     if decided.path == "llm" or _llm(decided) is not None:
@@ -171,9 +177,14 @@ def _spoke(account: Account, names: Names) -> str:
     if account.path == "heuristic":
         gate = next((g for g in decided.gates if g.name == "confidence"), None)
         figures = f" ({_figures(gate)})" if gate else ""
-        who = named(decided.matched_heuristic_id, names)
-        return f"Spoke by the heuristic {who}{figures}."
+        who = named(account.heuristic_id, names)
+        lost = getattr(account.ending, "model", None)
+        race = f": the model {lost} had not answered in time" if lost else ""
+        return f"Spoke by the heuristic {who}{figures}{race}."
     model = getattr(account.ending, "model", "the model")
+    if account.winner is not None:
+        who = named(decided.matched_heuristic_id, names)
+        return f"Spoke by the model {model}, in time before the heuristic {who} had to."
     return f"Spoke by the model {model}: nothing learnt was trusted enough."
 
 
@@ -227,6 +238,10 @@ def _heuristic(candidate: Candidate) -> str | None:
     return rest.partition("@")[0] if kind == "heuristic" else None
 
 
+def _is_race(decided: Decided) -> bool:
+    return decided.arm.startswith(RACE)
+
+
 def _llm(decided: Decided) -> Candidate | None:
     arms = (each for each in decided.candidates if each.arm.startswith("llm:"))
     return next((each for each in arms if each.eligible), None)
@@ -235,6 +250,8 @@ def _llm(decided: Decided) -> Candidate | None:
 def _weighed(decided: Decided, candidate: Candidate, names: Names) -> Weighed:
     heuristic = _heuristic(candidate)
     name = named(heuristic, names) if heuristic else candidate.arm.partition("@")[0]
+    if candidate.arm.startswith(RACE):
+        name = "race of the two"
     chosen = candidate.arm == decided.arm and decided.path != "none"
     return Weighed(
         name=name,
@@ -250,6 +267,8 @@ def _weighed(decided: Decided, candidate: Candidate, names: Names) -> Weighed:
 def _why_not(decided: Decided, candidate: Candidate) -> str:
     if not candidate.eligible:
         return candidate.reason or "not eligible"
+    if _is_race(decided) and candidate.arm in decided.arm:
+        return "runs in the race"
     gate = next((g for g in decided.gates if g.name == "confidence"), None)
     is_tested = gate is not None and candidate.confidence == gate.value
     if is_tested and gate is not None and not gate.passed:

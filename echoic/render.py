@@ -151,10 +151,9 @@ def _answer(account: Account, names: Names, width: int, style: Style) -> str:
 
 
 def _speaker(account: Account, names: Names) -> str:
-    decided = account.decided
     if account.path == "heuristic":
-        name = named(decided.matched_heuristic_id, names)
-        return f"{name} {figure(decided.predicted_success)}"
+        name = named(account.heuristic_id, names)
+        return f"{name} {figure(account.predicted_success)}"
     return str(getattr(account.ending, "model", "model"))
 
 

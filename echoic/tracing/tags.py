@@ -60,12 +60,16 @@ def decide_tags(
 def completed_tags(completed: Completed) -> Tags:
     """What of the tags a late answer changes."""
     said = f"spoke by {completed.path}, {completed.model}"
-    return {
+    if completed.path == "heuristic":
+        said = f"spoke by heuristic, before {completed.model} had answered"
+    tags: Tags = {
         names.DECISION_PATH: completed.path,
         names.DECISION_OUTCOME: "spoke",
         names.DECISION_REASON: names.NONE,
         names.SUMMARY: said[:SUMMARY_MAX],
     }
+    won = completed.winner
+    return tags if won is None else tags | {names.WINNER: won}
 
 
 def dropped_tags(dropped: Dropped) -> Tags:

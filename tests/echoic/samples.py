@@ -2,11 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from schemas.catalogue import OutputMessage
-from schemas.decisions import SILENT, Candidate, Decided, Gate, Salience, heuristic_arm
+from schemas.decisions import (
+    SILENT,
+    Candidate,
+    Completed,
+    Decided,
+    Gate,
+    Salience,
+    heuristic_arm,
+    race_arm,
+)
 from schemas.envelope import Input, Mark, Output
 from schemas.reading import read_input, read_output
 from schemas.record import Record, nanoseconds
@@ -169,4 +178,47 @@ def habituated() -> Decided:
             sensitivity=0.222222,
             effective=0.2,
         ),
+    )
+
+
+LLM = "llm:ollama/tiny@aaaa@bbbb"
+
+
+def racing() -> Decided:
+    """A decision to let the model and `creeper-warn` race."""
+    heuristic = heuristic_arm(WARN, "cafe")
+    race = race_arm(LLM, heuristic, 400)
+    return decided(
+        path="llm",
+        arm=race,
+        greedy_arm=race,
+        final=False,
+        text=None,
+        response_type=None,
+        predicted_success=0.0,
+        prediction_confidence=0.0,
+        strategy="hybrid",
+        candidates=(
+            weighed(0.9, 0.82, 0.0),
+            Candidate(arm=LLM, probability=0.0),
+            Candidate(arm=race, probability=1.0),
+            Candidate(arm=SILENT, probability=0.0),
+        ),
+    )
+
+
+def race_won(by: Literal["heuristic", "llm"], decision_id: str) -> Completed:
+    """The end of that race."""
+    is_model = by == "llm"
+    return Completed(
+        decision_id=decision_id,
+        ask_id="ask",
+        path=by,
+        text="Turn around." if is_model else "Behind you!",
+        response_type="alert",
+        model="ollama/tiny",
+        predicted_success=0.6 if is_model else 0.82,
+        prediction_confidence=0.5 if is_model else 0.82,
+        matched_heuristic_id=WARN,
+        winner=LLM if is_model else heuristic_arm(WARN, "cafe"),
     )

@@ -126,3 +126,16 @@ def test_the_fields_of_an_account_are_versioned() -> None:
     assert fields["silence"] == "llm_unavailable"
     assert fields["path"] == "rejected"
     assert fields["salience"] == 0.72
+
+
+def test_the_prompt_of_a_decision_is_that_of_its_answer() -> None:
+    """What the model is asked about its own words later is another matter."""
+    ledger = Accounts()
+    taken, outputs = waiting()
+    (opened,) = ledger.take(taken, outputs)
+    ask = outputs[1].message
+    assert isinstance(ask, ModelAsked)
+    again = ask.model_copy(update={"purpose": "prediction", "prompt": "How?"})
+
+    assert ledger.take(taken, group(sensed(sequence=10), [again])) == []
+    assert as_response(opened)["prompt_text"] == "Event: Creeper 6 m behind you"

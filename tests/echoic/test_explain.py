@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import get_args
+from typing import Literal, get_args
 
 import pytest
 
@@ -19,6 +19,8 @@ from tests.echoic.samples import (
     gate,
     group,
     habituated,
+    race_won,
+    racing,
     rejected,
     sensed,
 )
@@ -206,3 +208,51 @@ def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
     )
     assert page[-2] == f"Try: echoic explain {told.id[:8]} --what-if threshold=0.62"
     assert re.fullmatch("trace [0-9a-f]{32}", page[-1])
+
+
+def race(by: Literal["heuristic", "llm"] | None) -> Account:
+    """The account of a race, as it was won or still goes on."""
+    ledger, taken = Accounts(), sensed()
+    (told,) = ledger.take(taken, group(taken, [racing()]))
+    if by is not None:
+        end = group(sensed(sequence=10), [race_won(by, told.id)], late_s=0.411)
+        (told,) = ledger.take(taken, end)
+    return told
+
+
+def test_a_race_says_who_won_it_and_how() -> None:
+    """By whom the words are, and what the other arm did; both as they stand by."""
+    assert [explain(race(by), NAMES).verdict for by in (None, "heuristic", "llm")] == [
+        "Waits for the model's answer; the heuristic creeper-warn answers if that takes"
+        " too long.",
+        "Spoke by the heuristic creeper-warn (confidence 0.82 ≥ 0.70): the model"
+        " ollama/tiny had not answered in time.",
+        "Spoke by the model ollama/tiny, in time before the heuristic creeper-warn had"
+        " to.",
+    ]
+    weighed = explain(race("llm"), NAMES).candidates
+    assert [(each.name, each.why) for each in weighed] == [
+        ("creeper-warn", "runs in the race"),
+        ("llm:ollama/tiny", "runs in the race"),
+        ("race of the two", "taken"),
+        ("silent", "there was something to say"),
+    ]
+
+
+def test_suppositions_on_a_race() -> None:
+    """A lower threshold lets the same two race; a higher one leaves the model alone."""
+    told = race("heuristic")
+
+    assert [explain(told, NAMES, {"threshold": at}).supposed for at in (0.5, 0.9)] == [
+        "nothing changes: the race would be run all the same",
+        "would have asked the model",
+    ]
+
+
+def test_a_race_on_a_page() -> None:
+    """The page shows the words and who said them."""
+    page = explained(race("heuristic"), explain(race("heuristic"), NAMES))
+
+    assert "SPOKE   heuristic" in page
+    assert "“Behind you!”" in page
+    assert "→ race of the two" in page

@@ -5,11 +5,20 @@ import time
 
 import pytest
 
-from echoic.accounts import Accounts
+from echoic.accounts import Accounts, as_fields
 from echoic.explain import explain
 from echoic.render import Style, bar, counted, explained, figure, fitted, heading, line
 from schemas.decisions import Decided
-from tests.echoic.samples import NAMES, decided, group, rejected, sensed
+from tests.echoic.samples import (
+    NAMES,
+    WARN,
+    decided,
+    group,
+    race_won,
+    racing,
+    rejected,
+    sensed,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +41,18 @@ def test_a_line_of_speech() -> None:
     assert text.startswith("12:00:03 game      Creeper 6 m behind you")
     assert "▇▇▇▇▇▅▁▁ .72 S1 creeper-warn .82 “Behind you!”" in text
     assert re.search(r" {3,}11 ms [0-9a-f]{8}$", text)
+
+
+def test_a_line_of_a_race_names_its_winner() -> None:
+    """With the heuristic's confidence where it won, and else the model's name."""
+    taken, ledger = sensed(), Accounts()
+    (opened,) = ledger.take(taken, group(taken, [racing()]))
+    end = group(taken, [race_won("heuristic", opened.id)], late_s=0.411)
+    (won,) = ledger.take(taken, end)
+
+    assert "asks the model" in line(opened, NAMES)
+    assert "S1 creeper-warn .82 “Behind you!”" in line(won, NAMES)
+    assert as_fields(won)["winner"] == won.winner == f"heuristic:{WARN}@cafe"
 
 
 def test_a_line_of_silence() -> None:

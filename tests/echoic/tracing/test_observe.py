@@ -5,7 +5,15 @@ from echoic.tracing.observe import Observer
 from echoic.tracing.spans import DecisionTrace, FollowUp
 from schemas.controls import PackLoaded
 from schemas.identity import span_id
-from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
+from schemas.notes import Handled
+from schemas.record import moment
+from schemas.results import (
+    ClockTicked,
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
 from tests.echoic.tracing import samples
 
 
@@ -92,6 +100,33 @@ def test_a_failed_call_drops_the_decision() -> None:
     assert trace.steps[0].error == "timeout"
     assert trace.tags["echoic.decision.outcome"] == "silent"
     assert trace.tags["echoic.decision.reason"] == "stale"
+
+
+def test_a_race_is_traced_with_its_winner_and_the_late_loser() -> None:
+    """The heuristic has spoken; the model's call is in the trace once it has ended."""
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+    assert list(observer.answered(samples.sensed(*group))) == []
+    arm = f"heuristic:{samples.HEURISTIC}@cafe"
+    won = samples.completed("d1").model_copy(
+        update={"path": "heuristic", "winner": arm}
+    )
+    tick = samples.result(ClockTicked(due_at=moment(0)), ("c1", won), ms=400)
+    assert list(observer.answered(tick)) == []
+
+    late = ModelAnswered(
+        ask_id="ask-model", request_hash="beef", model="tiny-1", text="A lake."
+    )
+    handled = ("h1", Handled(reason="late"))
+    (trace,) = observer.answered(samples.result(late, handled, ms=800))
+
+    assert isinstance(trace, DecisionTrace)
+    assert trace.tags["echoic.race.winner"] == arm
+    assert trace.tags["echoic.decision.path"] == "heuristic"
+    assert trace.tags["echoic.summary"] == (
+        "spoke by heuristic, before ollama/tiny had answered"
+    )
+    assert [step.name for step in trace.steps] == ["chat ollama/tiny"]
 
 
 def test_words_are_left_out_unless_allowed() -> None:
