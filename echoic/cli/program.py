@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "outcome": ("judging", "Report how a decision turned out."),
     "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze."),
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
+    "strategy": ("strategies", "The ways to decide: list, show."),
     "projection": ("projections", "The read models: list, rebuild, lag, replay."),
     "log": ("log", "The log itself: verify, tail."),
     "shadow": ("shadowing", "Ask another strategy beside the one that decides."),
@@ -159,6 +160,8 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
     from pydantic import ValidationError
 
     from echoic.embedders import EmbedderError
+    from handlers.strategies.registry import UnknownStrategyError
+    from handlers.strategies.spec import StrategyTextError
     from projections.errors import ProjectionError, StoreUnavailable
     from schemas.aids import MissingPackError
     from schemas.reading import UnreadableOutputError
@@ -172,6 +175,8 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
             return errors.NotRunningError(str(error), next_step="echoic doctor")
         case StreamsError() | ProjectionError() | SubjectError() | EmbedderError():
             return errors.EchoicError(str(error))
+        case UnknownStrategyError() | StrategyTextError():
+            return errors.EchoicError(str(error), next_step="echoic strategy list")
         case MissingPackError() | UnreadableOutputError():
             return errors.EchoicError(str(error), next_step="echoic log verify")
         case ValidationError():

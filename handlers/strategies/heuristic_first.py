@@ -25,8 +25,11 @@ class HeuristicFirst(Asking):
     version: ClassVar[int] = 1
 
     confidence_threshold: Unit = 0.7
+    """The confidence from which a heuristic answers by itself."""
     max_candidates: int | None = Field(default=3, ge=0, le=5)
+    """How many candidates the model is shown."""
     llm_confidence_ceiling: Unit | None = 0.8
+    """The model's own confidence counts up to here."""
 
     def decide(self, context: DecisionContext) -> Odds:
         """All the probability on the heuristic, the model or silence."""

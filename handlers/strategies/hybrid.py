@@ -23,6 +23,7 @@ class Hybrid(HeuristicFirst):
     version: ClassVar[int] = 1
 
     deadline_ms: int = Field(default=400, ge=1, le=600_000)
+    """How long the model is waited for."""
 
     def decide(self, context: DecisionContext) -> Odds:
         """All the probability on the race, else as `heuristic_first`."""

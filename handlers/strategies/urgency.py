@@ -2,8 +2,6 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from handlers.strategies.heuristic_first import (
     SAFE_THRESHOLDS,
     THRESHOLD_BIAS,
@@ -32,24 +30,18 @@ class Urgency(HeuristicFirst):
     name: ClassVar[str] = "urgency"
     version: ClassVar[int] = 1
 
-    reduction: Unit = Field(
-        default=0.3, description="What an urgency of 1 takes off the threshold."
-    )
-    immediate_from: Unit = Field(
-        default=0.7, description="The urgency from which any trusted match answers."
-    )
-    soon_from: Unit = Field(
-        default=0.3, description="The urgency from which the best match may answer."
-    )
-    singular_similarity: Unit = Field(
-        default=0.75, description="The similarity of a singular match, at least."
-    )
-    singular_confidence: Unit = Field(
-        default=0.8, description="Its confidence, at least."
-    )
-    singular_margin: Unit = Field(
-        default=0.1, description="How far behind the next similar match must lie."
-    )
+    reduction: Unit = 0.3
+    """What an urgency of 1 takes off the threshold."""
+    immediate_from: Unit = 0.7
+    """The urgency from which any trusted match answers."""
+    soon_from: Unit = 0.3
+    """The urgency from which the best match may answer."""
+    singular_similarity: Unit = 0.75
+    """The similarity of a singular match, at least."""
+    singular_confidence: Unit = 0.8
+    """Its confidence, at least."""
+    singular_margin: Unit = 0.1
+    """How far behind the next similar match must lie."""
 
     def decide(self, context: DecisionContext) -> Odds:
         """All the probability on one candidate, the model or silence."""
