@@ -15,8 +15,9 @@ class Hybrid(HeuristicFirst):
     """Ask the model; a trusted heuristic answers if it has not by the deadline.
 
     The race is one arm. Where there is no model, no time for one, or no heuristic to be
-    trusted, it is `heuristic_first`. The deadline is a timer of the agent's time: in a
-    session on the clock of its events it runs out with the next event, however late.
+    trusted, it is `heuristic_first`. A model that fails has lost; one that chooses to say
+    nothing has answered. The deadline is a timer of the agent's time: in a session on the
+    clock of its events it runs out with the next event, however late.
     """
 
     name: ClassVar[str] = "hybrid"
