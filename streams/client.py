@@ -12,7 +12,18 @@ from typing import Any
 from nats.aio.client import Client
 from nats.protocol import parser
 
+from streams.errors import LogRefused
 from streams.headers import block_of, parse_headers
+
+READING = (
+    "$JS.API.DIRECT.GET.",
+    "$JS.API.STREAM.INFO.",
+    "$JS.API.STREAM.MSG.GET.",
+    "$JS.API.CONSUMER.CREATE.",
+    "$JS.API.CONSUMER.DELETE.",
+    "$JS.FC.",
+)
+"""How the subjects begin by which a log and its blobs are read."""
 
 _log = logging.getLogger(__name__)
 
@@ -72,3 +83,20 @@ class BrokerClient(Client):
         await self._send_command(b"".join((line, block, payload, b"\r\n")))
         if self._flush_queue is not None and self._flush_queue.empty():
             await self._flush_pending()
+
+
+class ReadingClient(BrokerClient):
+    """A client that can only read, whoever gets hold of it."""
+
+    async def _send_publish(
+        self,
+        subject: str,
+        reply: str,
+        payload: bytes,
+        payload_size: int,
+        headers: Mapping[str, Any] | None,
+    ) -> None:
+        # Reading is asking, too; what follows the verb is what it is asked about.
+        if not subject.startswith(READING):
+            raise LogRefused(f"this connection reads and sends nothing to {subject!r}")
+        await super()._send_publish(subject, reply, payload, payload_size, headers)

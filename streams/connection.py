@@ -15,7 +15,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from streams.accounts import Credentials
-from streams.client import BrokerClient
+from streams.client import BrokerClient, ReadingClient
 from streams.errors import LogFull, LogRefused, LogUnavailable
 
 DEADLINE_S = 20.0
@@ -45,9 +45,13 @@ class ApiError(LogRefused):
         )
 
 
-async def connect(credentials: Credentials, name: str = "echoic") -> Client:
+async def connect(
+    credentials: Credentials,
+    name: str = "echoic",
+    kind: type[BrokerClient] = BrokerClient,
+) -> Client:
     """Open a connection that survives restarts of the broker."""
-    client = BrokerClient()
+    client = kind()
     try:
         await client.connect(
             credentials.url,
@@ -81,6 +85,18 @@ async def connected(
 ) -> AsyncIterator[Client]:
     """A connection that is closed at the end of the block."""
     client = await connect(credentials, name)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def reading(
+    credentials: Credentials, name: str = "echoic"
+) -> AsyncIterator[Client]:
+    """A connection that can only read, and is closed at the end of the block."""
+    client = await connect(credentials, name, ReadingClient)
     try:
         yield client
     finally:
