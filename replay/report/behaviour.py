@@ -10,12 +10,22 @@ from replay.report.wording import counted, number, percent, signed
 
 _OPEN_SESSIONS = 4
 _OPEN_CURVES = 12
+_DRAWN_CURVES = 60
+"""The document has all; here are those that moved most often."""
 
 
 def tradeoff(comparison: Fields) -> Html:
     """Cost and latency against success."""
     points = comparison.get("tradeoff") or ()
-    if not points:
+    charted = [
+        charts.tradeoff(points, measure, title, unit)
+        for measure, title, unit in (
+            ("cost_usd", "Model cost", "USD"),
+            ("latency_ms", "Latency", "ms"),
+        )
+        if any(point.get(measure) is not None for point in points)
+    ]
+    if not charted:
         return _absent("Cost, latency, success", "Neither cost nor latency is known.")
     note = None
     if any(point.get("success") is None for point in points):
@@ -24,12 +34,7 @@ def tradeoff(comparison: Fields) -> Html:
     return el(
         "section",
         el("h3", "Cost, latency, success"),
-        el(
-            "div",
-            charts.tradeoff(points, "cost_usd", "Model cost", "USD"),
-            charts.tradeoff(points, "latency_ms", "Latency", "ms"),
-            class_="pair",
-        ),
+        el("div", *charted, class_="pair"),
         note,
         class_="card",
     )
@@ -64,7 +69,7 @@ def calibration(comparison: Fields) -> Html:
 
 def curves(comparison: Fields) -> Html:
     """How each heuristic's confidence went, in either life."""
-    found = comparison.get("curves") or ()
+    found = sorted(comparison.get("curves") or (), key=_moved, reverse=True)
     if not found:
         return _absent("Confidence", "No heuristic's confidence moved.")
     figures = [
@@ -74,7 +79,7 @@ def curves(comparison: Fields) -> Html:
             charts.confidence(curve),
             title=brief(curve["heuristic"]),
         )
-        for curve in found
+        for curve in found[:_DRAWN_CURVES]
     ]
     sides = (el("b", "A", class_="a"), " as recorded, ", el("b", "B", class_="b"),
              " as it would have learnt; from update to update, 0 to 1.")  # fmt: skip
@@ -83,7 +88,7 @@ def curves(comparison: Fields) -> Html:
         el("h3", "Confidence"),
         el("p", *sides, class_="quiet"),
         el("div", *figures[:_OPEN_CURVES], class_="small-multiples"),
-        _more(figures[_OPEN_CURVES:], "more heuristic", "small-multiples"),
+        _more(figures[_OPEN_CURVES:], "more curve", "small-multiples"),
         class_="card",
     )
 
@@ -135,7 +140,7 @@ def cassette(comparison: Fields) -> Content:
         return None
     asked = counted(found["hits"] + found["misses"], "question")
     told = (
-        f"The model's answers came from the recording ({found['mode']}): of {asked},"
+        f"The model's answers came from the recording: of {asked},"
         f" {percent(found.get('hit_rate'))} were there."
     )
     return el("p", told, class_="quiet cassette")
@@ -154,6 +159,10 @@ def _expected_error(found: Fields) -> Content:
         against_chance(error, mean, limit),
         class_="chance-line",
     )  # fmt: skip
+
+
+def _moved(curve: Fields) -> int:
+    return sum(len(curve.get(side) or ()) for side in ("baseline", "challenger"))
 
 
 def _more(figures: list[Html], noun: str, class_: str) -> Content:

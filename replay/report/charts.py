@@ -32,20 +32,23 @@ _Z95 = 1.96
 
 def tradeoff(points: Sequence[Fields], measure: str, title: str, unit: str) -> Html:
     """Success over what it costs, a point a strategy; hollow at the foot: not estimated."""
-    amounts = [float(point.get(measure) or 0.0) for point in points]
-    across = Axis(title, 0.0, nice(max(amounts, default=0.0) * 1.1 or 1.0), unit)
+    known = [
+        (point, float(point[measure]), "a" if index == 0 else "b")
+        for index, point in enumerate(points)
+        if point.get(measure) is not None
+    ]
+    most = max((amount for _, amount, _ in known), default=0.0)
+    across = Axis(title, 0.0, nice(most * 1.1 or 1.0), unit)
     up = Axis("success", *_around([point.get("success") for point in points]))
     x, y = field(across, up)
     marks: list[Content] = []
-    for index, (point, amount) in enumerate(zip(points, amounts, strict=True)):
+    for point, amount, side in known:
         success = point.get("success")
         at = (x(amount), y(up.low if success is None else success))
-        marks += _labelled(
-            at, point, f"{number(amount, unit)}", "a" if index == 0 else "b"
-        )
+        marks += _labelled(at, point, number(amount, unit), side)
     words = "; ".join(
         f"{brief(point.get('label'))} {number(amount, unit)} {number(point.get('success'))}"
-        for point, amount in zip(points, amounts, strict=True)
+        for point, amount, _ in known
     )
     return chart(f"Success over {title.lower()}: {words}", across, up, marks)
 

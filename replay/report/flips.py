@@ -150,10 +150,12 @@ def row(flip: Fields) -> dict[str, Any]:
 def _taken(flip: Fields) -> str:
     """Whose arm was really taken: exploration may take either, or a third."""
     taken = (flip.get("logged") or {}).get("arm")
-    for side, name in (("baseline", "A's"), ("challenger", "B's")):
+    if flip["baseline"]["arm"] == flip["challenger"]["arm"] == taken:
+        return "the arm of both"
+    for side, name in (("baseline", "A's arm"), ("challenger", "B's arm")):
         if flip[side]["arm"] == taken:
             return name
-    return f"another ({readable(arm_name(taken or ''))})"
+    return f"another arm ({readable(arm_name(taken or ''))})"
 
 
 def _side(arm: Fields) -> dict[str, Any]:

@@ -71,8 +71,8 @@ function drawFlip(flip) {
     ...[flip.where, flip.kind, flip.at].map((text) => make("span", {}, text)));
   const fact = (name, value) => make("span", {}, `${name} `, make("b", {}, value));
   const meta = make("div", { class: "meta" },
-    fact("taken", `${flip.taken} arm, p ${flip.logged[0]}`),
-    flip.taken === "B's" ? null : fact("B’s arm", `p ${flip.logged[1]}`),
+    fact("taken", `${flip.taken}, p ${flip.logged[0]}`),
+    flip.taken === "B's arm" ? null : fact("B's arm", `p ${flip.logged[1]}`),
     fact("outcome", flip.outcome ?? "never observed"));
   const item = make("li", { class: "flip", tabindex: "-1" }, head,
     make("bdi", { class: "event", dir: "auto", style: "display:block" }, flip.text ?? "(no text)"),
@@ -80,7 +80,7 @@ function drawFlip(flip) {
   if (flip.why.length) {
     const of = (whose) => flip.why.filter((gate) => gate[0] === whose);
     item.append(make("details", {}, make("summary", {}, "Why"), make("div", { class: "why" },
-      gateTable(of("baseline"), "A’s gates"), gateTable(of("challenger"), "B’s gates"))));
+      gateTable(of("baseline"), "A's gates"), gateTable(of("challenger"), "B's gates"))));
   }
   return item;
 }

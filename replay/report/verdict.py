@@ -121,12 +121,13 @@ def _claim(document: Fields, comparison: Fields) -> tuple[Content, ...]:
 
 def _effect(comparison: Fields) -> Html:
     effect = effect_of(comparison)
-    if comparison["verdict"] == "INVALID" or not effect.reach():
+    nothing = effect.value is None and effect.bounds is None
+    if comparison["verdict"] == "INVALID" or nothing:
         return NOTHING
     scale = around_zero([effect])
     if effect.value is not None:
         size = signed(effect.value, "share")
-        told = f"95 % interval {interval(effect.ci, 'share')}"
+        told = f"95 % interval {interval(effect.ci, 'share')}" if effect.ci else ""
     else:
         size = interval(effect.bounds, "share")
         told = "bounds; no value can be given"
