@@ -94,7 +94,7 @@ def _comparison(
 
 def _row(name: str, first: str, second: str, delta: str, kind: str) -> str:
     columns = f"{name:<{_NAME}}{first:>{_NUMBER}}{second:>{_NUMBER}}"
-    return f"{columns}  {delta:<26}{kind}".rstrip()
+    return f"{columns}  {delta:<26}  {kind}".rstrip()
 
 
 def _fact(fact: Fact) -> str:

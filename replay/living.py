@@ -16,6 +16,7 @@ from replay.cassette import UNKNOWN_TEXT, Player, Take
 from replay.history import MILLISECOND_NS, Chosen, History
 from replay.own_decision import Draft, OwnDecision
 from replay.sources import Recording
+from replay.standing import Contender
 from schemas.aids import Aids
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import InputMessage
@@ -26,7 +27,6 @@ from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.reading import read_input
 from schemas.record import Record, nanoseconds
 from schemas.results import ClockTicked, ModelAnswered, ModelFailed
-from schemas.settings import StrategySpec
 from schemas.state import AgentState, belief_key
 from schemas.writing import write_input
 
@@ -78,7 +78,7 @@ class Life:
     def __init__(
         self,
         recording: Recording,
-        strategy: StrategySpec | None,
+        strategy: Contender,
         bringer: Bringer,
         player: Player,
         past: History,

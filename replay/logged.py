@@ -15,7 +15,7 @@ from typing import Any
 
 from replay import views
 from replay.sources import Recording
-from replay.standing import Asked, Standing, brought
+from replay.standing import Asked, Contender, Standing, brought
 from replay.views import (
     AssignmentView,
     CandidateView,
@@ -31,7 +31,6 @@ from schemas.numbers import round6
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.reasons import Drop, Path, Silence
 from schemas.record import Record, nanoseconds
-from schemas.settings import StrategySpec
 from schemas.subjects import SHARED_AGENT
 from streams.order import Group
 
@@ -96,7 +95,7 @@ class LoggedDecision:
 
 
 async def logged_state(
-    recording: Recording, strategies: Sequence[StrategySpec | None] = ()
+    recording: Recording, strategies: Sequence[Contender] = ()
 ) -> AsyncIterator[LoggedDecision]:
     """The decisions of a recording in order, with each strategy asked about each.
 
@@ -180,9 +179,7 @@ class _Reader:
 
     lacks_packs = False
 
-    def __init__(
-        self, recording: Recording, strategies: tuple[StrategySpec | None, ...]
-    ) -> None:
+    def __init__(self, recording: Recording, strategies: tuple[Contender, ...]) -> None:
         self._recording = recording
         self._strategies = strategies
         self._standing = Standing.of(recording.start, recording.agent)

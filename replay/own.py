@@ -15,7 +15,7 @@ from replay.history import history_of
 from replay.living import Ending, Life
 from replay.own_decision import OwnDecision
 from replay.sources import Recording
-from schemas.settings import StrategySpec
+from replay.standing import Contender
 from schemas.subjects import SHARED_AGENT
 
 
@@ -36,7 +36,7 @@ class OwnState:
     def __init__(
         self,
         recording: Recording,
-        strategy: StrategySpec | None,
+        strategy: Contender,
         bringer: Bringer,
         *,
         answers: Answers | None = None,

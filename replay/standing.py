@@ -36,6 +36,10 @@ CHANGES = (ControlApplied, ProposalMade)
 NO_VARIANT = Variant()
 
 
+Contender = Variant | StrategySpec | None
+"""Who is asked: a strategy, or one with a personality; None is the agent's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """What a heuristic is about, and what it says."""
@@ -108,16 +112,19 @@ class Standing:
             return self
         return replace(self, variant=self.agent.experiment.named(name))
 
-    def asked(self, spec: StrategySpec | None) -> Asked:
-        """A strategy as it would decide here; None is the agent's own.
+    def asked(self, contender: Contender) -> Asked:
+        """A contender as it would decide here.
 
         Raises:
             UnknownStrategyError: there is no such strategy.
         """
-        strategy = registry.create_decision_strategy(
-            spec or self.strategy, self.settings
-        )
-        consulted = consultation(self, strategy)
+        wanted, here = variant_of(contender), self
+        if wanted.personality is not None:
+            other = self.variant.model_copy(update={"personality": wanted.personality})
+            here = replace(self, variant=other)
+        spec = wanted.strategy or here.strategy
+        strategy = registry.create_decision_strategy(spec, here.settings)
+        consulted = consultation(here, strategy)
         return Asked(strategy, consulted.arm if consulted else None)
 
     def words(self, arm: str) -> Words | None:
@@ -162,6 +169,13 @@ class Standing:
     @cached_property
     def _by_pack(self) -> tuple[Mapping[str, Words], ...]:
         return tuple(_pack_words(pack) for pack in self.packs)
+
+
+def variant_of(contender: Contender) -> Variant:
+    """A contender, whichever way it is given; what is left open stays the agent's own."""
+    if isinstance(contender, Variant):
+        return contender
+    return Variant(strategy=contender)
 
 
 async def brought(standing: Standing, log: ReadableLog) -> Standing:

@@ -8,6 +8,7 @@ from msgspec.structs import replace as replace_state
 
 from projections.folds import timers
 from replay.history import Chosen, History
+from replay.standing import Contender, variant_of
 from schemas.catalogue import InputMessage
 from schemas.controls import ExperimentStarted, ExperimentStopped
 from schemas.envelope import NotBuilt, Unreadable
@@ -20,7 +21,6 @@ from schemas.results import (
     ModelFailed,
 )
 from schemas.sensing import EventRef, Sensed
-from schemas.settings import StrategySpec
 from schemas.state import AgentState, PartitionState
 
 Message = InputMessage | Unreadable | NotBuilt
@@ -51,18 +51,20 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
             return message
 
 
-def under(
-    state: PartitionState, agent: str, strategy: StrategySpec | None
-) -> PartitionState:
-    """The state with a strategy in force, whatever the recording selected.
+def under(state: PartitionState, agent: str, contender: Contender) -> PartitionState:
+    """The state with a contender in force, whatever the recording selected.
 
     Nothing is explored. None leaves the agent its own strategy.
     """
+    wanted = variant_of(contender)
+    strategy = wanted.strategy
     shared, own = state.shared, state.agents.get(agent, AgentState())
     if shared.settings is not None:
         changes: dict[str, object] = {"exploration": None}
         if strategy is not None:
             changes["strategy"] = strategy
+        if wanted.personality is not None:
+            changes["personality"] = wanted.personality
         settings = shared.settings.model_copy(update=changes)
         shared = replace_state(shared, settings=settings)
     if strategy is not None:

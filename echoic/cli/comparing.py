@@ -37,7 +37,7 @@ from replay.estimation.settings import EstimationSettings
 from replay.outcomes import OutcomeSettings
 from replay.own import Answers
 from replay.report import html
-from schemas.settings import StrategySpec
+from schemas.experiments import Variant
 
 _PREFERENCES = ("outcome", "feedback")
 
@@ -62,6 +62,10 @@ def compare(
     baseline: Annotated[
         str | None,
         typer.Option(metavar="STRATEGY", help="Else the recorded one."),
+    ] = None,
+    personality: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Who the challengers are, for the model."),
     ] = None,
     model: Annotated[
         str,
@@ -105,8 +109,8 @@ def compare(
     """
     conditions = _conditions(fail_on)
     plan = Plan(
-        baseline=None if baseline is None else strategy_of(baseline, "--baseline"),
-        challengers=_challengers(strategy or []),
+        baseline=_baseline(baseline),
+        challengers=_challengers(strategy or [], personality),
         outcome=_outcomes(prefer, window, silence),
         answers=_answers(model),
         since=since,
@@ -122,13 +126,22 @@ def compare(
     raise typer.Exit(_exit_code(found, conditions))
 
 
-def _challengers(texts: list[str]) -> tuple[StrategySpec, ...]:
+def _baseline(text: str | None) -> Variant:
+    return Variant(strategy=None if text is None else strategy_of(text, "--baseline"))
+
+
+def _challengers(texts: list[str], personality: str | None) -> tuple[Variant, ...]:
+    if not texts and personality is not None:
+        return (Variant(personality=personality),)
     if not texts:
         raise EchoicError(
             "no challenger is named",
             next_step="add --strategy; see echoic strategy list",
         )
-    return tuple(strategy_of(text, "--strategy") for text in texts)
+    return tuple(
+        Variant(strategy=strategy_of(text, "--strategy"), personality=personality)
+        for text in texts
+    )
 
 
 def _outcomes(prefer: str, window: float | None, silence: float) -> OutcomeSettings:

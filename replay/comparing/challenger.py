@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from replay.comparing import voiced
 from replay.comparing.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from replay.comparing.calibrated import calibrated
 from replay.comparing.document import Comparison, Fact, Flip
@@ -31,14 +32,17 @@ def comparison(whole: Whole, index: int) -> Comparison:
     evidence = _evidence(whole, index)
     rows = evidence.rows()
     found = evidence.estimate(rows, whole.wish.estimation)
+    challenger = whole.strategy(index)
     fields = plain(asdict(found))
-    verdict, reasons = str(found.difference.verdict), fields["difference"]["reasons"]
+    if challenger.personality is not None:
+        voiced.silence(fields)
+    verdict = fields["difference"]["verdict"]
+    reasons = fields["difference"]["reasons"]
     is_short = any(each["code"] == "short_term_only" for each in reasons)
     tried = tuple(sensitivity(evidence, whole.wish.estimation))
     flips = _flips(whole, index)
     lives = _lives(whole, index)
     ours, theirs = _behaviours(whole, lives)
-    challenger = whole.strategy(index)
     return Comparison(
         challenger=challenger,
         verdict=verdict,
@@ -48,15 +52,15 @@ def comparison(whole: Whole, index: int) -> Comparison:
         next=next_steps(
             verdict,
             rows,
-            found.difference.dr,
+            fields["difference"]["dr"],
             short_term_only=is_short,
             challenger=challenger,
         ),
         facts=(*_agreement(whole, index), *facts(ours, theirs), *_drift(lives)),
-        headline=headline(found, evidence),
+        headline=headline(found, evidence) if challenger.personality is None else (),
         estimate=fields,
         holm=None,
-        sensitivity=tried,
+        sensitivity=tried if challenger.personality is None else (),
         would_change=would_change(verdict, tried),
         matrix=matrix(whole.decisions, index),
         flips_total=len(flips),

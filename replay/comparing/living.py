@@ -12,8 +12,8 @@ from replay.logged import LoggedDecision
 from replay.own import Answers, OwnState
 from replay.own_decision import OwnDecision
 from replay.sources import Recording
+from replay.standing import Contender
 from schemas.message import rfc3339
-from schemas.settings import StrategySpec
 
 _FAST = ("heuristic",)
 """Paths whose latency is the mind's own."""
@@ -21,7 +21,7 @@ _FAST = ("heuristic",)
 
 async def lived(
     recording: Recording,
-    strategy: StrategySpec | None,
+    strategy: Contender,
     bringer: Bringer,
     *,
     answers: Answers,
@@ -34,7 +34,7 @@ async def lived(
 
     Args:
         recording: whose inputs it gets.
-        strategy: what it decides by; None is the recording's own, without exploration.
+        strategy: who lives it, without exploration.
         bringer: brings vectors and packs.
         answers: where a model's words come from.
         since: the input from which on it lives; None from the first.

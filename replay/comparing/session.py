@@ -23,9 +23,9 @@ from replay.sources import Recording
 from replay.standing import Standing, brought
 from replay.verify import Span, Verification, verify
 from schemas.controls import SessionStarted
+from schemas.experiments import Variant
 from schemas.notes import ControlApplied
 from schemas.reading import read_input, read_output
-from schemas.settings import StrategySpec
 from schemas.subjects import SHARED_AGENT, parse
 from streams.order import Group
 
@@ -37,9 +37,9 @@ Progress = Callable[[int], None]
 class Plan:
     """What to compare, the same for every recording."""
 
-    baseline: StrategySpec | None
-    """None: the strategy that made the recording."""
-    challengers: tuple[StrategySpec, ...]
+    baseline: Variant
+    """What it leaves open is what made the recording."""
+    challengers: tuple[Variant, ...]
     outcome: OutcomeSettings = field(default_factory=OutcomeSettings)
     answers: Answers = field(default_factory=Answers)
     since: int | None = None
@@ -201,15 +201,16 @@ async def _note(recording: Recording, plan: Plan) -> RecordingNote:
         embedder=standing.settings.embedder,
         seed=standing.settings.seed,
         strategies=tuple(
-            _strategy(spec, standing) for spec in (plan.baseline, *plan.challengers)
+            _strategy(each, standing) for each in (plan.baseline, *plan.challengers)
         ),
     )
 
 
-def _strategy(spec: StrategySpec | None, standing: Standing) -> StrategyPart:
-    strategy = standing.asked(spec).strategy
+def _strategy(variant: Variant, standing: Standing) -> StrategyPart:
+    strategy = standing.asked(variant).strategy
     return StrategyPart(
-        label=text_of(spec or standing.strategy),
+        label=_label(variant, standing),
+        personality=variant.personality,
         name=strategy.name,
         version=strategy.version,
         config=strategy.config,
@@ -221,6 +222,11 @@ async def _title(recording: Recording) -> str:
     first = await recording.log.record(recording.first)
     message = read_input(first).message if first is not None else None
     return message.title if isinstance(message, SessionStarted) else ""
+
+
+def _label(variant: Variant, standing: Standing) -> str:
+    name = text_of(variant.strategy or standing.strategy)
+    return name if variant.personality is None else f"{name}, another personality"
 
 
 def in_order(results: Sequence[SessionResult]) -> list[SessionResult]:

@@ -38,10 +38,12 @@ def next_steps(
     steps = []
     if verdict == "INVALID":
         return ("find the cause first: echoic replay verify",)
+    if challenger.personality is not None:
+        return ("try both voices live: echoic ab start <own> <own> --personality-b …",)
     if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
-        steps.append(f"to decide it, record {advice(recorded_from(rows), difference)}:")
+        steps.append(f"to decide it, record {advice(recorded_from(rows), difference)}")
         steps.append(
-            "  ECHOIC_EXPLORATION_SCHEME=challenger ECHOIC_EXPLORATION_RATE=0.2"
+            "challenger exploration at 0.2: ECHOIC_EXPLORATION_RATE=0.2"
             f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up"
         )
     if short_term_only or verdict in ("BETTER", "EQUIVALENT"):
