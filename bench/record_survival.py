@@ -2,8 +2,14 @@
 
 It runs a whole instance over a throw-away folder, plays Crafter in lockstep with it (one
 step is one second of the session's clock), gives the thumbs of a scripted person, and
-exports the session. Run it as
-`python -m bench.record_survival packs/survival/recording/evening.echoic`.
+exports the session. The two that are shipped come from
+
+    python -m bench.record_survival packs/survival/recording/evening.echoic
+    python -m bench.record_survival packs/survival/recording/explored.echoic \\
+        --seed 21 --title "An evening of trying things" --explore STRATEGY --rate 0.4 \\
+        --model openai/smollm2 --api-base http://127.0.0.1:8399/v1
+
+where the model is SmolLM2-135M on a server of one's own.
 """
 
 import argparse
@@ -11,6 +17,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,11 +37,30 @@ from streams.session_file import write_session
 
 ROOT = Path(__file__).parents[1]
 AGENT = "companion"
-SESSION = "survival-12"
 BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
 THUMB_EVERY = 2
 """The person judges every second report."""
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
+"""How long the game waits for a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What to record."""
+
+    steps: int
+    seed: int
+    title: str
+    explore: str | None
+    """The challenger whose arms are tried."""
+    rate: float
+    model: str | None
+    api_base: str | None
+
+    @property
+    def session(self) -> str:
+        """The session's id."""
+        return f"survival-{self.seed}"
 
 
 class Hearing:
@@ -55,8 +81,9 @@ class Hearing:
         async for account in decisions(self._live.log, AGENT, 0):
             async with self._news:
                 event_id = account.decided.event_id
-                self._decided[event_id] = account.said is not None
-                self._news.notify_all()
+                if account.is_final:
+                    self._decided[event_id] = account.said is not None
+                    self._news.notify_all()
 
     async def after(self, ids: Sequence[str]) -> Sequence[bytes]:
         """What is said to these events, once all of them are decided on."""
@@ -69,21 +96,21 @@ class Hearing:
         self._said.put_nowait(message.data)
 
 
-async def record(out: Path, steps: int, seed: int) -> None:
+async def record(out: Path, wanted: Recording) -> None:
     """Play, listen, judge, and write the session to `out`."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = _settings(Path(folder))
+        settings = _settings(Path(folder), wanted)
         async with instance(settings, _say, durable=False) as live:
             started = SessionStarted(
-                session_id=SESSION, title="An evening of Crafter", clock="event"
+                session_id=wanted.session, title=wanted.title, clock="event"
             )
             await tell(live.log, AGENT, started)
-            await _play(live, steps, seed)
+            await _play(live, wanted)
             await tell(live.log, AGENT, SessionEnded())
-            await _export(live, out)
+            await _export(live, wanted.session, out)
 
 
-async def _play(live: Instance, steps: int, seed: int) -> None:
+async def _play(live: Instance, wanted: Recording) -> None:
     hearing = Hearing(live)
     await hearing.subscribe()
     watching = asyncio.create_task(hearing.watch())
@@ -105,23 +132,42 @@ async def _play(live: Instance, steps: int, seed: int) -> None:
         )
         await tell(live.log, AGENT, vote)
 
-    plan = Plan(agent=AGENT, base=BASE, run=SESSION, steps=steps, seed=seed)
+    plan = Plan(
+        agent=AGENT,
+        base=BASE,
+        run=wanted.session,
+        steps=wanted.steps,
+        seed=wanted.seed,
+    )
     played = await play(plan, publish, hearing.after, judge)
     watching.cancel()
     _say(f"{played.events} events, {played.heard} heard, {len(played.reports)} reports")
 
 
-async def _export(live: Instance, out: Path) -> None:
+async def _export(live: Instance, session_id: str, out: Path) -> None:
     bringer = Bringer(live.embedder, PackLibrary(live.log, live.embedder))
-    span = await find_session(live.log, AGENT, SESSION, bringer)
+    span = await find_session(live.log, AGENT, session_id, bringer)
     session = await export(live.log, span, bringer)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_session(out, session)
     _say(f"{len(session.records)} messages in {out}")
 
 
-def _settings(folder: Path) -> Settings:
-    flags = {"data": str(folder), "packs": [str(ROOT / "packs" / "survival")]}
+def _settings(folder: Path, wanted: Recording) -> Settings:
+    flags: dict[str, object] = {
+        "data": str(folder),
+        "packs": [str(ROOT / "packs" / "survival")],
+        "model.name": wanted.model,
+        "model.api_base": wanted.api_base,
+        "model.api_key": None if wanted.model is None else "none",
+        "model.max_tokens": 60,
+    }
+    if wanted.explore is not None:
+        flags |= {
+            "exploration.scheme": "challenger",
+            "exploration.challenger": wanted.explore,
+            "exploration.rate": wanted.rate,
+        }
     return load(flags, environment={}, folder=folder)
 
 
@@ -135,8 +181,13 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--steps", type=int, default=700)
     parser.add_argument("--seed", type=int, default=12)
-    arguments = parser.parse_args()
-    asyncio.run(record(arguments.out, arguments.steps, arguments.seed))
+    parser.add_argument("--title", default="An evening of Crafter")
+    parser.add_argument("--explore", metavar="STRATEGY")
+    parser.add_argument("--rate", type=float, default=0.4)
+    parser.add_argument("--model")
+    parser.add_argument("--api-base")
+    given = vars(parser.parse_args())
+    asyncio.run(record(given.pop("out"), Recording(**given)))
 
 
 if __name__ == "__main__":
