@@ -99,7 +99,11 @@ def explain(
 
 
 def verdict(account: Account, names: Names) -> str:
-    """One sentence on what was decided and why."""
+    """What was decided and why, in a sentence, or two if it was tried out."""
+    return _came_of(account, names) + _tried(account.decided, names)
+
+
+def _came_of(account: Account, names: Names) -> str:
     if not account.is_final:
         waits = "Waits for the model's answer"
         if not _is_race(account.decided):
@@ -108,6 +112,8 @@ def verdict(account: Account, names: Names) -> str:
         return f"{waits}; the heuristic {who} answers if that takes too long."
     if account.said is not None:
         return _spoke(account, names)
+    if account.decided.arm == SILENT and account.decided.is_tried:
+        return "Stayed silent, to see what comes of it."
     silence = account.silence or "error"
     reason = REASONS.get(silence, silence)
     if isinstance(account.ending, Dropped):
@@ -117,6 +123,19 @@ def verdict(account: Account, names: Names) -> str:
     closed = closed_gate(account.decided.gates)
     figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
     return f"Stayed silent: {reason}{figures}."
+
+
+def _tried(decided: Decided, names: Names) -> str:
+    if not decided.is_tried:
+        return ""
+    own = {SILENT: "stayed silent"}.get(decided.greedy_arm, "asked the model")
+    heuristic = _heuristic(decided.greedy_arm)
+    if heuristic is not None:
+        own = f"spoken by {named(heuristic, names)}"
+    return (
+        f" Tried out ({decided.exploration} exploration, probability"
+        f" {decided.probability:.2f}): the strategy itself would have {own}."
+    )
 
 
 def closed_gate(gates: Sequence[Gate]) -> Gate | None:
@@ -185,6 +204,8 @@ def _spoke(account: Account, names: Names) -> str:
     if account.winner is not None:
         who = named(decided.matched_heuristic_id, names)
         return f"Spoke by the model {model}, in time before the heuristic {who} had to."
+    if decided.is_tried:
+        return f"Spoke by the model {model}."
     return f"Spoke by the model {model}: nothing learnt was trusted enough."
 
 
@@ -210,7 +231,7 @@ def _nearly_eligible(decided: Decided, names: Names) -> str | None:
     if not learnt:
         return None
     nearest = max(learnt, key=lambda each: each.similarity or 0.0)
-    name = named(_heuristic(nearest), names)
+    name = named(_heuristic(nearest.arm), names)
     return f"The nearest heuristic, {name}, did not count: {nearest.reason}."
 
 
@@ -222,7 +243,7 @@ def _best(decided: Decided, gate: Gate, names: Names) -> str:
         if each.eligible and each.confidence is not None:
             tested = next((g for g in decided.gates if g.name == gate.name), gate)
             if each.confidence == tested.value:
-                return named(_heuristic(each), names)
+                return named(_heuristic(each.arm), names)
     return "the best candidate"
 
 
@@ -233,8 +254,8 @@ def named(heuristic_id: str | None, names: Names) -> str:
     return names.get(heuristic_id, heuristic_id[:8])
 
 
-def _heuristic(candidate: Candidate) -> str | None:
-    kind, _, rest = candidate.arm.partition(":")
+def _heuristic(arm: str) -> str | None:
+    kind, _, rest = arm.partition(":")
     return rest.partition("@")[0] if kind == "heuristic" else None
 
 
@@ -248,7 +269,7 @@ def _llm(decided: Decided) -> Candidate | None:
 
 
 def _weighed(decided: Decided, candidate: Candidate, names: Names) -> Weighed:
-    heuristic = _heuristic(candidate)
+    heuristic = _heuristic(candidate.arm)
     name = named(heuristic, names) if heuristic else candidate.arm.partition("@")[0]
     if candidate.arm.startswith(RACE):
         name = "race of the two"

@@ -165,6 +165,11 @@ class Decided(Decision):
     chain: str
     """The agent's chain hash up to and with its previous group."""
 
+    @property
+    def is_tried(self) -> bool:
+        """Whether exploration took another arm than the strategy holds best."""
+        return self.exploration != "none" and self.arm != self.greedy_arm
+
 
 class Completed(Decision):
     """The answer to a decision that was not final is there."""

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import pytest
 
@@ -11,7 +11,7 @@ from echoic.errors import EchoicError
 from echoic.explain import REASONS, explain
 from echoic.render import explained
 from echoic.suppositions import opening
-from schemas.decisions import Decided, Dropped, Gate
+from schemas.decisions import SILENT, Completed, Decided, Dropped, Gate
 from schemas.reasons import Drop, Silence
 from tests.echoic.samples import (
     NAMES,
@@ -177,6 +177,63 @@ def test_a_silence_of_the_model_says_what_went_wrong() -> None:
     assert explain(ended, NAMES).verdict == (
         "Stayed silent: the model gave no answer (no such key)."
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        (
+            {"greedy_arm": "llm:m@t@s"},
+            "Spoke by the heuristic creeper-warn (confidence 0.82 ≥ 0.70). Tried out"
+            " (challenger exploration, probability 0.20): the strategy itself would have"
+            " asked the model.",
+        ),
+        (
+            {
+                "arm": SILENT,
+                "path": "rejected",
+                "text": None,
+                "silence": "strategy_silent",
+            },
+            "Stayed silent, to see what comes of it. Tried out (challenger exploration,"
+            " probability 0.20): the strategy itself would have spoken by creeper-warn.",
+        ),
+        (
+            {"greedy_arm": SILENT},
+            "Spoke by the heuristic creeper-warn (confidence 0.82 ≥ 0.70). Tried out"
+            " (challenger exploration, probability 0.20): the strategy itself would have"
+            " stayed silent.",
+        ),
+    ],
+    ids=["not the model", "silence", "speech"],
+)
+def test_what_was_tried_out_is_said_to_be(
+    changes: dict[str, Any], verdict: str
+) -> None:
+    """With its probability, and with what the strategy would have done instead."""
+    tried = decided(**{"exploration": "challenger", "probability": 0.2} | changes)
+
+    assert explain(account(tried), NAMES).verdict == verdict
+
+
+def test_a_tried_model_is_not_said_to_be_the_last_resort() -> None:
+    """What was learnt was trusted; the model was asked to see what it says."""
+    asked = decided(
+        path="llm", arm="llm:m@t@s", final=False, text=None, exploration="uniform"
+    )
+    answered = Completed(
+        decision_id="d",
+        ask_id="a",
+        path="llm",
+        text="Run!",
+        response_type="alert",
+        model="m",
+        predicted_success=0.5,
+        prediction_confidence=0.5,
+    )
+    told = replace(account(asked), ending=answered)
+
+    assert explain(told, NAMES).verdict.startswith("Spoke by the model m. Tried out")
 
 
 def test_a_supposition_about_nothing_recorded_is_refused() -> None:
