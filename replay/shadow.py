@@ -4,7 +4,7 @@ It reads the live log and holds nothing that could write. What it is asked with 
 recording says: the candidates, goals and settings that the decision was made with.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -89,7 +89,7 @@ class Totals:
 
 async def follow(
     log: ReadableLog, agent: str, strategy: StrategySpec, after: int
-) -> AsyncIterator[Shadowed | None]:
+) -> AsyncGenerator[Shadowed | None, None]:
     """Each decision of an agent behind a place in the log, live, until it is closed.
 
     None stands for a decision that a gate made, in which no strategy has a part.
