@@ -14,8 +14,12 @@ from schemas.decisions import Decided
 from schemas.packs import CompiledPack, to_blob
 from schemas.record import Record
 from schemas.state import PartitionState
+from schemas.vectors import Limits, Vector
 from streams.session_file import SessionFile, SessionHeader, SessionTrailer
 from tests.bench.session import AGENT, EPOCH, PARTITION, Session
+from tests.factories import DIMENSION, LIMITS, embed
+from tests.factories import EPOCH as LIFE_EPOCH
+from tests.life import Life
 
 
 def everything(events: int = 300) -> Session:
@@ -83,3 +87,25 @@ def records_of(turn: Turn) -> list[Record]:
         for index, output in enumerate(turn.outputs)
     ]
     return [taken, *outputs]
+
+
+def recording_of_life(life: Life, *packs: CompiledPack) -> Recording:
+    """A life that a test told, as a recording."""
+    file = file_of_turns(
+        life.turns, packs, agent=life.agent, partition=life.partition, epoch=LIFE_EPOCH
+    )
+    return of_file(file, "life")
+
+
+class WordsEmbedder:
+    """The embedder of lives that tests tell."""
+
+    name = "words"
+    exact = True
+    digest = "words"
+    limits = Limits(LIMITS.match, LIMITS.duplicate, LIMITS.endorse)
+    dimension = DIMENSION
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text."""
+        return [embed(text) for text in texts]
