@@ -57,17 +57,21 @@ def weights(columns: Columns, odds: Odds) -> Weights:
     total = fsum(used.tolist())
     largest = float(used.max(initial=0.0))
     excess = ratio + missing - 1.0
-    least = _least_variance(odds.taken, columns.propensity)
+    entailed = max(
+        _least_variance(odds.taken, columns.propensity),
+        _drawn_variance(ratio, missing),
+        key=mean,
+    )
     return Weights(
         ess=effective_number(used),
         max_weight=largest,
         max_share=largest / total if total else 0.0,
         mean_weight=mean(ratio),
-        z=_z(columns, excess, least),
+        z=_z(columns, excess, entailed),
         unsupported_mass=mean(missing),
         pareto_k=tail_shape(used),
         known_z=_z(
-            columns, np.where(columns.known, excess, 0.0), least * columns.known
+            columns, np.where(columns.known, excess, 0.0), entailed * columns.known
         ),
     )
 
@@ -120,15 +124,27 @@ def _least_variance(taken: Floats, propensity: Floats) -> Floats:
     return np.where(propensity < CERTAIN, spread, 0.0)
 
 
-def _z(columns: Columns, excess: Floats, least: Floats) -> float:
+def _drawn_variance(ratio: Floats, missing: Floats) -> Floats:
+    """What weights vary by if their size, where they are not 0, is what was drawn.
+
+    Under the right probabilities E[w²] is the strategy's own mean of w, which sum w² / sum
+    w tells however often it was drawn: too few draws by chance do not look sure of it.
+    """
+    total = fsum(ratio.tolist())
+    size = fsum(np.square(ratio).tolist()) / total if total else 0.0
+    supported = 1.0 - missing
+    return np.maximum(supported * size - np.square(supported), 0.0)
+
+
+def _z(columns: Columns, excess: Floats, entailed: Floats) -> float:
     """How many standard errors the mean of `excess` lies off 0.
 
     The error is the larger of the one seen and the one that the probabilities entail: few
     rows may by chance show no variation at all.
     """
     seen = clustered_variance(columns, excess) or 0.0
-    entailed = fsum(np.maximum(least, 0.0).tolist()) / max(columns.rows, 1) ** 2
-    error = sqrt(max(seen, entailed))
+    least = fsum(np.maximum(entailed, 0.0).tolist()) / max(columns.rows, 1) ** 2
+    error = sqrt(max(seen, least))
     off = mean(excess)
     if abs(off) < 1e-9:
         return 0.0
