@@ -59,7 +59,7 @@ def test_skill_of_the_base_rate_is_none():
 
     assert brier_skill([0.75] * 4, happened) == 0.0
     assert brier_skill(happened, happened) == 1.0
-    assert brier_skill([0.0, 1.0, 0.0, 0.0], happened) < 0.0
+    assert brier_skill([0.0, 1.0, 0.0, 0.0], happened) == pytest.approx(1 - 1 / 0.1875)
     assert brier_skill([0.6] * 4, happened, base_rate=0.6) == 0.0
     assert brier_skill([0.6] * 4, [1.0] * 4) is None
 

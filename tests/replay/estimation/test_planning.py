@@ -1,5 +1,7 @@
 """What has to be recorded: the formula, its schemes, and what is there already."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from replay.estimation.planning import (
 )
 from tests.replay.simulators import companion
 
-SESSIONS_OF_40 = {"flip_rate": 0.3, "decisions_per_session": 40.0}
+SESSIONS_OF_40: dict[str, Any] = {"flip_rate": 0.3, "decisions_per_session": 40.0}
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,7 @@ def test_counts_what_is_recorded():
     assert (found.sessions, found.decisions) == (50, 2000)
     assert found.flip_rate == is_flip.mean()
     assert found.flip_observations == (is_flip & log.is_played("tuned")).sum()
+    assert found.exploration is not None
     assert found.exploration.challenger == pytest.approx(0.1, abs=0.03)
 
 

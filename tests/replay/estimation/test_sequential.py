@@ -100,7 +100,7 @@ def test_contrast_means_the_difference(is_strict):
     found = []
     for _ in range(400):
         is_b = draws.random(100) < 0.3
-        values = draws.random(100) < np.where(is_b, 0.7, 0.6)
+        values = (draws.random(100) < np.where(is_b, 0.7, 0.6)).astype(np.float64)
         told = contrast(values, is_b, probability=0.3, is_strict=is_strict)
         found.append(told.mean())
 
@@ -112,7 +112,7 @@ def test_contrast_gains_from_earlier_sessions():
     """Guessing from what was seen makes the contrast steadier than guessing one half."""
     draws = np.random.default_rng(10)
     is_b = draws.random(2000) < 0.5
-    values = draws.random(2000) < 0.85
+    values = (draws.random(2000) < 0.85).astype(np.float64)
 
     steady, strict = (
         contrast(values, is_b, is_strict=each).std() for each in (False, True)

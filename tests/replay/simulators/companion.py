@@ -116,6 +116,7 @@ def play(
     sessions: int,
     length: int = 1,
     mood: float = 0.0,
+    success: NDArray[np.float64] = SUCCESS,
 ) -> Log:
     """Play sessions of equal length under these logging odds."""
     n = sessions * length
@@ -125,7 +126,7 @@ def play(
     arm = (draws.random(n)[:, None] > np.cumsum(own, axis=1)).sum(axis=1)
     arm = np.minimum(arm, len(ARMS) - 1)
     moods = draws.normal(0.0, mood, sessions)[session] if mood else 0.0
-    chance = np.clip(SUCCESS[context, arm] + moods, 0.0, 1.0)
+    chance = np.clip(success[context, arm] + moods, 0.0, 1.0)
     reward = (draws.random(n) < chance).astype(np.float64)
     return Log(context, arm, own[np.arange(n), arm], reward, session, own)
 
