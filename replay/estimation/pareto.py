@@ -44,7 +44,10 @@ def _shape(exceeding: Floats) -> float:
         3.0 * quartile
     )
     shapes = np.log1p(-slopes[:, None] * exceeding).mean(axis=1)
-    likelihood = n * (np.log1p(-slopes / shapes - 1.0) - shapes - 1.0)
+    # At slope 0 the distribution is the exponential one, whose rate is 1 over the mean.
+    rates = np.full(count, 1.0 / float(exceeding.mean()))
+    np.divide(-slopes, shapes, out=rates, where=shapes != 0.0)
+    likelihood = n * (np.log1p(rates - 1.0) - shapes - 1.0)
     weight = np.expm1(likelihood - likelihood.max()) + 1.0
     slope = float((slopes * weight).sum() / weight.sum())
     shape = float(np.log1p(-slope * exceeding).mean())

@@ -3,7 +3,6 @@
 Its rule: the names are those of the document, and what may not be said is None.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from replay.estimation.gates import Gate
@@ -64,6 +63,6 @@ class Estimate:
     baseline: PolicyEstimate
     difference: DifferenceEstimate
 
-    def as_json(self) -> Mapping[str, object]:
+    def as_json(self) -> dict[str, dict[str, object]]:
         """The document: `target`, `baseline`, `difference`."""
         return asdict(self)

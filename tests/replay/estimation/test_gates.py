@@ -1,0 +1,209 @@
+"""Each gate at its limits, and limits that can only become stricter."""
+
+from dataclasses import fields
+
+import pytest
+
+from replay.estimation import gates
+from replay.estimation.flips import FlipObservations
+from replay.estimation.intervals import Interval
+from replay.estimation.settings import EstimationSettings, Limits, SelfReplay
+from replay.estimation.weights import Weights
+
+LIMITS = Limits()
+
+
+def weights(**changes):
+    """Healthy weights, but for these."""
+    healthy = {
+        "ess": 500.0,
+        "max_weight": 5.0,
+        "max_share": 0.01,
+        "mean_weight": 1.0,
+        "z": 0.0,
+        "unsupported_mass": 0.0,
+        "pareto_k": None,
+        "known_z": 0.0,
+    }
+    return Weights(**(healthy | changes))
+
+
+@pytest.mark.parametrize(
+    ("z", "status"),
+    [(0, "ok"), (2.0, "ok"), (-2.1, "caution"), (3.0, "caution"), (-3.1, "invalid")],
+)
+def test_propensities(z, status):
+    """Off by more than three errors on either side, they cannot be true."""
+    assert gates.propensity("target", z, 1.0, LIMITS).status == status
+
+
+def test_propensities_that_cannot_be_have_no_number():
+    """Infinitely many errors are no number in JSON."""
+    gate = gates.propensity("uniform", float("inf"), None, LIMITS)
+
+    assert (gate.name, gate.status, gate.value) == (
+        "propensity_uniform",
+        "invalid",
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("mass", "status"),
+    [(0.01, "ok"), (0.011, "caution"), (0.05, "caution"), (0.051, "refused")],
+)
+def test_unsupported_mass(mass, status):
+    """More than a twentieth out of reach is too much, on either side."""
+    poor, healthy = weights(unsupported_mass=mass), weights()
+
+    assert gates.unsupported(poor, healthy, LIMITS).status == status
+    assert gates.unsupported(healthy, poor, LIMITS).status == status
+
+
+@pytest.mark.parametrize(
+    ("count", "status"),
+    [(60, "ok"), (59, "caution"), (30, "caution"), (29.9, "refused")],
+)
+def test_flip_observations(count, status):
+    """Thirty at least, of the side that has fewer."""
+    few, many = FlipObservations(count, 40), FlipObservations(500, 40)
+
+    assert gates.flip_observations(few, many, 0.3, LIMITS).status == status
+    assert "baseline" in gates.flip_observations(many, few, 0.3, LIMITS).detail
+
+
+@pytest.mark.parametrize(
+    ("count", "status"), [(30, "ok"), (29, "caution"), (15, "caution"), (14, "refused")]
+)
+def test_flip_sessions(count, status):
+    """Fifteen sessions at least, of the side that has fewer."""
+    few, many = FlipObservations(90, count), FlipObservations(500, 40)
+
+    assert gates.flip_sessions(few, many, 0.3, LIMITS).status == status
+    assert gates.flip_sessions(many, few, 0.3, LIMITS).status == status
+
+
+def test_without_flips_none_is_needed():
+    """Who never differs needs no observation of a difference."""
+    none = FlipObservations(0, 0)
+
+    assert gates.flip_observations(none, none, 0.0, LIMITS).status == "ok"
+    assert gates.flip_sessions(none, none, 0.0, LIMITS).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("ess", "rows", "status"),
+    [
+        (50, 100, "ok"),
+        (49, 100, "refused"),
+        (99, 1000, "caution"),
+        (199, 10_000, "refused"),
+        (200, 10_000, "caution"),
+    ],
+)
+def test_effective_size(ess, rows, status):
+    """At least 50, and a fiftieth of all; under a tenth it is a caution."""
+    gate = gates.effective_size(weights(ess=ess), weights(ess=9e9), rows, LIMITS)
+
+    assert gate.status == status
+
+
+@pytest.mark.parametrize(
+    ("share", "status"),
+    [(0.05, "ok"), (0.06, "caution"), (0.1, "caution"), (0.11, "refused")],
+)
+def test_weight_share(share, status):
+    """No decision may be a tenth of all."""
+    assert (
+        gates.weight_share(weights(max_share=share), weights(), LIMITS).status == status
+    )
+
+
+@pytest.mark.parametrize(
+    ("k", "status"), [(None, "ok"), (0.49, "ok"), (0.5, "caution"), (0.7, "refused")]
+)
+def test_pareto(k, status):
+    """From 0.7 on the mean does not settle; a tail without shape is fine."""
+    assert gates.pareto(weights(), weights(pareto_k=k), LIMITS).status == status
+
+
+@pytest.mark.parametrize(
+    ("known", "status"), [(80, "ok"), (79, "caution"), (50, "caution"), (49, "refused")]
+)
+def test_outcome_coverage(known, status):
+    """Half of the outcomes at least."""
+    gate = gates.outcome_coverage(known, 100, weights(), weights(), LIMITS)
+
+    assert gate.status == status
+
+
+def test_outcomes_known_by_arm_are_no_fair_sample():
+    """Whatever their share; where all are known there is nothing to select."""
+    skewed = weights(known_z=-3.5)
+
+    assert (
+        gates.outcome_coverage(95, 100, skewed, weights(), LIMITS).status == "refused"
+    )
+    assert gates.outcome_coverage(100, 100, skewed, weights(), LIMITS).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("count", "status"),
+    [(0, "ok"), (5, "ok"), (6, "caution"), (20, "caution"), (21, "refused")],
+)
+def test_censored(count, status):
+    """Of a hundred decisions no more than twenty may be cut off."""
+    assert gates.censored(count, 100 - count, LIMITS).status == status
+
+
+def test_self_replay():
+    """One output that differs makes everything invalid; other code is worth a word."""
+    broken = gates.self_replay(SelfReplay(9, 10, "input 4: other arm"))
+
+    assert broken.status == "invalid"
+    assert "input 4: other arm" in broken.detail
+    assert gates.self_replay(SelfReplay(10, 10)).status == "ok"
+    assert gates.self_replay(SelfReplay(10, 10, is_other_code=True)).status == "caution"
+
+
+def test_cassette():
+    """Below nine tenths what the answers say is not compared."""
+    assert gates.cassette(0.9, LIMITS).status == "ok"
+    assert gates.cassette(0.89, LIMITS).status == "caution"
+
+
+@pytest.mark.parametrize(
+    ("points", "one", "other", "status"),
+    [
+        ((0.1, 0.1), (0.0, 0.2), (0.0, 0.2), "ok"),
+        ((0.1, 0.3), (0.0, 0.2), (0.11, 0.5), "caution"),
+        ((0.1, -0.1), (-0.1, 0.3), (-0.3, 0.1), "refused"),
+        ((0.001, -0.001), (-0.01, 0.01), (-0.01, 0.01), "ok"),
+        ((0.1, 0.1), (0.1, 0.1), (0.0, 0.2), "ok"),
+    ],
+)
+def test_estimators_agree(points, one, other, status):
+    """Other signs leave it open, unless both mean no difference."""
+    around = Interval(0.1, one, None), Interval(0.1, other, None)
+
+    assert gates.agreement(points, around, EstimationSettings()).status == status
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Limits)])
+def test_limits_only_become_stricter(name):
+    """A little stricter is taken, a little looser is not."""
+    step = -1e-6 if name.endswith("_max") else 1e-6
+    default = getattr(LIMITS, name)
+
+    assert getattr(Limits(**{name: default + step}), name) == default + step
+    with pytest.raises(ValueError, match=f"limit {name} .* only be made stricter"):
+        Limits(**{name: default - step})
+    with pytest.raises(ValueError, match=name):
+        Limits(**{name: float("nan")})
+
+
+@pytest.mark.parametrize("wrong", [{"rope": -0.1}, {"rope": 1.0}, {"resamples": 10}])
+def test_settings_make_sense(wrong):
+    """No negative width, no handful of resamples."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        EstimationSettings(**wrong)
