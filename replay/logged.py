@@ -6,7 +6,7 @@ Nothing is folded of what it answers: the next decision is as the recording made
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -96,7 +96,7 @@ class LoggedDecision:
 
 async def logged_state(
     recording: Recording, strategies: Sequence[Contender] = ()
-) -> AsyncIterator[LoggedDecision]:
+) -> AsyncGenerator[LoggedDecision, None]:
     """The decisions of a recording in order, with each strategy asked about each.
 
     A strategy of None is the agent's own, as it was in force at that place, and without

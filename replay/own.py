@@ -5,7 +5,7 @@ answer from the cassette after the time they took, and timers run by the broker'
 was recorded. The inputs that this makes have sequences far above the recorded ones.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ class OwnState:
         self._since = max(since or 0, recording.first)
         self._life: Life | None = None
 
-    async def decisions(self) -> AsyncIterator[OwnDecision]:
+    async def decisions(self) -> AsyncGenerator[OwnDecision, None]:
         """Live, and yield each decision once it is known what came of it.
 
         Raises:

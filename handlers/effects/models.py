@@ -39,6 +39,8 @@ class Completion:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    fingerprint: str | None = None
+    """What the provider calls the version that answered, if it tells."""
 
 
 class Model(Protocol):
@@ -163,6 +165,7 @@ def _completion(
         input_tokens=getattr(usage, "prompt_tokens", None),
         output_tokens=getattr(usage, "completion_tokens", None),
         cost_usd=_cost(litellm, response),
+        fingerprint=getattr(response, "system_fingerprint", None),
     )
 
 

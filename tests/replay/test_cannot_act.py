@@ -1,0 +1,194 @@
+"""A replay cannot act: nothing that could is in its reach, and a log stays as it is."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+
+import pytest
+from nats.aio.client import Client
+
+from echoic.recorded import LogSource, opened
+from handlers.aids import Bringer, PackLibrary
+from handlers.effects.models import LiteLLM
+from replay.logged import logged_state
+from replay.own import Answers, OwnState
+from replay.sources import of_file
+from replay.verify import Span, verify
+from schemas.packs import to_blob
+from schemas.record import Wire
+from schemas.settings import StrategySpec
+from schemas.subjects import partition_of
+from streams.append import JetStreamWriter
+from streams.connection import reading
+from streams.errors import LogRefused
+from streams.log import GroupWrite
+from streams.memory import MemoryLog
+from streams.order import answer
+from streams.read import open_reader
+from tests.bench.session import PARTITION
+from tests.minds import (
+    DEADLINE_S,
+    publish,
+    sensed,
+    started,
+    the_embedder,
+    working,
+)
+from tests.replay.lives import everything, recording_of, records_of
+from tests.replay.recording import evening
+from tests.servers import Broker, fresh_broker
+
+ACTORS = (Client, JetStreamWriter, MemoryLog, LiteLLM)
+ALWAYS = StrategySpec(name="always_llm")
+_ASK_FOR_ACTORS = """
+import importlib, pkgutil, sys
+import replay
+for found in pkgutil.walk_packages(replay.__path__, "replay."):
+    importlib.import_module(found.name)
+actors = ("nats", "litellm", "faststream", "streams.append", "streams.connection",
+          "handlers.effects", "handlers.worker", "handlers.services", "echoic")
+print(*[name for name in actors if name in sys.modules])
+"""
+
+
+def reachable(*roots: object) -> Iterator[object]:
+    """Every object that can be got at from these by attributes, items and closures."""
+    seen, waiting = set[int](), list(roots)
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen or isinstance(each, type | ModuleType | CodeType):
+            continue
+        seen.add(id(each))
+        yield each
+        waiting += _parts(each)
+
+
+def _parts(each: object) -> list[object]:
+    match each:
+        case str() | bytes() | int() | float() | BuiltinFunctionType():
+            return []
+        case FunctionType():
+            return [cell.cell_contents for cell in each.__closure__ or ()]
+        case MethodType():
+            return [each.__self__, each.__func__]
+        case dict():
+            return [*each.keys(), *each.values()]
+        case list() | tuple() | set() | frozenset():
+            return list(each)
+        case _:
+            slots = [
+                name
+                for kind in type(each).__mro__
+                for name in getattr(kind, "__slots__", ())
+            ]
+            held = [getattr(each, name, None) for name in slots]
+            frame = getattr(each, "ag_frame", None) or getattr(each, "gi_frame", None)
+            local = list(frame.f_locals.values()) if frame else []
+            return [*getattr(each, "__dict__", {}).values(), *held, *local]
+
+
+def test_nothing_that_acts_is_even_imported():
+    """All of the replay loads without a client, a writer, a worker or a model."""
+    asked = subprocess.run(
+        [sys.executable, "-c", _ASK_FOR_ACTORS],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert asked.stdout.split() == []
+
+
+async def test_nothing_that_acts_is_in_reach():
+    """From a replay under way no way leads to what could write, send or ask."""
+    recording = of_file(evening(), "evening")
+    made = the_embedder()
+    bringer = Bringer(made, PackLibrary(recording.log, made))
+    life = OwnState(recording, ALWAYS, bringer, answers=Answers(mode="cassette"))
+    async with (
+        aclosing(life.decisions()) as living,
+        aclosing(logged_state(recording, [None, ALWAYS])) as meeting,
+    ):
+        await anext(living)
+        await anext(meeting)
+        found = list(reachable(life, living, meeting, recording, bringer))
+
+    assert len(found) > 1_000
+    assert [each for each in found if isinstance(each, ACTORS)] == []
+    assert [each for each in found if hasattr(each, "append") and _is_log(each)] == []
+
+
+def _is_log(each: object) -> bool:
+    return hasattr(each, "commit") or hasattr(each, "put_blob")
+
+
+async def test_a_replay_of_a_live_log_leaves_it_as_it_is():
+    """Whatever is replayed from a broker, no stream of it has a message more."""
+    session = everything(40)
+    async with fresh_broker() as broker:
+        await broker.writer.put_blob(to_blob(session.pack.pack))
+        end = 0
+        for turn in session.turns:
+            input_, *outputs = [
+                Wire(each.subject, each.headers, each.body) for each in records_of(turn)
+            ]
+            await broker.writer.append(input_, f"t:{turn.taken.sequence}")
+            write = GroupWrite(PARTITION, end, tuple(outputs))
+            ends = await broker.writer.commit([write])
+            end = ends[PARTITION]
+        before = await _ends(broker)
+        async with reading(broker.server.core, "test replay") as client:
+            log = await open_reader(client)
+            recording = replace(recording_of(session), log=log)
+            made = the_embedder()
+            bringer = Bringer(made, PackLibrary(log, made))
+            met = [each async for each in logged_state(recording, [None, ALWAYS])]
+            life = OwnState(recording, ALWAYS, bringer)
+            lived = [each async for each in life.decisions()]
+            await verify(log, Span(PARTITION), bringer)
+            for subject in ("ev.0.in.ada.sensor.a.b", "out.ada.say", "in.ada.a.b"):
+                with pytest.raises(LogRefused):
+                    await client.publish(subject, b"{}")
+                with pytest.raises(LogRefused):
+                    await client.jetstream().publish(subject, b"{}")
+        after = await _ends(broker)
+
+    assert len(met) == len(lived) >= 40
+    assert after == before
+
+
+async def test_a_source_is_opened_to_be_read():
+    """A recording of a running log comes with its state, and what it is known by."""
+    async with fresh_broker() as broker:
+        async with working(broker.reader, broker.writer, started()):
+            wires = [sensed("ana", f"e{n}", f"thing {n}") for n in range(6)]
+            sequences = await publish(broker.writer, wires)
+            place = partition_of("ana")
+            await answer(broker.reader, place, sequences[-1], DEADLINE_S)
+        source = LogSource(
+            credentials=broker.server.core,
+            agent="ana",
+            embedder="wordllama",
+            first=sequences[2],
+            last=sequences[4],
+        )
+        async with opened(source) as (recording, _):
+            found = [each async for each in logged_state(recording, [None])]
+        async with opened(source) as (again, _):
+            digest = again.digest
+
+    assert [each.event_id for each in found] == ["e2", "e3", "e4"]
+    assert (recording.first, recording.last) == (sequences[2], sequences[4])
+    assert recording.start.agents["ana"].sources["cam"].seen.get("e1")
+    assert recording.digest == digest
+
+
+async def _ends(broker: Broker) -> dict[str, int]:
+    context = broker.client.jetstream()
+    return {
+        info.config.name or "": info.state.last_seq
+        for info in await context.streams_info()
+    }
