@@ -9,7 +9,8 @@ from datetime import datetime
 
 from handlers import turns
 from handlers.aids import Bringer, PackLibrary
-from schemas.state import AgentState, PartitionState, SharedState
+from schemas.settings import UNSTARTED
+from schemas.state import AgentState, PartitionState, Proposal, SharedState
 from schemas.subjects import partition_of
 from schemas.vectors import Embedder
 from streams.log import ReadableLog
@@ -67,6 +68,9 @@ def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
         "now": known.now,
         "session": known.session and known.session.id,
         "strategy": strategy and strategy.name,
+        "strategy_parameters": strategy and strategy.parameters,
+        "learning": known.learning(shared.settings or UNSTARTED).model_dump(),
+        "proposals": [proposal_fields(each) for each in known.proposals],
         "goals": list(goals),
         "biases": {name: known.biases[name] for name in sorted(known.biases)},
         "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
@@ -79,6 +83,18 @@ def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
         "waiting_for_model": len(known.pending),
         "timers": len(known.timers),
         "chain": known.chain,
+    }
+
+
+def proposal_fields(proposal: Proposal) -> dict[str, object]:
+    """A proposal for a program, or a person, to read."""
+    return {
+        "id": proposal.id,
+        "status": proposal.status,
+        "changes": [change.model_dump() for change in proposal.changes],
+        "evidence": proposal.evidence,
+        "figures": dict(sorted(proposal.figures.items())),
+        "by": proposal.by,
     }
 
 

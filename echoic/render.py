@@ -256,6 +256,14 @@ def known(fields: Mapping[str, Any], names: Names) -> str:
     rows += [f"{'packs':<18} {', '.join(fields['packs']) or '-'}"]
     rows += [f"{'goals':<18} {'; '.join(fields['goals']) or '-'}"]
     rows += [
+        f"{'proposal ' + visible(each['id']):<18} {each['status']}: "
+        + ", ".join(
+            f"{change['name']} {change['before']} → {change['after']}"
+            for change in each["changes"]
+        )
+        for each in fields["proposals"]
+    ]
+    rows += [
         f"{'rapport ' + person:<18} {bar(value)} {value:.2f}"
         for person, value in fields["rapport"].items()
     ]

@@ -14,11 +14,11 @@ from echoic.errors import SettingsError
 from echoic.pack_source import Source, SourceError, Steps
 from handlers.strategies import spec as texts
 from handlers.strategies.registry import (
-    SHORT_NAMES,
     UnknownStrategyError,
     create_decision_strategy,
 )
 from schemas.settings import UNSTARTED, ExplorationSettings, StrategySpec
+from schemas.tuning import SHORT_NAMES
 
 if TYPE_CHECKING:
     from echoic.settings import Settings

@@ -16,13 +16,13 @@ from schemas.reasons import Refusal
 from schemas.state import Proposal
 from schemas.subjects import SHARED_AGENT
 from schemas.tuning import (
+    ANY_PARAMETER,
     LEARNING,
     STRATEGY_PREFIX,
     Scalar,
     TuningError,
     learning_value,
-    parameter_of,
-    scalar,
+    parameter_in,
     unknown,
 )
 
@@ -135,9 +135,9 @@ def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, .
         if name in LEARNING:
             before = learning_value(group.learning, name)
         elif name.startswith(STRATEGY_PREFIX):
-            before = scalar(config.get(parameter_of(name)))
+            before = parameter_in(config, name)
         else:
-            raise _RefusedError("invalid", f"{unknown(name)}, or strategy.PARAMETER")
+            raise _RefusedError("invalid", str(unknown(name, ANY_PARAMETER)))
         changes.append(
             SettingChange(name=name, before=before, after=control.changes[name])
         )

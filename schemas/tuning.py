@@ -30,8 +30,14 @@ LEARNING: Mapping[str, tuple[float, float]] = {
 STRATEGY_PREFIX = "strategy."
 """How the name of a parameter of the agent's strategy begins."""
 
-FULL_NAMES: Mapping[str, str] = {"threshold": "confidence_threshold"}
-"""What people write, and the parameter's own name."""
+ANY_PARAMETER = f"{STRATEGY_PREFIX}PARAMETER"
+"""How all of them together are named in words."""
+
+SHORT_NAMES: Mapping[str, str] = {
+    "threshold": "confidence_threshold",
+    "candidates.present": "present",
+}
+"""What people may write for a parameter, and what the strategies that ship call it."""
 
 
 class TuningError(ValueError):
@@ -70,20 +76,24 @@ def strategy_with(spec: StrategySpec, changes: Mapping[str, Scalar]) -> Strategy
     Whether there are such parameters only the strategy itself can say.
     """
     changed = {
-        parameter_of(name): changes[name]
+        name.removeprefix(STRATEGY_PREFIX): changes[name]
         for name in sorted(changes)
         if name.startswith(STRATEGY_PREFIX)
     }
-    held = {
-        FULL_NAMES.get(name, name): spec.parameters[name] for name in spec.parameters
+    replaced = {_full(name) for name in changed}
+    # A parameter has one value, by whichever of its names it was given.
+    kept = {
+        name: spec.parameters[name]
+        for name in spec.parameters
+        if _full(name) not in replaced
     }
-    return StrategySpec(name=spec.name, parameters={**held, **changed})
+    return StrategySpec(name=spec.name, parameters={**kept, **changed})
 
 
-def parameter_of(name: str) -> str:
-    """The strategy's own name for what `strategy.<name>` changes."""
+def parameter_in(config: Mapping[str, object], name: str) -> Scalar | None:
+    """What `strategy.<parameter>` is in a strategy's own settings; None if not scalar."""
     short = name.removeprefix(STRATEGY_PREFIX)
-    return FULL_NAMES.get(short, short)
+    return scalar(config.get(short, config.get(_full(short))))
 
 
 def scalar(value: object) -> Scalar | None:
@@ -93,12 +103,16 @@ def scalar(value: object) -> Scalar | None:
     return value if isinstance(value, bool | int | float) else None
 
 
-def unknown(name: str) -> TuningError:
-    """What to say of a name that is no setting's."""
+def unknown(name: str, *also: str) -> TuningError:
+    """What to say of a name that is no setting's; `also` are further names there are."""
     near = difflib.get_close_matches(name, LEARNING, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    known = ", ".join(LEARNING)
+    known = ", ".join((*LEARNING, *also))
     return TuningError(f"there is no setting {name!r}, there are {known}{hint}")
+
+
+def _full(name: str) -> str:
+    return SHORT_NAMES.get(name, name)
 
 
 def _checked(name: str, value: Scalar) -> float:

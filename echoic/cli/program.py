@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze."),
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
     "strategy": ("strategies", "The ways to decide: list, show."),
+    "tune": ("tuning", "Search for better settings; propose, apply, revert them."),
     "projection": ("projections", "The read models: list, rebuild, lag, replay."),
     "log": ("log", "The log itself: verify, tail."),
     "shadow": ("shadowing", "Ask another strategy beside the one that decides."),

@@ -9,12 +9,16 @@ from pathlib import Path
 
 from echoic import errors
 from echoic.cli.connected import bringer_of
+from echoic.embedders import embedder
 from echoic.errors import EchoicError
 from echoic.live import connect
 from echoic.settings import Settings
+from handlers.aids import Bringer, PackLibrary
 from replay import sources
+from replay.outcomes import OutcomeSettings
 from replay.retuning.facts import Evidence
 from replay.retuning.gathering import UnprovenError, gather
+from replay.retuning.worth import Lived, lived
 from replay.sources import Recording, RecordingError
 
 
@@ -75,7 +79,32 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
             try:
                 parts += await gather(recording)
             except UnprovenError as error:
-                raise InvalidRecordingError(
-                    f"{recording.origin}: {error}", next_step="echoic replay verify"
-                ) from error
+                raise _invalid(recording, error) from error
         return parts
+
+
+@asynccontextmanager
+async def lives_of(
+    settings: Settings, names: Sequence[str]
+) -> AsyncIterator[list[Lived]]:
+    """The named recordings with what their decisions came to, each proven first.
+
+    Raises:
+        EchoicError: there is no such recording, or it does not agree with itself.
+    """
+    made = embedder(settings.embedder)
+    async with recordings(settings, names) as found:
+        lives = []
+        for recording in found:
+            bringer = Bringer(made, PackLibrary(recording.log, made))
+            try:
+                lives.append(await lived(recording, bringer, OutcomeSettings()))
+            except UnprovenError as error:
+                raise _invalid(recording, error) from error
+        yield lives
+
+
+def _invalid(recording: Recording, error: UnprovenError) -> InvalidRecordingError:
+    return InvalidRecordingError(
+        f"{recording.origin}: {error}", next_step="echoic replay verify"
+    )

@@ -12,13 +12,13 @@ from echoic.strategies import strategy_of
 from handlers.strategies.heuristic_first import HeuristicFirst
 from handlers.strategies.own import Own
 from handlers.strategies.registry import (
-    SHORT_NAMES,
     STRATEGIES,
     create_decision_strategy,
     from_settings,
 )
 from schemas.context import Strategy
 from schemas.settings import UNSTARTED, MindSettings
+from schemas.tuning import SHORT_NAMES
 
 app = new_app("strategy", "The ways to decide: list, show.")
 

@@ -16,6 +16,7 @@ from handlers.strategies.thompson import Thompson
 from handlers.strategies.urgency import Urgency
 from schemas.context import Strategy
 from schemas.settings import MindSettings, StrategySpec
+from schemas.tuning import SHORT_NAMES
 
 Parameters = dict[str, JsonValue]
 Kind = type[HeuristicFirst] | type[AlwaysLlm] | type[Random] | type[Silent]
@@ -29,12 +30,6 @@ STRATEGIES: Mapping[str, Kind] = {
     "silent": Silent,
     "random": Random,
 }
-
-SHORT_NAMES: Mapping[str, str] = {
-    "threshold": "confidence_threshold",
-    "candidates.present": "present",
-}
-"""What people may write for a parameter, and what the strategy calls it."""
 
 
 class UnknownStrategyError(ValueError):

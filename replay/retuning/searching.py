@@ -138,8 +138,8 @@ async def search(objective: Objective, proposer: Proposer) -> Search:
     count = objective.sessions
     if count < LEAST_SESSIONS:
         raise TooFewSessionsError(
-            f"{count} sessions: give at least {LEAST_SESSIONS}, for what is found on the"
-            " earlier ones is judged on the later"
+            f"too few sessions tell something: {count}; give at least {LEAST_SESSIONS},"
+            " for what is found on the earlier ones is judged on the later"
         )
     cut = min(round(count * SEARCH_SHARE), count - 2)
     trials = await _tried(objective, proposer, range(cut))

@@ -144,7 +144,7 @@ def test_settings_of_the_mind_wait_behind_the_agents_own() -> None:
     ("changes", "reason", "said"),
     [
         ({"learning__gama": 0.9}, "invalid", "did you mean 'learning.gamma'"),
-        ({"threshold": 0.9}, "invalid", "or strategy.PARAMETER"),
+        ({"threshold": 0.9}, "invalid", ", strategy.PARAMETER"),
         ({"learning__gamma": 0.0}, "invalid", "a number from 0.01 to 1"),
         ({"learning__gamma": True}, "invalid", "a number from 0.01 to 1"),
         ({"learning__gamma": "much"}, "invalid", "'much'"),
@@ -187,7 +187,7 @@ def test_only_what_was_applied_last_is_reverted() -> None:
     assert refused(revert(life, "p")) == "newer_applied"
     revert(life, "q")
     assert life.mind.strategy is not None
-    assert life.mind.strategy.parameters == {"confidence_threshold": 0.6}
+    assert life.mind.strategy.parameters == {"threshold": 0.6}
     life.control(StrategySelected(strategy="silent"))
     assert refused(revert(life, "p")) == "newer_applied"
 

@@ -8,6 +8,7 @@ from schemas.tuning import (
     TuningError,
     learning_value,
     learning_with,
+    parameter_in,
     scalar,
     strategy_with,
 )
@@ -38,14 +39,23 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
         learning_with(LearningSettings(), {"learning.gama": 0.9})
 
 
-def test_a_strategys_parameter_has_one_name() -> None:
-    """The short name changes what the long one set."""
-    spec = StrategySpec(parameters={"threshold": 0.7, "max_candidates": 2})
+@pytest.mark.parametrize("name", ["threshold", "confidence_threshold"])
+def test_a_strategys_parameter_has_one_value(name: str) -> None:
+    """By whichever of its names it was given before."""
+    for held in ("threshold", "confidence_threshold"):
+        spec = StrategySpec(parameters={held: 0.7, "max_candidates": 2})
+        changed = strategy_with(spec, {f"strategy.{name}": 0.6})
+        assert changed.parameters == {"max_candidates": 2, name: 0.6}
 
-    assert strategy_with(spec, {"strategy.confidence_threshold": 0.6}).parameters == {
-        "confidence_threshold": 0.6,
-        "max_candidates": 2,
-    }
+
+def test_a_parameter_is_found_by_either_name() -> None:
+    """The strategy's own name, or the short one."""
+    config = {"confidence_threshold": 0.7, "tiers": [0.3, 0.7]}
+
+    assert parameter_in(config, "strategy.threshold") == 0.7
+    assert parameter_in(config, "strategy.confidence_threshold") == 0.7
+    assert parameter_in(config, "strategy.tiers") is None
+    assert parameter_in({"threshold": 0.2}, "strategy.threshold") == 0.2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,344 @@
+"""`echoic tune`: search for better settings, and propose, apply or revert them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from echoic import errors, remembering, talking, tuning_screen
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.cli.connected import on_instance
+from echoic.cli.progress import Progress
+from echoic.cli.recorded import evidence_of, lives_of
+from echoic.embedders import embedder
+from echoic.errors import EchoicError
+from echoic.live import Connection
+from echoic.render import Style
+from echoic.settings import Settings
+from handlers.strategies import registry
+from replay.retuning.choices import (
+    GRID_LIMIT,
+    Grid,
+    MissingOptunaError,
+    Range,
+    RangeError,
+    Tpe,
+    parse_range,
+)
+from replay.retuning.searching import (
+    Gain,
+    Objective,
+    Proposer,
+    Search,
+    TooFewSessionsError,
+    Trial,
+    Values,
+)
+from replay.retuning.searching import search as searched
+from replay.retuning.skill import SkillObjective
+from replay.retuning.worth import Limits, WorthObjective
+from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
+from schemas.notes import ControlApplied
+from schemas.settings import LearningSettings
+from schemas.tuning import (
+    ANY_PARAMETER,
+    LEARNING,
+    STRATEGY_PREFIX,
+    TuningError,
+    learning_value,
+    learning_with,
+    parameter_in,
+    unknown,
+)
+
+SKILL = "prequential Brier skill"
+WORTH = "success, doubly robust"
+
+Ranges = Mapping[str, Range]
+
+
+class _Tune(TyperGroup):
+    """The group, of which `search` need not be named."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Whatever is no other command is to be searched."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["search", *args]
+        return super().parse_args(ctx, args)
+
+
+app = new_app("tune", "Search for better settings; propose, apply, revert them.")
+app.info.cls = _Tune
+
+ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What to search, by what, and from where."""
+
+    objective: Objective
+    name: str
+    current: Values
+
+
+@app.command()
+def search(
+    named: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PARAM=RANGE... [SESSION|FILE]...",
+            help="What to search, and in which recordings; all of the agent's, if none.",
+        ),
+    ],
+    max_model_share: Annotated[
+        float, typer.Option(help="In which share of decisions a model may be asked.")
+    ] = 1.0,
+    trials: Annotated[
+        int, typer.Option(min=1, help="How many choices beyond a grid of three.")
+    ] = 100,
+    seed: Annotated[int, typer.Option(help="Of a search beyond a grid.")] = 0,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Propose what is recommended.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Search settings on the earlier sessions; judge the best once on the later.
+
+    RANGE is 0.9..1, 0.9..1/11 or 0.9,0.95,1. Learning settings are judged by how well what
+    was believed predicted what came, a strategy's parameters by what its decisions would
+    have come to, where the recording can tell. The word `search` may be left out.
+
+    Examples: `echoic tune learning.gamma=0.9..1 learning.weights.explicit=0.2..1`, `echoic
+    tune strategy.threshold=0.5..0.9 --max-model-share 0.3 --submit`. The exit code is 1 if
+    nothing is recommended.
+    """
+    ranges = _ranges([each for each in named if _is_parameter(each)])
+    names = [each for each in named if not _is_parameter(each)]
+    settings = settings_of(data, agent)
+    limits = Limits(model_share=max_model_share)
+    try:
+        task, found = asyncio.run(
+            _searched(settings, ranges, names, limits, (trials, seed))
+        )
+    except (TooFewSessionsError, MissingOptunaError, TuningError) as error:
+        raise EchoicError(str(error)) from error
+    except registry.UnknownStrategyError as error:
+        raise EchoicError(str(error)) from error
+    _show(task, found, as_json)
+    if found.recommended is None:
+        raise typer.Exit(errors.FINDING)
+    if submit:
+        _submit(found.recommended, data, agent)
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List what was proposed, and what became of it.
+
+    Example: `echoic tune list`.
+    """
+
+    async def run(connection: Connection) -> list[dict[str, object]]:
+        settings = connection.settings
+        progress = Progress("inputs folded")
+        known = await remembering.state_at(
+            connection.log,
+            settings.agent,
+            embedder(settings.embedder),
+            progress=progress,
+        )
+        progress.done()
+        return [remembering.proposal_fields(each) for each in known.agent.proposals]
+
+    rows = on_instance(data, agent, run)
+    if as_json:
+        print_json({"v": 1, "rows": rows})
+        return
+    if not rows:
+        note("nothing was proposed yet")
+    for line in tuning_screen.proposals(rows):
+        print(line)
+
+
+@app.command()
+def apply(
+    proposal_id: ProposalId,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Let the agent go by a proposal's settings.
+
+    Example: `echoic tune apply tune-3f2a91`.
+    """
+    control = ProposalApplied(proposal_id=proposal_id)
+    _tell(
+        control,
+        data,
+        agent,
+        as_json,
+        f"in force; back with: echoic tune revert {proposal_id}",
+    )
+
+
+@app.command()
+def revert(
+    proposal_id: ProposalId,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Let the agent go by what was in force before a proposal.
+
+    Example: `echoic tune revert tune-3f2a91`.
+    """
+    control = ProposalReverted(proposal_id=proposal_id)
+    _tell(control, data, agent, as_json, "what was in force before is again")
+
+
+def _is_parameter(text: str) -> bool:
+    """Whether a setting is meant, though it may be unknown: `learning.gamma=…`."""
+    name, equals, _ = text.partition("=")
+    return bool(equals) and not Path(text).exists() and "/" not in name
+
+
+def _ranges(texts: Sequence[str]) -> dict[str, Range]:
+    found: dict[str, Range] = {}
+    for text in texts:
+        name, _, range_ = text.partition("=")
+        if name not in LEARNING and not name.startswith(STRATEGY_PREFIX):
+            raise EchoicError(str(unknown(name, ANY_PARAMETER)))
+        try:
+            found[name] = parse_range(range_)
+        except RangeError as error:
+            raise EchoicError(f"{name}: {error}") from error
+    if not found:
+        raise EchoicError(
+            "nothing is to be searched", next_step="echoic tune learning.gamma=0.9..1"
+        )
+    if 0 < sum(name in LEARNING for name in found) < len(found):
+        raise EchoicError(
+            "learning settings and a strategy's parameters are judged differently:"
+            " search them one after the other"
+        )
+    return found
+
+
+async def _searched(
+    settings: Settings,
+    ranges: Ranges,
+    names: Sequence[str],
+    limits: Limits,
+    trials: tuple[int, int],
+) -> tuple[_Task, Search]:
+    if all(name in LEARNING for name in ranges):
+        _check_learning(ranges)
+        task = await _learning_task(settings, ranges, names)
+        return task, await searched(task.objective, _proposer(ranges, task, trials))
+    async with lives_of(settings, names) as lives:
+        task = _strategy_task(WorthObjective(lives, limits), ranges)
+        return task, await searched(task.objective, _proposer(ranges, task, trials))
+
+
+def _check_learning(ranges: Ranges) -> None:
+    for name in ranges:
+        for value in ranges[name].points:
+            learning_with(LearningSettings(), {name: value})
+
+
+async def _learning_task(
+    settings: Settings, ranges: Ranges, names: Sequence[str]
+) -> _Task:
+    evidence = await evidence_of(settings, names)
+    latest = max(evidence, key=lambda each: each.began_ns)
+    current = {name: learning_value(latest.learning, name) for name in ranges}
+    return _Task(SkillObjective(evidence), SKILL, current)
+
+
+def _strategy_task(objective: WorthObjective, ranges: Ranges) -> _Task:
+    standing = objective.standing
+    strategy = registry.create_decision_strategy(objective.spec, standing.settings)
+    found = {name: parameter_in(strategy.config, name) for name in ranges}
+    current = {name: value for name, value in found.items() if value is not None}
+    return _Task(objective, WORTH, current)
+
+
+def _proposer(ranges: Ranges, task: _Task, trials: tuple[int, int]) -> Proposer:
+    if len(ranges) <= GRID_LIMIT:
+        return Grid(ranges)
+    return Tpe(ranges, task.current, *trials)
+
+
+def _show(task: _Task, found: Search, as_json: bool) -> None:
+    if as_json:
+        print_json(tuning_screen.as_json(found, task.current, task.name))
+        return
+    style = Style(terminal_width(), has_colour())
+    for line in tuning_screen.lines(found, task.current, task.name, style):
+        print(line)
+
+
+def _submit(best: Trial, data: Path | None, agent: str | None) -> None:
+    proposal_id = f"tune-{token_hex(3)}"
+    control = ProposalSubmitted(
+        proposal_id=proposal_id,
+        changes=dict(best.values),
+        evidence=tuning_screen.evidence(best),
+        figures=_figures(best),
+        by="tune",
+    )
+    on_instance(data, agent, _telling(control))
+    note(f"proposed: echoic tune apply {proposal_id}")
+
+
+def _figures(best: Trial) -> dict[str, float]:
+    figures: dict[str, float | None] = {"holdout_p": best.adjusted_p}
+    for name, found in (("search", best.search), ("holdout", best.holdout)):
+        if isinstance(found, Gain):
+            low, high = found.ci or (None, None)
+            figures |= {name: found.value, f"{name}_low": low, f"{name}_high": high}
+    return {name: value for name, value in figures.items() if value is not None}
+
+
+def _tell(
+    control: ProposalApplied | ProposalReverted,
+    data: Path | None,
+    agent: str | None,
+    as_json: bool,
+    words: str,
+) -> None:
+    applied = on_instance(data, agent, _telling(control))
+    if as_json:
+        print_json({"v": 1, **applied.model_dump()})
+    else:
+        print(applied.detail)
+        note(words)
+
+
+def _telling(
+    control: ProposalSubmitted | ProposalApplied | ProposalReverted,
+) -> Callable[[Connection], Awaitable[ControlApplied]]:
+    async def run(connection: Connection) -> ControlApplied:
+        outputs = await talking.tell(connection.log, connection.settings.agent, control)
+        messages = (output.message for output in outputs)
+        return next(each for each in messages if isinstance(each, ControlApplied))
+
+    return run
