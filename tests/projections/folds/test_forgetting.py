@@ -46,7 +46,10 @@ def test_the_end_of_a_forgotten_decision_is_taken_in() -> None:
 
     assert fires.completed(state, completed) == state
     dropped = Dropped(decision_id="d", reason="cancelled")
+    given_up = Dropped(decision_id="d", ask_id="a", reason="llm_timeout")
+
     assert fires.dropped(state, dropped) == state
+    assert fires.dropped(state, given_up).asks.get("a") == "late"
     assert fires.fired(state, "f", fired, trigger) == state
     assert fires.ended(state, expired, "timeout") == state
 
