@@ -12,6 +12,7 @@ from handlers.turns import Turn
 from schemas import catalogue, checkpoint, identity
 from schemas.aids import Aids
 from schemas.controls import Control
+from schemas.decisions import Decided
 from schemas.envelope import NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
 from schemas.notes import Handled
@@ -25,6 +26,7 @@ def check(before: PartitionState, turn: Turn, aids: Aids, epoch: UUID) -> None:
     """Fail unless everything that must hold of a turn does."""
     _check_marks(turn, epoch)
     _check_answer(turn)
+    _check_odds(turn)
     again = turns.answer(before, turn.taken, aids, epoch)
     assert [o.record for o in again.outputs] == [o.record for o in turn.outputs]
     records = [each.record for each in turn.outputs]
@@ -74,6 +76,18 @@ def _check_answer(turn: Turn) -> None:
             assert len(handled) == 1
         case other:
             raise AssertionError(f"{other!r} is no input")
+
+
+def _check_odds(turn: Turn) -> None:
+    """What was weighed adds up to one, and what was taken has its recorded share."""
+    for message in (each.message for each in turn.outputs):
+        if not isinstance(message, Decided):
+            continue
+        odds = {each.arm: each.probability for each in message.candidates}
+        assert message.probability == odds.get(message.arm, 1.0) > 0.0
+        assert (round(sum(odds.values()), 6) == 1.0) == (message.path != "none")
+        assert message.greedy_arm in odds or message.path == "none"
+        assert (message.draw is None) == (message.probability == 1.0)
 
 
 def _total(said: Counter[str], *names: str) -> int:

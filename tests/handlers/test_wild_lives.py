@@ -37,14 +37,22 @@ from schemas.results import (
     ModelAnswered,
     ModelFailed,
 )
-from schemas.settings import StrategySpec
+from schemas.settings import ExplorationSettings, StrategySpec
 from tests import factories
 from tests.factories import after, heuristic, pack, pattern
 from tests.life import Life
 
 WORDS = ("health", "low", "dusk", "falls", "zombie", "near", "player", "died", "gone")
 WHENS = (None, "", "health < 3", "a.b = 1", 'type = "vital"')
-STRATEGIES = ("heuristic_first", "hybrid", "always_llm", "silent", "random")
+STRATEGIES = (
+    "heuristic_first", "urgency", "hybrid", "thompson", "always_llm", "silent", "random",
+)  # fmt: skip
+CHALLENGERS = tuple(StrategySpec(name=name) for name in ("hybrid", "thompson"))
+EXPLORATIONS = (
+    None,
+    ExplorationSettings(scheme="uniform", rate=0.3),
+    ExplorationSettings(scheme="challenger", rate=0.5, challengers=CHALLENGERS),
+)
 
 
 class Wild:
@@ -58,6 +66,7 @@ class Wild:
             self._garden(),
             model=choice([None, factories.MODEL]),
             strategy={"name": choice(STRATEGIES)},
+            exploration=choice(EXPLORATIONS),
             relevance=choice([0.0, 0.5]),
             present=choice(["neutral", "hint", "none"]),
             prediction=choice(["same", "separate", "off"]),

@@ -40,7 +40,12 @@ def test_settings_fill_what_the_specification_leaves_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("always_lm", "did you mean 'always_llm'"), ("zzz", "there are")]
+    ("name", "hint"),
+    [
+        ("always_lm", "did you mean 'always_llm'"),
+        ("zzz", "there are"),
+        ("urgency:reduction", "'reduction' is no parameter for 'urgency'"),
+    ],
 )
 def test_an_unknown_name_is_an_error_that_helps(name: str, hint: str) -> None:
     """It names the known ones, and the nearest."""
