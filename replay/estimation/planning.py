@@ -171,33 +171,29 @@ def effect_to_plan_for(difference: float | None, flip_rate: float) -> float:
     return min(1.0, max(abs(difference), ROPE) / flip_rate)
 
 
-def advice(recorded: Recorded, difference: float | None = None) -> str:
-    """What to record next, in one sentence; `difference` is the measured one, if any."""
+def advice(
+    recorded: Recorded, difference: float | None = None, se: float | None = None
+) -> str:
+    """What to record next, in one phrase.
+
+    `difference` and its `se` are the measured ones, where there are any: outcomes noisier
+    than coin flips, as those of one session may be together, need more of them. It is
+    asked where nothing is decided yet, so it never says none.
+    """
     if not recorded.flip_rate or not recorded.decisions:
         return "nothing to decide: the two never differ"
-    effect = effect_to_plan_for(difference, recorded.flip_rate)
-    per_session = recorded.decisions_per_session
     now = recorded.exploration
-    better = plan(
-        effect,
-        challenger(0.2),
-        flip_rate=recorded.flip_rate,
-        decisions_per_session=per_session,
-        recorded=recorded,
-    )
-    said = f"{_sessions(better.more_sessions)} with challenger exploration at 0.2"
+    effect = effect_to_plan_for(difference, recorded.flip_rate)
+    if now is not None and se:
+        effect *= min(1.0, _expected_error(recorded, now) / se)
+    better = _more(effect, challenger(0.2), recorded)
+    said = f"{_sessions(better)} with challenger exploration at 0.2"
     if now is None:
         return said
-    same = plan(
-        effect,
-        now,
-        flip_rate=recorded.flip_rate,
-        decisions_per_session=per_session,
-        recorded=recorded,
-    )
-    if same.more_sessions <= better.more_sessions:
-        return f"{_sessions(same.more_sessions)} at the current exploration"
-    return f"{_sessions(same.more_sessions)} at the current exploration, or {said}"
+    same = _more(effect, now, recorded)
+    if same <= better:
+        return f"{_sessions(same)} at the current exploration"
+    return f"{_sessions(same)} at the current exploration, or {said}"
 
 
 def recorded_from(observations: Iterable[Observation]) -> Recorded:
@@ -224,6 +220,23 @@ def recorded_from(observations: Iterable[Observation]) -> Recorded:
             observed.append(gains.get(each.arm, 0.0))
     rate = fsum(flipped) / decisions if decisions else 0.0
     return Recorded(len(sessions) + alone, decisions, rate, fsum(observed))
+
+
+def _more(effect: float, scheme: Scheme, recorded: Recorded) -> int:
+    found = plan(
+        effect,
+        scheme,
+        flip_rate=recorded.flip_rate,
+        decisions_per_session=recorded.decisions_per_session,
+        recorded=recorded,
+    )
+    return max(1, found.more_sessions)
+
+
+def _expected_error(recorded: Recorded, scheme: Scheme) -> float:
+    """The standard error of the difference if outcomes were independent coin flips."""
+    variance = recorded.flip_rate * scheme.variance * OUTCOME_VARIANCE
+    return sqrt(variance / recorded.decisions)
 
 
 def _added(effect: float, scheme: Scheme, recorded: Recorded, now: Scheme) -> float:

@@ -126,6 +126,31 @@ def test_advice_without_exploration_names_the_challenger_alone():
     assert "current" not in advice(recorded, 0.1)
 
 
+def test_advice_for_noisy_sessions_asks_for_more():
+    """Twice the error that coin flips would have takes about four times the sessions."""
+    recorded = Recorded(
+        sessions=40, decisions=1600, flip_rate=0.3, flip_observations=96
+    )
+    expected = (0.3 * (1 / 0.2 + 1 / 0.8) * 0.25 / 1600) ** 0.5
+
+    def sessions(se):
+        return int(advice(recorded, 0.03, se).split()[0])
+
+    assert sessions(expected / 2) == sessions(expected) == sessions(None)
+    assert 40 + sessions(2 * expected) == pytest.approx(
+        4 * (40 + sessions(expected)), rel=0.02
+    )
+
+
+def test_advice_never_says_none():
+    """Asked where nothing is decided, it asks for something."""
+    recorded = Recorded(
+        sessions=400, decisions=16_000, flip_rate=0.3, flip_observations=999
+    )
+
+    assert advice(recorded, 0.2).startswith("1 more session at")
+
+
 def test_advice_where_nothing_differs():
     """Two strategies that never differ need no sessions."""
     assert "never differ" in advice(Recorded(20, 800, 0.0, 0.0))
