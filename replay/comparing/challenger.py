@@ -86,6 +86,8 @@ def plain(value: Any) -> Any:
             return {key: plain(each) for key, each in value.items()}
         case list() | tuple():
             return [plain(each) for each in value]
+        case str():
+            return str(value)
         case float() if not math.isfinite(value):
             return None
         case _:
@@ -102,7 +104,10 @@ def _evidence(whole: Whole, index: int) -> Evidence:
         outcomes=whole.outcomes,
         self_replay=SelfReplay(
             identical=replayed.identical,
-            total=replayed.total,
+            # What damage hides cannot be counted; it is one at least.
+            total=replayed.total
+            if replayed.is_identical
+            else max(replayed.total, replayed.identical + 1),
             divergence=f"input {first.sequence}: {first.what}" if first else None,
         ),
         cassette_hit_rate=cassette["hit_rate"],

@@ -25,8 +25,9 @@ from replay.verify import Span, Verification, verify
 from schemas.controls import SessionStarted
 from schemas.experiments import Variant
 from schemas.notes import ControlApplied
-from schemas.reading import read_input, read_output
+from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.subjects import SHARED_AGENT, parse
+from streams.errors import LogDamaged
 from streams.order import Group
 
 Progress = Callable[[int], None]
@@ -94,7 +95,7 @@ async def compared(
 
     Raises:
         UnknownStrategyError: there is no such strategy.
-        LogDamaged, UnreadableOutputError: it cannot be read to its end.
+        LogDamaged, UnreadableOutputError: it cannot be read, though it verified.
     """
     verification = await verify(
         recording.log,
@@ -103,6 +104,22 @@ async def compared(
         start=recording.start,
         expected_chain=recording.chain,
     )
+    try:
+        return await _read(recording, bringer, plan, progress, verification)
+    except (LogDamaged, UnreadableOutputError):
+        if verification.is_identical:
+            raise
+        # The damage is what there is to say; where it is, the verification tells.
+        return await _unread(recording, plan, verification)
+
+
+async def _read(
+    recording: Recording,
+    bringer: Bringer,
+    plan: Plan,
+    progress: Progress,
+    verification: Verification,
+) -> SessionResult:
     decisions = []
     asking = logged_state(recording, (plan.baseline, *plan.challengers))
     async for decision in asking:
@@ -122,6 +139,23 @@ async def compared(
         ),
         lives=lives,
         predicted=_predicted(reached),
+        curves={},
+        names={},
+    )
+
+
+async def _unread(
+    recording: Recording, plan: Plan, verification: Verification
+) -> SessionResult:
+    none = Life(acts=(), compared=0, drifted=0)
+    return SessionResult(
+        recording=await _note(recording, plan),
+        verification=verification,
+        decisions=(),
+        chronicle=Chronicle((), {}),
+        flips=((),) * len(plan.challengers),
+        lives=(none,) * len(plan.challengers),
+        predicted={},
         curves={},
         names={},
     )

@@ -11,9 +11,10 @@ from statistics import fmean
 from replay.comparing.document import Breakdown, Headline, Sensitivity
 from replay.comparing.rows import BASELINE, flip_share, observations
 from replay.estimation.estimate import estimate
-from replay.estimation.results import Estimate
-from replay.estimation.rows import Observation
+from replay.estimation.results import DifferenceEstimate, Estimate, PolicyEstimate
+from replay.estimation.rows import Observation, ObservationError
 from replay.estimation.settings import EstimationSettings, SelfReplay
+from replay.estimation.verdicts import Reason, Verdict
 from replay.logged import LoggedDecision
 from replay.outcomes import UNKNOWN, Outcome
 
@@ -53,13 +54,21 @@ class Evidence:
     def estimate(
         self, rows: Sequence[Observation], settings: EstimationSettings
     ) -> Estimate:
-        """The estimate over some rows."""
-        return estimate(
-            rows,
-            settings,
-            self_replay=self.self_replay,
-            cassette_hit_rate=self.cassette_hit_rate,
-        )
+        """The estimate over some rows; of none, that nothing can be said."""
+        if not rows:
+            return _nothing(self.self_replay)
+        try:
+            return estimate(
+                rows,
+                settings,
+                self_replay=self.self_replay,
+                cassette_hit_rate=self.cassette_hit_rate,
+            )
+        except ObservationError:
+            if self.self_replay.is_identical:
+                raise
+            # A row that cannot be true, of a recording that is not what it was.
+            return _nothing(self.self_replay)
 
 
 def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
@@ -88,6 +97,46 @@ def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
             note="by a model of the outcomes; decides nothing",
         ),
     )
+
+
+def _nothing(replayed: SelfReplay) -> Estimate:
+    """The estimate of a recording in which no strategy was asked, or none can be read."""
+    is_damaged = not replayed.is_identical
+    reason = (
+        Reason("self_replay", f"the recording is damaged: {replayed.divergence}")
+        if is_damaged
+        else Reason("nothing_asked", "no decision reached a strategy")
+    )
+    side = PolicyEstimate(
+        n=0,
+        ips=None,
+        snips=None,
+        dr=None,
+        dm=None,
+        se=None,
+        ci=None,
+        ess=0.0,
+        max_weight=0.0,
+        max_weight_share=0.0,
+        mean_weight=0.0,
+        unsupported_mass=0.0,
+        bounds=(0.0, 1.0),
+    )
+    difference = DifferenceEstimate(
+        ips=None,
+        snips=None,
+        dr=None,
+        se=None,
+        ci=None,
+        p_value=None,
+        flip_share=0.0,
+        flip_observations=0.0,
+        bounds=(-1.0, 1.0),
+        gates=(),
+        verdict=Verdict.INVALID if is_damaged else Verdict.NOT_ENOUGH_OVERLAP,
+        reasons=(reason,),
+    )
+    return Estimate(side, side, difference)
 
 
 def is_told(found: Estimate) -> bool:

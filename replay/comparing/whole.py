@@ -142,8 +142,8 @@ def _session(result: SessionResult) -> SessionPart:
         origin="log" if note.origin == "log" else "file",
         decisions=len(tellings),
         asked=len(result.decisions),
-        started_at=rfc3339(tellings[0].at),
-        ended_at=rfc3339(tellings[-1].at),
+        started_at=rfc3339(tellings[0].at) if tellings else "",
+        ended_at=rfc3339(tellings[-1].at) if tellings else "",
         digest=note.digest,
     )
 
