@@ -66,7 +66,7 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
     """
     # A command is short: what goes wrong is told once, by the error that ends it.
     logging.getLogger("streams").setLevel(logging.ERROR)
-    credentials, database_url = _addresses(settings)
+    credentials, database_url = addresses(settings)
     async with connected(credentials, "echoic command") as client:
         log = LiveLog(client, await epoch_of(client))
         yield Connection(settings, client, log, database_url)
@@ -83,7 +83,12 @@ def credentials_of(url: str) -> Credentials:
     )
 
 
-def _addresses(settings: Settings) -> tuple[Credentials, str | None]:
+def addresses(settings: Settings) -> tuple[Credentials, str | None]:
+    """Who answers at which address: the broker, and the database if there is one.
+
+    Raises:
+        NotRunningError: neither settings nor data folder name an instance.
+    """
     if settings.nats_url is not None:
         return credentials_of(settings.nats_url), settings.database_url
     note = read_note(settings.data)

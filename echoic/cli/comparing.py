@@ -1,6 +1,5 @@
 """`echoic replay compare`: what other strategies would have done, and whether it is better."""
 
-import asyncio
 import shlex
 import sys
 from importlib.metadata import version
@@ -21,22 +20,22 @@ from echoic.cli.common import (
     terminal_width,
 )
 from echoic.cli.progress import Progress
-from echoic.cli.recorded import recordings
-from echoic.embedders import embedder
+from echoic.comparing import compare_all
 from echoic.errors import EchoicError
 from echoic.render import Style
 from echoic.settings import Settings
 from echoic.strategies import strategy_of
-from handlers.aids import Bringer, PackLibrary
+from replay.cassette import ModelMiss
 from replay.comparing.combine import document
 from replay.comparing.document import Document
 from replay.comparing.fail_on import Condition, FailOnError, parse, tripped
-from replay.comparing.session import Plan, SessionResult, compared
+from replay.comparing.session import Plan, SessionResult
 from replay.comparing.whole import Wish
 from replay.estimation.settings import EstimationSettings
 from replay.outcomes import OutcomeSettings
 from replay.own import Answers
 from replay.report import html
+from replay.sources import RecordingError
 from schemas.experiments import Variant
 
 _PREFERENCES = ("outcome", "feedback")
@@ -96,6 +95,10 @@ def compare(
         str | None,
         typer.Option(metavar="CONDITIONS", help="Exit with 1 if one holds."),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes; else one a processor."),
+    ] = None,
     data: Data = None,
     agent: Agent = None,
     as_json: Json = False,
@@ -117,9 +120,9 @@ def compare(
     )
     settings = settings_of(data, agent)
     progress = Progress("decisions compared")
-    results = asyncio.run(_compared(settings, session or [], plan, progress))
+    results = _results(settings, session or [], plan, progress, jobs)
     progress.done()
-    found = document(results, plan, _wish(rope))
+    found = document(results, plan, _wish(rope, results))
     _show(found, as_json=as_json)
     if report is not None:
         _write(report, html.render(found.as_json()))
@@ -168,31 +171,34 @@ def _answers(model: str) -> Answers:
             raise EchoicError(f"--model {model!r}: give strict, cassette or stub")
 
 
-async def _compared(
-    settings: Settings, names: list[str], plan: Plan, progress: Progress
+def _results(
+    settings: Settings,
+    names: list[str],
+    plan: Plan,
+    progress: Progress,
+    jobs: int | None,
 ) -> list[SessionResult]:
-    made = embedder(settings.embedder)
-    results: list[SessionResult] = []
-    count = 0
-
-    def counted(done: int) -> None:
-        progress(count + done)
-
-    async with recordings(settings, names) as found:
-        for recording in found:
-            bringer = Bringer(made, PackLibrary(recording.log, made))
-            results.append(await compared(recording, bringer, plan, counted))
-            count += len(results[-1].decisions)
-    return results
+    try:
+        return compare_all(settings, names, plan, progress, jobs)
+    except RecordingError as error:
+        raise EchoicError(str(error), next_step="echoic session list") from error
+    except ModelMiss as error:
+        raise EchoicError(str(error)) from error
 
 
-def _wish(rope: float) -> Wish:
+def _wish(rope: float, results: list[SessionResult]) -> Wish:
     try:
         estimation = EstimationSettings(rope=rope)
     except ValueError as error:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])
-    return Wish(command=command, echoic=version("echoic"), estimation=estimation)
+    watermarks = {life.watermark for each in results for life in each.lives}
+    return Wish(
+        command=command,
+        echoic=version("echoic"),
+        estimation=estimation,
+        watermark=next(filter(None, watermarks), None),
+    )
 
 
 def _conditions(text: str | None) -> tuple[Condition, ...]:
