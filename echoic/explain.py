@@ -228,9 +228,9 @@ def _nearest(gates: Sequence[Gate]) -> str | None:
 def _nearly_eligible(decided: Decided, names: Names) -> str | None:
     """The most similar heuristic that did not count, and why."""
     learnt = [each for each in decided.candidates if each.similarity is not None]
-    if not learnt:
+    nearest = max(learnt, key=lambda each: each.similarity or 0.0, default=None)
+    if nearest is None or nearest.eligible:
         return None
-    nearest = max(learnt, key=lambda each: each.similarity or 0.0)
     name = named(_heuristic(nearest.arm), names)
     return f"The nearest heuristic, {name}, did not count: {nearest.reason}."
 

@@ -213,7 +213,10 @@ def test_what_was_tried_out_is_said_to_be(
     """With its probability, and with what the strategy would have done instead."""
     tried = decided(**{"exploration": "challenger", "probability": 0.2} | changes)
 
-    assert explain(account(tried), NAMES).verdict == verdict
+    explanation = explain(account(tried), NAMES)
+
+    assert explanation.verdict == verdict
+    assert "did not count" not in (explanation.counterfactual or "")
 
 
 def test_a_tried_model_is_not_said_to_be_the_last_resort() -> None:
