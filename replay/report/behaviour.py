@@ -5,6 +5,7 @@ Its rule: a drawing without data is left out, and the page says why.
 
 from replay.report import charts, lanes
 from replay.report.figures import against_chance
+from replay.report.marks import absent
 from replay.report.markup import Content, Fields, Html, brief, el
 from replay.report.wording import counted, number, percent, signed
 
@@ -26,7 +27,7 @@ def tradeoff(comparison: Fields) -> Html:
         if any(point.get(measure) is not None for point in points)
     ]
     if not charted:
-        return _absent("Cost, latency, success", "Neither cost nor latency is known.")
+        return absent("Cost, latency, success", "Neither cost nor latency is known.")
     note = None
     if any(point.get("success") is None for point in points):
         note = el("p", "A hollow point at the foot: its success is not estimated.",
@@ -44,7 +45,7 @@ def calibration(comparison: Fields) -> Html:
     """Whether predicted success is what was observed."""
     found = comparison.get("calibration")
     if not found:
-        return _absent("Calibration", "No prediction met a known outcome.")
+        return absent("Calibration", "No prediction met a known outcome.")
     figures = (("Brier score", number(found.get("brier"))),
                ("Skill over the base rate", signed(found.get("skill"))))  # fmt: skip
     return el(
@@ -71,7 +72,7 @@ def curves(comparison: Fields) -> Html:
     """How each heuristic's confidence went, in either life."""
     found = sorted(comparison.get("curves") or (), key=_moved, reverse=True)
     if not found:
-        return _absent("Confidence", "No heuristic's confidence moved.")
+        return absent("Confidence", "No heuristic's confidence moved.")
     figures = [
         el(
             "figure",
@@ -97,7 +98,7 @@ def timeline(comparison: Fields) -> Html:
     """Each session's two lanes."""
     found = comparison.get("timeline") or ()
     if not found:
-        return _absent("Sessions, side by side", "No session has a timeline.")
+        return absent("Sessions, side by side", "No session has a timeline.")
     figures = [lanes.session(each) for each in found]
     return el(
         "section",
@@ -114,7 +115,7 @@ def weights(comparison: Fields) -> Html:
     found = comparison.get("weights") or {}
     bars = found.get("histogram") or ()
     if not bars:
-        return _absent("Weights", "Nothing was weighted: no value was estimated.")
+        return absent("Weights", "Nothing was weighted: no value was estimated.")
     top = el(
         "table",
         el("thead", el("tr", el("th", "Heaviest decisions", scope="col"),
@@ -170,7 +171,3 @@ def _more(figures: list[Html], noun: str, class_: str) -> Content:
         return None
     return el("details", el("summary", counted(len(figures), noun)),
               el("div", *figures, class_=class_))  # fmt: skip
-
-
-def _absent(title: str, why: str) -> Html:
-    return el("section", el("h3", title), el("p", why, class_="quiet"), class_="card")

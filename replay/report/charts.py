@@ -69,7 +69,7 @@ def reliability(bins: Sequence[Fields]) -> Html:
         )
         slack = _Z95 * (max(middle * (1 - middle), 0.0) / count) ** 0.5
         top, foot = y(middle + slack), y(middle - slack)
-        chance.append(box((x(middle) - 6, top), 12, foot - top, "chance", told))
+        chance.append(box((x(middle) - 2.5, top), 5, foot - top, "chance", told))
         size = 3.0 + 4.0 * (count / most) ** 0.5
         dots.append(circle((x(middle), y(each["observed"])), size, "point b", told))
     diagonal = stroke([(x(0), y(0)), (x(1), y(1))], "diagonal")

@@ -4,20 +4,12 @@ Its rule: one file that asks nobody for anything. It loads no script, style, let
 picture from elsewhere, and its policy forbids it.
 """
 
+from collections.abc import Sequence
 from importlib.resources import files
 
-from replay.report import behaviour, flips, numbers, provenance, verdict
-from replay.report.figures import around_zero, effect_bar, zero_axis
+from replay.report import behaviour, flips, numbers, overview, provenance, verdict
 from replay.report.markup import Content, Fields, Html, brief, el, join
-from replay.report.wording import (
-    counted,
-    interval,
-    moment,
-    number,
-    signed,
-    strategy_name,
-    verdict_sign,
-)
+from replay.report.wording import counted, moment, strategy_name, verdict_sign
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
@@ -62,7 +54,7 @@ def _body(document: Fields) -> tuple[Content, ...]:
         _masthead(document),
         el(
             "main",
-            _overview(document) if len(comparisons) > 1 else None,
+            overview.overview(document) if len(comparisons) > 1 else None,
             *(_comparison(document, each, at) for at, each in enumerate(comparisons)),
             el(
                 "article",
@@ -89,20 +81,11 @@ def _title(document: Fields) -> str:
 
 def _masthead(document: Fields) -> Html:
     sessions = document.get("sessions") or ()
-    starts = sorted(each["started_at"] for each in sessions if each.get("started_at"))
-    ends = sorted(each["ended_at"] for each in sessions if each.get("ended_at"))
-    when = (
-        f", {moment(starts[0])[:10]} to {moment(ends[-1])[:10]}"
-        if starts and ends
-        else ""
-    )
     challengers = join(
         [el("span", strategy_name(each["challenger"]), class_="b")
          for each in document["comparisons"]],
         ", ",
     )  # fmt: skip
-    links = [el("a", part, href=f"#c0-{part.lower()}") for part in _PARTS]
-    links.append(el("a", "Provenance", href="#provenance"))
     return el(
         "header",
         el("p", el("span", "echoic"), " comparison", class_="wordmark"),
@@ -110,9 +93,29 @@ def _masthead(document: Fields) -> Html:
            title="Light or dark"),
         el("h1", el("span", strategy_name(document["baseline"]), class_="a"),
            el("span", " → ", class_="quiet"), challengers),
-        el("p", counted(len(sessions), "session"), when, class_="quiet"),
-        el("nav", *links, aria_label="Parts"),
+        el("p", counted(len(sessions), "session"), _days(sessions), class_="quiet"),
+        el("nav", *_links(document), aria_label="Parts"),
     )  # fmt: skip
+
+
+def _days(sessions: Sequence[Fields]) -> str:
+    """From which day to which they were recorded."""
+    starts = sorted(each["started_at"] for each in sessions if each.get("started_at"))
+    ends = sorted(each["ended_at"] for each in sessions if each.get("ended_at"))
+    days = dict.fromkeys(moment(each)[:10] for each in (*starts[:1], *ends[-1:]))
+    return f", {' to '.join(days)}" if days else ""
+
+
+def _links(document: Fields) -> list[Html]:
+    """To the parts of the only challenger, or to each of several."""
+    comparisons = document["comparisons"]
+    links = [el("a", part, href=f"#c0-{part.lower()}") for part in _PARTS]
+    if len(comparisons) > 1:
+        links = [
+            el("a", strategy_name(each["challenger"]), href=f"#c{at}")
+            for at, each in enumerate(comparisons)
+        ]
+    return [*links, el("a", "Provenance", href="#provenance")]
 
 
 def _watermark(document: Fields) -> Content:
@@ -124,41 +127,6 @@ def _watermark(document: Fields) -> Content:
         el("div", *(el("span", brief(words, 60)) for _ in range(12)),
            class_="watermark", aria_hidden="true"),
     ])  # fmt: skip
-
-
-def _overview(document: Fields) -> Html:
-    """Several challengers: one line each."""
-    comparisons = document["comparisons"]
-    effects = [verdict.effect_of(each) for each in comparisons]
-    scale = around_zero(effects)
-    heads: tuple[Content, ...] = (
-        "Challenger", "Verdict", "Difference", zero_axis(scale), "p, adjusted"
-    )  # fmt: skip
-    rows = []
-    for at, (each, effect) in enumerate(zip(comparisons, effects, strict=True)):
-        sign = verdict_sign(each["verdict"])
-        told = interval(effect.ci or effect.bounds, "share")
-        holm = each.get("holm") or {}
-        rows.append(el(
-            "tr",
-            el("th", el("a", strategy_name(each["challenger"]), href=f"#c{at}"),
-               scope="row"),
-            el("td", el("span", el("span", sign.symbol, aria_hidden="true"),
-                        el("span", sign.words), class_=f"light {sign.tone}")),
-            el("td", signed(effect.value, "share"), el("small", told), class_="number",
-               data_label="Difference"),
-            el("td", effect_bar(effect, scale), class_="drawn on-zero"),
-            el("td", number(holm.get("adjusted")), class_="number",
-               data_label="p, adjusted"),
-        ))  # fmt: skip
-    head = el("tr", *(el("th", each, scope="col") for each in heads))
-    return el(
-        "section",
-        el("h3", f"{len(comparisons)} challengers"),
-        el("table", el("thead", head), el("tbody", *rows),
-           class_="numbers overview stacked"),
-        class_="card",
-    )  # fmt: skip
 
 
 def _comparison(document: Fields, comparison: Fields, at: int) -> Html:

@@ -3,12 +3,12 @@
 Its rule: each number wears its kind, and a number that may not be given leaves a gap.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from replay.report.figures import Effect, around_zero, effect_bar, pair, zero_axis
+from replay.report.marks import absent, badge, kinds_legend, light
 from replay.report.markup import Content, Fields, Html, brief, el, join, prose
 from replay.report.wording import (
-    KINDS,
     UNKNOWN,
     capitalised,
     interval,
@@ -23,7 +23,7 @@ def headline(document: Fields, comparison: Fields) -> Html:
     """Success: observed, estimated, predicted, on a common zero line."""
     rows = comparison.get("headline") or ()
     if not rows:
-        return _absent(
+        return absent(
             "Success", "No success can be compared here: only facts are given."
         )
     effects = [_effect(row) for row in rows]
@@ -50,7 +50,7 @@ def facts(document: Fields, comparison: Fields) -> Html:
     """What happens under either strategy."""
     rows = comparison.get("facts") or ()
     if not rows:
-        return _absent("What happens", "No facts were gathered.")
+        return absent("What happens", "No facts were gathered.")
     heads = _sides(document, comparison)
     return el(
         "section",
@@ -90,7 +90,9 @@ def sensitivity(comparison: Fields) -> Html:
     return el(
         "section",
         el("h3", "What would change this verdict"),
-        el("ul", *(el("li", prose(each)) for each in sentences)) if sentences else None,
+        el("ul", *(el("li", prose(capitalised(each))) for each in sentences))
+        if sentences
+        else None,
         table if rows else None,
         none if not rows and not sentences else None,
         class_="card",
@@ -101,7 +103,7 @@ def breakdown(comparison: Fields) -> Html:
     """Where the two differ: by source and type, or whatever was asked for."""
     rows = comparison.get("breakdown") or ()
     if not rows:
-        return _absent("Where they differ", "There is nothing to break down.")
+        return absent("Where they differ", "There is nothing to break down.")
     effects = [Effect(row.get("difference")) for row in rows]
     scale = around_zero(effects)
     heads = ("Decisions", "They differ", "Flip observations", "Difference")
@@ -129,25 +131,6 @@ def breakdown(comparison: Fields) -> Html:
         ),
         class_="card",
     )  # fmt: skip
-
-
-def badge(kind: str) -> Html:
-    """What sort of number this is."""
-    return el("span", kind, class_=f"badge {kind}", title=KINDS.get(kind))
-
-
-def kinds_legend(kinds: Iterable[str]) -> Html:
-    """What the badges of a table mean."""
-    seen = set(kinds)
-    return el(
-        "p",
-        *(
-            el("span", badge(kind), f" {meaning}")
-            for kind, meaning in KINDS.items()
-            if kind in seen
-        ),
-        class_="meanings quiet",
-    )
 
 
 def _effect(row: Fields) -> Effect:
@@ -208,8 +191,7 @@ def _supposition(row: Fields, drawn: Html) -> Html:
            el("small", interval(ci, "share")) if ci else None, class_="number",
            data_label="Difference"),
         el("td", drawn, class_="drawn on-zero"),
-        el("td", el("span", el("span", sign.symbol, aria_hidden="true"),
-                    el("span", sign.words), class_=f"light {sign.tone}")),
+        el("td", light(sign)),
     )  # fmt: skip
 
 
@@ -229,7 +211,3 @@ def _head(*heads: Content) -> Html:
 
 def _rounded(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
-
-
-def _absent(title: str, why: str) -> Html:
-    return el("section", el("h3", title), el("p", why, class_="quiet"), class_="card")

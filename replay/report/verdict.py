@@ -6,8 +6,10 @@ Its rule: whoever reads only this is not misled; it needs no colour and no scrip
 from itertools import takewhile
 
 from replay.report.figures import Effect, around_zero, effect_bar, zero_axis
+from replay.report.marks import light
 from replay.report.markup import NOTHING, Content, Fields, Html, el, join, prose, said
 from replay.report.wording import (
+    capitalised,
     counted,
     gate_name,
     gate_sign,
@@ -145,6 +147,7 @@ def _effect(comparison: Fields) -> Html:
 def _key_figures(document: Fields, comparison: Fields) -> Html:
     sessions = document.get("sessions") or ()
     decisions = sum(session["decisions"] for session in sessions)
+    asked = sum(session["asked"] for session in sessions)
     flips = comparison.get("flips_total") or 0
     outcome = document.get("outcome") or {}
     known, unknown = outcome.get("known") or 0, outcome.get("unknown") or 0
@@ -153,7 +156,7 @@ def _key_figures(document: Fields, comparison: Fields) -> Html:
     figures = [
         ("Sessions", number(len(sessions)), None),
         ("Decisions", number(decisions), None),
-        ("They differ", number(flips), percent(flips / decisions) if decisions else None),
+        ("They differ", number(flips), f"of {asked:,} asked"),
         ("Outcomes known", number(known),
          percent(known / (known + unknown)) if known + unknown else None),
         ("Self-replay", f"{replay.get('identical', 0):,} of {replay.get('total', 0):,}",
@@ -188,7 +191,7 @@ def _reasons(comparison: Fields) -> Content:
 
 
 def _reason(reason: Fields) -> Html:
-    detail = prose(reason.get("detail") or "")
+    detail = prose(capitalised(reason.get("detail") or ""))
     return el("li", detail, " ", el("code", reason["code"], class_="machine"))
 
 
@@ -198,7 +201,7 @@ def _next(comparison: Fields) -> Content:
         return None
     return join([
         el("h3", "What to do next"),
-        el("ul", *(el("li", prose(step)) for step in steps), class_="next"),
+        el("ul", *(el("li", prose(capitalised(step))) for step in steps), class_="next"),
     ])  # fmt: skip
 
 
@@ -228,15 +231,9 @@ def _self_replay_row(document: Fields) -> Html:
 
 def _row(status: str, name: str, value: str, limit: str, detail: Content) -> Html:
     sign = gate_sign(status)
-    light = el(
-        "span",
-        el("span", sign.symbol, aria_hidden="true"),
-        el("span", sign.words),
-        class_=f"light {sign.tone}",
-    )
     return el(
         "tr",
-        el("td", light),
+        el("td", light(sign)),
         el("th", name, scope="row"),
         el("td", value, class_="number", data_label="Value"),
         el("td", limit, class_="number", data_label="Limit"),

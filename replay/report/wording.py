@@ -65,6 +65,8 @@ _GATES: Mapping[str, str] = {
 
 _MINUS = "\N{MINUS SIGN}"
 _FINE = 1000
+_DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
+"""How many decimals are written of what is less than that."""
 
 
 def verdict_sign(verdict: str) -> Sign:
@@ -179,8 +181,8 @@ def _with_unit(size: float, unit: str, sign: str) -> str:
 def _plain(size: float) -> str:
     if size == int(size):
         return f"{int(size):,}"
-    if size >= _FINE:
-        return f"{size:,.0f}"
     if size < 0.001:
         return f"{size:.1g}" if size >= 1e-6 else "< 0.000001"
-    return f"{size:.3f}".rstrip("0").rstrip(".")
+    decimals = next(places for most, places in _DECIMALS if size < most)
+    written = f"{size:,.{decimals}f}"
+    return written.rstrip("0").rstrip(".") if decimals else written
