@@ -108,6 +108,18 @@ def test_contrast_means_the_difference(is_strict):
     assert np.mean(found) == pytest.approx(0.1, abs=3 * error)
 
 
+def test_false_alarms_of_a_live_experiment():
+    """Of 500 A/A experiments of 300 sessions, looked at all along, few end in a verdict."""
+    draws = np.random.default_rng(11)
+    alarms = 0
+    for _ in range(500):
+        values = draws.binomial(5, 0.7, 300) / 5
+        running = asymptotic(contrast(values, draws.random(300) < 0.5))
+        alarms += bool(((running.low > 0.0) | (running.high < 0.0)).any())
+
+    assert alarms / 500 <= 0.05
+
+
 def test_contrast_gains_from_earlier_sessions():
     """Guessing from what was seen makes the contrast steadier than guessing one half."""
     draws = np.random.default_rng(10)

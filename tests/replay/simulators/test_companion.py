@@ -4,7 +4,6 @@ Runs are independent, with fixed seeds; limits are three Monte-Carlo errors wide
 docstring says no more.
 """
 
-from dataclasses import replace
 from functools import cache
 from math import sqrt
 
@@ -17,7 +16,6 @@ from replay.estimation.intervals import Interval, interval, plain_interval
 from replay.estimation.rows import Observation
 from replay.estimation.settings import EstimationSettings
 from replay.estimation.verdicts import Verdict
-from replay.estimation.weights import uniform_z
 from tests.replay.simulators import companion
 from tests.replay.simulators.companion import (
     ARMS,
@@ -239,47 +237,6 @@ def test_power_is_as_planned():
         found += ends(around)[0] > 0.0
 
     assert 0.70 <= found / 300 <= 0.90
-
-
-def wrong_odds(rate=0.1):
-    """A common mistake: exploration shared by the other arms only."""
-    others = len(ARMS) - 1
-    odds = np.full((len(CONTEXTS), len(ARMS)), rate / others)
-    odds[np.arange(len(CONTEXTS)), companion.chosen(BASELINE)] = 1.0 - rate
-    return odds
-
-
-def test_wrong_probabilities_are_invalid():
-    """Each of 25 logs whose probabilities come from a wrong formula is INVALID."""
-    draws = np.random.default_rng(21)
-    for _ in range(25):
-        log = companion.play(draws, uniform_odds(0.1), sessions=125, length=40)
-        told = wrong_odds()[log.context]
-        wrong = replace(
-            log,
-            propensity=told[np.arange(len(log.arm)), log.arm],
-            logging=told,
-        )
-        found = estimate(wrong.observations("tuned"), QUICK).difference
-
-        assert found.verdict is Verdict.INVALID
-
-
-def test_right_probabilities_are_rarely_called_wrong():
-    """Of 600 sound logs the three checks together call at most one in a hundred INVALID."""
-    draws = np.random.default_rng(22)
-    alarms = 0
-    for _ in range(600):
-        log = companion.play(draws, uniform_odds(0.1), sessions=50, length=40)
-        found = compared(log, "tuned")
-        checks = (
-            found.target.weights.z,
-            found.baseline.weights.z,
-            uniform_z(found.columns) or 0.0,
-        )
-        alarms += max(abs(z) for z in checks) > 3.0
-
-    assert alarms <= 6
 
 
 def exactly(target):
