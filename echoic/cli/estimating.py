@@ -11,6 +11,7 @@ import typer
 
 from echoic import errors, estimate_screen
 from echoic.cli.common import Json, has_colour, print_json, terminal_width
+from echoic.cli.progress import Progress
 from echoic.errors import EchoicError
 from echoic.render import Style
 from replay.estimation import jsonl
@@ -20,6 +21,7 @@ from replay.estimation.settings import EstimationSettings, Limits
 from replay.estimation.verdicts import Verdict
 
 _STDIN = "-"
+_TOLD_EVERY = 1000
 
 
 def estimate(
@@ -69,11 +71,18 @@ def observations_of(file: str) -> Iterator[Observation]:
     Raises:
         EchoicError: a line is of no use; it says which and why.
     """
+    progress = Progress("decisions read")
     try:
         with _lines(file) as lines:
-            yield from jsonl.read(lines, "stdin" if file == _STDIN else file)
+            rows = jsonl.read(lines, "stdin" if file == _STDIN else file)
+            for count, row in enumerate(rows, 1):
+                if count % _TOLD_EVERY == 0:
+                    progress(count)
+                yield row
     except jsonl.LineError as error:
         raise EchoicError(str(error)) from error
+    finally:
+        progress.done()
 
 
 @contextmanager

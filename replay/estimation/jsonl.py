@@ -119,26 +119,36 @@ def _decision(value: object) -> str | None:
 
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise ObservationError(f"{key} {value!r} is {_kind(value)}: give a string")
+        raise ObservationError(
+            f"{key} {_shown(value)} is {_kind(value)}: give a string"
+        )
     return value
 
 
 def _number(key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ObservationError(f"{key} {value!r} is {_kind(value)}: give a number")
+        raise ObservationError(
+            f"{key} {_shown(value)} is {_kind(value)}: give a number"
+        )
     return float(value)
 
 
 def _odds(key: str, value: object) -> Mapping[str, float]:
     if not isinstance(value, dict):
         raise ObservationError(
-            f"{key} {value!r} is {_kind(value)}: give an object of arm and probability,"
+            f"{key} {_shown(value)} is {_kind(value)}: give an object of arm and probability,"
             ' such as {"a": 1.0}'
         )
     for arm, probability in value.items():
         if type(probability) is not float:
             _number(f"{key} of {arm!r}", probability)
     return value
+
+
+def _shown(value: object) -> str:
+    """A value as an error can hold it."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _keys() -> str:

@@ -139,12 +139,15 @@ def _drawn_variance(ratio: Floats, missing: Floats) -> Floats:
 def _z(columns: Columns, excess: Floats, entailed: Floats) -> float:
     """How many standard errors the mean of `excess` lies off 0.
 
-    The error is the larger of the one seen and the one that the probabilities entail: few
-    rows may by chance show no variation at all.
+    The error is the largest of the one seen between sessions, the one about 0 between
+    rows and the one that the probabilities entail: few rows may by chance show little
+    variation, or one rare arm alone make all of the mean.
     """
-    seen = clustered_variance(columns, excess) or 0.0
-    least = fsum(np.maximum(entailed, 0.0).tolist()) / max(columns.rows, 1) ** 2
-    error = sqrt(max(seen, least))
+    rows = max(columns.rows, 1)
+    sessions = clustered_variance(columns, excess) or 0.0
+    single = fsum(np.square(excess).tolist()) / rows**2
+    least = fsum(np.maximum(entailed, 0.0).tolist()) / rows**2
+    error = sqrt(max(sessions, single, least))
     off = mean(excess)
     if abs(off) < 1e-9:
         return 0.0

@@ -138,3 +138,9 @@ def test_tiny_probabilities_stay_numbers():
     assert found.max_weight == 1e100
     assert found.ess == pytest.approx(1.0)
     assert np.isfinite([found.z, found.known_z]).all() or found.z == inf
+
+
+def test_one_rare_draw_is_no_proof():
+    """What comes up once in twenty times does come up."""
+    assert abs(of_target(row("b", 0.05)).z) <= 1.0
+    assert abs(of_target(row("b", 0.01), *(row("a", 0.99, target="a"),) * 30).z) < 2.0
