@@ -252,10 +252,15 @@ async def _searched(
     if all(name in LEARNING for name in ranges):
         _check_learning(ranges)
         task = await _learning_task(settings, ranges, names)
-        return task, await searched(task.objective, _proposer(ranges, task, trials))
+        return task, await _run(task, ranges, trials)
     async with lives_of(settings, names) as lives:
         task = _strategy_task(WorthObjective(lives, limits), ranges)
-        return task, await searched(task.objective, _proposer(ranges, task, trials))
+        return task, await _run(task, ranges, trials)
+
+
+async def _run(task: _Task, ranges: Ranges, trials: tuple[int, int]) -> Search:
+    proposer = _proposer(ranges, task, trials)
+    return await searched(task.objective, proposer, task.current)
 
 
 def _check_learning(ranges: Ranges) -> None:

@@ -6,7 +6,7 @@ it never saw, once, and Holm's adjustment counts them all.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
 
 from replay.estimation.multiple import holm
 from schemas.tuning import Scalar
@@ -129,8 +129,12 @@ class Search:
         return next((each for each in self.trials if each.is_recommended), None)
 
 
-async def search(objective: Objective, proposer: Proposer) -> Search:
+async def search(
+    objective: Objective, proposer: Proposer, current: Values | None = None
+) -> Search:
     """Try what is proposed on the earlier sessions; judge the best once on the later.
+
+    Of choices that do equally well the one nearest to `current` is taken.
 
     Raises:
         TooFewSessionsError: there are not enough sessions to do both.
@@ -143,8 +147,13 @@ async def search(objective: Objective, proposer: Proposer) -> Search:
         )
     cut = min(round(count * SEARCH_SHARE), count - 2)
     trials = await _tried(objective, proposer, range(cut))
-    ranked = sorted(trials, key=lambda trial: -_worth(objective, trial))
-    best = [each for each in ranked if _worth(objective, each) > 0.0][:FINALISTS]
+    far = _distances(trials, current or {})
+    order = sorted(
+        range(len(trials)),
+        key=lambda each: (-_worth(objective, trials[each]), far[each]),
+    )
+    ranked = [trials[each] for each in order]
+    best = _best(objective, ranked)
     judged = await _judged(objective, best, range(cut, count))
     return Search(
         searched=tuple(objective.names[:cut]),
@@ -170,6 +179,38 @@ async def _tried(
             worth = _worth(objective, trial)
             proposer.tell(choice, None if isinstance(trial.search, Refused) else worth)
     return [Trial(dict(key), evaluation) for key, evaluation in tried.items()]
+
+
+def _best(objective: Objective, ranked: Sequence[Trial]) -> list[Trial]:
+    """The first few that did better, each unlike the ones before it."""
+    best: list[Trial] = []
+    for trial in ranked:
+        is_new = all(trial.search != each.search for each in best)
+        if _worth(objective, trial) > 0.0 and is_new and len(best) < FINALISTS:
+            best.append(trial)
+    return best
+
+
+def _distances(trials: Sequence[Trial], current: Values) -> list[float]:
+    """How far each choice is from what is in force, each setting by its tried span."""
+    far = [0.0] * len(trials)
+    for name in sorted(current):
+        tried = [each.values.get(name) for each in trials]
+        numbers = [each for each in (*tried, current[name]) if _is_number(each)]
+        span = max(numbers, default=0.0) - min(numbers, default=0.0)
+        for place, value in enumerate(tried):
+            far[place] += _apart(value, current[name], span)
+    return far
+
+
+def _apart(value: Scalar | None, current: Scalar, span: float) -> float:
+    if _is_number(value) and _is_number(current):
+        return abs(value - current) / span if span else 0.0
+    return float(value != current)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 async def _judged(

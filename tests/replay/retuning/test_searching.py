@@ -157,6 +157,18 @@ def test_a_gain_that_whoever_judges_it_doubts_is_not_recommended() -> None:
     assert found(Doubted(10, noise(1))).recommended is None
 
 
+def test_of_equal_choices_the_nearest_is_taken() -> None:
+    """And only one of them meets the later sessions, for they are one way to decide."""
+    luck = noise(5)
+    objective = Made(40, lambda x, s: luck(0.0, s) + (0.5 if x < 6 else 0.0))
+    grid = Grid({"x": parse_range("1..9")})
+
+    result = asyncio.run(search(objective, grid, {"x": 7, "tone": "dry"}))
+
+    assert result.finalists[0].values == {"x": 5}
+    assert len({each.search for each in result.finalists}) == len(result.finalists)
+
+
 def test_too_few_sessions_are_refused() -> None:
     """There must be some to judge by."""
     with pytest.raises(TooFewSessionsError, match=r"too few .*: 4; give at least 5"):
