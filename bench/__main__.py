@@ -17,7 +17,7 @@ from pathlib import Path
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import live, offline
+from bench import live, logged, offline
 from echoic.process import prepare
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -45,6 +45,13 @@ async def measure(events: int) -> Figures:
         figures["live_10k"] = _live(large, bare)
         _say("replay")
         figures["replay"] = {"events_per_s": round(await offline.replaying(rig))}
+        _say("replay at logged state, 100,000 inputs, two strategies")
+        again = logged.measured()
+        figures["replay_logged"] = {
+            "inputs_per_s": round(again.inputs_per_s),
+            "rss_mb": round(again.rss_mb),
+            "rss_growth_mb": round(again.rss_growth_mb, 1),
+        }
         _say("rebuild")
         rebuilt = await offline.rebuilding(rig, events)
         figures["rebuild"] = {"events_per_s": round(rebuilt)}

@@ -4,7 +4,7 @@ A header with the checkpoint at the session's start, the blobs it needs, every m
 the log holds it, and a trailer. What follows from the rest is left out (`session_line`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -63,7 +63,7 @@ class SessionFile:
     """A recorded session, read."""
 
     header: SessionHeader
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     """By sequence: the messages of the agent, and those of its partition's `_`."""
     blobs: Mapping[str, bytes]
     trailer: SessionTrailer

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from schemas.identity import output_id
 from schemas.record import Record
 from schemas.subjects import inputs_of, outputs_of
+from streams import session_stream
 from streams.errors import SessionFileError
 from streams.memory import MemoryLog
 from streams.order import groups
@@ -302,3 +303,29 @@ async def test_a_cut_file_is_not_begun(tmp_path: Path) -> None:
 
     with pytest.raises(SessionFileError, match=r"line \d+"):
         SessionStream(path)
+
+
+async def test_a_stream_holds_only_so_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads one direction alone lets the other go, which is then read anew."""
+    monkeypatch.setattr(session_stream, "HELD", 10)
+    monkeypatch.setattr(session_stream, "AT_ONCE", 16)
+    path = tmp_path / "one.session"
+    log = MemoryLog(EPOCH)
+    await answer_all(log, await append_inputs(log, 40), count=3)
+    records = await collect(log, partition=11, agent="ada", first=1, last=40)
+    write_session(path, a_session(records))
+    streamed = SessionStream(path)
+
+    found: dict[str, list[Record]] = {}
+    for subjects in (inputs_of(11), outputs_of(11)):
+        position, found[subjects] = 0, []
+        while page := await streamed.page(subjects, position, 7):
+            found[subjects] += page
+            position = page[-1].sequence
+
+    assert found[inputs_of(11)] == [each for each in records if ".in." in each.subject]
+    assert found[outputs_of(11)] == [
+        each for each in records if ".out." in each.subject
+    ]

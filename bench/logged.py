@@ -1,0 +1,277 @@
+"""Decide a long recording again at logged state: `python -m bench.logged FILE`.
+
+The recording is one life, made by the mind itself, told again and again with other times
+and ids. What is measured runs in a process of its own.
+"""
+
+import asyncio
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import overload
+from uuid import UUID
+
+import orjson
+import psutil  # type: ignore[import-untyped]  # has no types
+
+from bench import world
+from bench.worker import started
+from echoic.embedders import embedder
+from handlers import turns
+from handlers.turns import Turn
+from replay.logged import logged_state
+from replay.sources import from_file
+from schemas import checkpoint
+from schemas.aids import Aids
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.catalogue import InputMessage
+from schemas.controls import PackLoaded
+from schemas.identity import output_id
+from schemas.packs import CompiledPack, PackSalience, compile_pack, to_blob
+from schemas.reading import read_input
+from schemas.record import Record, Wire
+from schemas.results import Delivered, ModelAnswered
+from schemas.settings import ModelSettings, StrategySpec
+from schemas.state import PartitionState
+from schemas.subjects import SHARED_AGENT, partition_of
+from schemas.writing import write_input
+from streams.session_file import (
+    SessionFile,
+    SessionHeader,
+    SessionTrailer,
+    write_session,
+)
+
+INPUTS = 100_000
+EVENTS = 1_500
+"""How many events the life has that is told again and again."""
+HEURISTICS = 1_000
+AGENT = "ada"
+PARTITION = partition_of(AGENT)
+EPOCH = UUID(int=11)
+BEGIN_NS = 1_767_600_000_000_000_000
+STEP_NS = 500_000_000
+STRATEGIES = (None, StrategySpec(parameters={"threshold": 0.6}))
+WARM = 5_000
+"""After so many decisions memory has what it needs; from there on it must not grow."""
+
+_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a replay at logged state did."""
+
+    inputs_per_s: float
+    """Of the process's own time: others use this machine, too."""
+    decisions: int
+    rss_mb: float
+    rss_growth_mb: float
+    """From the first few thousand decisions to the last."""
+
+
+def measured() -> Found:
+    """Make a recording of so many inputs, and decide it again in another process."""
+    with TemporaryDirectory(prefix="echoic-bench-") as folder:
+        path = Path(folder) / "long.echoic"
+        write_session(path, _long_session(INPUTS))
+        asked = [sys.executable, "-m", "bench.logged", str(path)]
+        told = subprocess.run(asked, check=True, capture_output=True).stdout
+    return Found(**orjson.loads(told))
+
+
+async def replayed(path: Path) -> Found:
+    """Decide every decision of a file again under two strategies."""
+    process = psutil.Process()
+    recording = from_file(path)
+    begin, decisions, warm_rss = time.process_time(), 0, 0
+    async for _ in logged_state(recording, STRATEGIES):
+        decisions += 1
+        if decisions == WARM:
+            warm_rss = process.memory_info().rss
+    seconds = time.process_time() - begin
+    rss = process.memory_info().rss
+    return Found(
+        inputs_per_s=INPUTS / seconds,
+        decisions=decisions,
+        rss_mb=rss / 2**20,
+        rss_growth_mb=(rss - warm_rss) / 2**20,
+    )
+
+
+class _Life:
+    """A life told by the mind: each model answers at once, all is delivered."""
+
+    def __init__(self) -> None:
+        self._embedder = embedder("wordllama")
+        pack = world.pack(HEURISTICS)
+        # Everything matters, so that nearly every event is asked about.
+        pack = pack.model_copy(update={"salience": PackSalience(threshold=0.0)})
+        texts = [each.condition for each in pack.heuristics]
+        self.pack: CompiledPack = compile_pack(pack, self._embedder.embed(texts))
+        self.state = PartitionState()
+        self.turns: list[Turn] = []
+        self._sequence = 0
+        self._steps = 0
+
+    def tell(self) -> None:
+        """Live through all events."""
+        message = started()
+        model = ModelSettings(name="bench/model")
+        settings = message.settings.model_copy(update={"model": model})
+        self._say(message.model_copy(update={"settings": settings}), SHARED_AGENT)
+        pack = self.pack.pack
+        digest = self.pack.digest
+        self._say(
+            PackLoaded(name=pack.name, pack_version=pack.version, digest=digest),
+            SHARED_AGENT,
+        )
+        for event in world.events(EVENTS):
+            self._steps += 1
+            subject = f"ev.{PARTITION}.in.{AGENT}.sensor.{event.source}.{event.type}"
+            self._take(Wire(subject, event.headers, event.body))
+            self._react()
+
+    def _react(self) -> None:
+        for output in self.turns[-1].outputs:
+            match output.message:
+                case ModelAsked() as asked:
+                    said = ModelAnswered(
+                        ask_id=output.id,
+                        request_hash=asked.request_hash,
+                        model=asked.model,
+                        text="Have a look.",
+                        latency_ms=400.0,
+                    )
+                    self._say(said, AGENT)
+                    self._react()
+                case DeliveryAsked(channel=channel):
+                    self._say(Delivered(ask_id=output.id, channel=channel), AGENT)
+                case _:
+                    pass
+
+    def _say(self, message: InputMessage, agent: str) -> None:
+        self._take(
+            write_input(
+                message,
+                agent=agent,
+                partition=PARTITION,
+                id_=f"own-{self._sequence}",
+                source="/bench",
+            )
+        )
+
+    def _take(self, wire: Wire) -> None:
+        self._sequence += 1
+        at = BEGIN_NS + STEP_NS * self._steps
+        taken = read_input(
+            Record(wire.subject, wire.headers, wire.body, self._sequence, at)
+        )
+        text = turns.needs(taken).text
+        vector = None if text is None else self._embedder.embed([text])[0]
+        aids = Aids(vector=vector, packs={self.pack.digest: self.pack})
+        turn = turns.answer(self.state, taken, aids, EPOCH)
+        self.state = turn.state
+        self.turns.append(turn)
+        self._sequence += len(turn.outputs)
+
+
+def _long_session(inputs: int) -> SessionFile:
+    life = _Life()
+    life.tell()
+    told = _ToldAgain(life.turns, inputs)
+    return SessionFile(
+        header=SessionHeader(
+            epoch=EPOCH,
+            agent=AGENT,
+            session_id="long",
+            partition=PARTITION,
+            first=1,
+            last=told.last,
+            checkpoint=orjson.loads(checkpoint.dump(PartitionState())),
+        ),
+        records=told,
+        blobs={life.pack.digest: to_blob(life.pack.pack)},
+        trailer=SessionTrailer(messages=len(told), chain="of no chain"),
+    )
+
+
+class _ToldAgain(Sequence[Record]):
+    """The records of a life, over and over, as if each time were another."""
+
+    def __init__(self, turns_: Sequence[Turn], inputs: int) -> None:
+        self._turns = turns_
+        self._length = turns_[-1].taken.sequence + len(turns_[-1].outputs)
+        self._took_ns = turns_[-1].taken.record.time_ns - BEGIN_NS + STEP_NS
+        self._inputs = inputs
+        self._places = {
+            output.id: (turn.taken.sequence, index)
+            for turn in turns_
+            for index, output in enumerate(turn.outputs)
+        }
+        rounds, rest = divmod(inputs, len(turns_))
+        of_rest = sum(1 + len(turn.outputs) for turn in turns_[:rest])
+        self._count = rounds * self._length + of_rest
+        last = turns_[rest - 1].taken.sequence if rest else -len(turns_[-1].outputs)
+        self.last = rounds * self._length + last
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Record]:
+        for number in range(self._inputs):
+            time_, place = divmod(number, len(self._turns))
+            yield from self._again(self._turns[place], time_)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+        raise NotImplementedError("the records are only told in order")
+
+    def _again(self, turn: Turn, time_: int) -> Iterator[Record]:
+        beyond = time_ * self._length
+        taken = turn.taken.record
+        at = taken.time_ns + time_ * self._took_ns
+        id_ = f"{turn.taken.id}-{time_}"
+        cause = taken.sequence + beyond
+        headers = {**taken.headers, "ce-id": id_}
+        yield Record(taken.subject, headers, self._other(taken, time_), cause, at)
+        for index, output in enumerate(turn.outputs):
+            record = output.record
+            headers = {
+                **record.headers,
+                "ce-id": output_id(EPOCH, cause, index),
+                "ce-causeid": id_,
+                "ce-causeseq": str(cause),
+            }
+            body = self._other(record, time_)
+            yield replace(
+                record,
+                headers=headers,
+                body=body,
+                sequence=cause + 1 + index,
+                time_ns=at,
+            )
+
+    def _other(self, record: Record, time_: int) -> bytes:
+        """The body with the ids of that time."""
+        return _ID.sub(lambda found: self._id(found[0], time_), record.body)
+
+    def _id(self, id_: bytes, time_: int) -> bytes:
+        place = self._places.get(id_.decode())
+        if place is None:
+            return id_
+        sequence, index = place
+        return output_id(EPOCH, sequence + time_ * self._length, index).encode()
+
+
+if __name__ == "__main__":
+    found = asyncio.run(replayed(Path(sys.argv[1])))
+    sys.stdout.buffer.write(orjson.dumps(found))
