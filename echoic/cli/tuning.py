@@ -227,7 +227,7 @@ def _ranges(texts: Sequence[str]) -> dict[str, Range]:
         if name not in LEARNING and not name.startswith(STRATEGY_PREFIX):
             raise EchoicError(str(unknown(name, ANY_PARAMETER)))
         try:
-            found[name] = parse_range(range_)
+            found[name] = parse_range(range_, is_real=name in LEARNING)
         except RangeError as error:
             raise EchoicError(f"{name}: {error}") from error
     if not found:

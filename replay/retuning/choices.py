@@ -40,21 +40,23 @@ class Range:
     """Whether only the points themselves are meant."""
 
 
-def parse_range(text: str) -> Range:
-    """`0.9..1` (five points), `0.9..1/11`, `1..5`, or a list: `0.9,0.95,1`.
+def parse_range(text: str, *, is_real: bool = False) -> Range:
+    """`0.9..1` (five points), `0.9..1/11`, or a list: `0.9,0.95,1`.
+
+    `1..5` are whole numbers, unless the setting `is_real`; `0..1` are never.
 
     Raises:
         RangeError: it is none of these.
     """
     try:
         if ".." in text:
-            return _span(text)
+            return _span(text, is_real)
         numbers = tuple(_number(part) for part in text.split(","))
     except ValueError:
         raise RangeError(
             f"{text!r} is no range: give 0.9..1, 0.9..1/11 or 0.9,0.95,1"
         ) from None
-    is_whole = all(isinstance(each, int) for each in numbers)
+    is_whole = not is_real and all(isinstance(each, int) for each in numbers)
     return Range(min(numbers), max(numbers), numbers, is_whole, is_list=True)
 
 
@@ -137,13 +139,14 @@ class Tpe:
         return values
 
 
-def _span(text: str) -> Range:
+def _span(text: str, is_real: bool) -> Range:
     ends, _, count = text.partition("/")
     low, _, high = (part.strip() for part in ends.partition(".."))
     first, last = _number(low), _number(high)
     if not first < last:
         raise ValueError(text)
-    is_whole = isinstance(first, int) and isinstance(last, int) and not count
+    are_whole = isinstance(first, int) and isinstance(last, int) and last > 1
+    is_whole = are_whole and not count and not is_real
     if is_whole:
         points: tuple[float | int, ...] = tuple(range(int(first), int(last) + 1))
         return Range(first, last, points, is_whole)
@@ -165,4 +168,6 @@ def _number(text: str) -> float | int:
 def _lies_in(found: Range, value: Scalar | None) -> bool:
     if found.is_list:
         return value in found.points
-    return isinstance(value, int | float) and found.low <= value <= found.high
+    if not isinstance(value, int | float) or not found.low <= value <= found.high:
+        return False
+    return not found.is_whole or value == int(value)

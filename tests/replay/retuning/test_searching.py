@@ -232,11 +232,19 @@ def test_without_optuna_a_wide_search_says_what_to_install(
         ("0..1/3", (0.0, 0.5, 1.0)),
         ("0.5,0.7", (0.5, 0.7)),
         ("3", (3,)),
+        ("0..1", (0, 0.25, 0.5, 0.75, 1)),
     ],
 )
 def test_a_range_is_read_as_it_is_written(text: str, points: tuple[float, ...]) -> None:
     """Whole numbers one by one, others in five points or as many as are asked for."""
     assert parse_range(text).points == points
+
+
+def test_a_real_setting_has_no_whole_numbers() -> None:
+    """Whatever its range's ends look like."""
+    found = parse_range("1..5", is_real=True)
+
+    assert (found.points, found.is_whole) == ((1.0, 2.0, 3.0, 4.0, 5.0), False)
 
 
 @pytest.mark.parametrize(
