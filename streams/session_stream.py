@@ -108,14 +108,14 @@ class _Pass:
     def page(self, direction: Direction, limit: int) -> Records:
         """The next records in a direction; none at the file's end."""
         held = self._held[direction]
-        while not held and self._read_on():
+        while not held and self._read_on(direction):
             pass
         page = tuple([held.popleft() for _ in range(min(limit, len(held)))])
         if page:
             self.ends[direction] = page[-1].sequence
         return page
 
-    def _read_on(self) -> bool:
+    def _read_on(self, wanted: Direction) -> bool:
         """Read some more; tell whether there was any."""
         some = list(islice(self._records, AT_ONCE))
         for record in some:
@@ -123,8 +123,8 @@ class _Pass:
             direction: Direction = "in" if is_input else "out"
             if record.sequence > self._after and self.ends[direction] is not None:
                 self._held[direction].append(record)
-        for direction, held in self._held.items():
-            if len(held) > HELD:
-                held.clear()
-                self.ends[direction] = None
+        other: Direction = "out" if wanted == "in" else "in"
+        if len(self._held[other]) > HELD:
+            self._held[other].clear()
+            self.ends[other] = None
         return bool(some)
