@@ -87,6 +87,14 @@ def test_holds_back_what_a_gate_refused(estimate):
     assert "VERDICT  NOT_ENOUGH_OVERLAP" in shown
 
 
+def test_points_to_the_planner_where_it_stays_open(estimate):
+    """More decisions are needed, and another command says how many."""
+    out = estimate(text_of(explored(gain=0.0))).out
+
+    assert "VERDICT  INCONCLUSIVE" in out
+    assert "→ log more decisions; how many: echoic replay plan log.jsonl" in out
+
+
 def test_wrong_probabilities_end_with_their_own_code(estimate):
     """3, with the document as always, and no value on the screen."""
     text = text_of(explored()).replace('"p": 0.5', '"p": 0.2')

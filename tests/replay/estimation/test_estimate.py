@@ -150,6 +150,39 @@ def test_cassette_is_a_gate_where_there_is_one():
     assert found.difference.verdict == "BETTER"
 
 
+def test_flips_that_were_partly_certain_have_bounds_alone():
+    """A tenth of all decisions out of reach: exploring the others does not replace it."""
+    log = explored()
+    certain = [
+        replace(r, arm="a", propensity=1.0) if n % 5 == 0 else r
+        for n, r in enumerate(log)
+    ]
+    found = estimate(certain, QUICK)
+
+    assert found.target.unsupported_mass == pytest.approx(0.1, abs=0.02)
+    assert points(found.target) == [None] * 6
+    assert found.difference.dr is None
+    assert codes(found) == ["unsupported"]
+
+
+def test_all_the_odds_are_tested_where_they_are_told():
+    """With the logging policy at hand there is a gate for even odds as well."""
+    told = [
+        replace(r, logging={"a": 1.0} if r.propensity == 1.0 else {"a": 0.5, "b": 0.5})
+        for r in explored()
+    ]
+
+    assert status(estimate(told, QUICK), "propensity_uniform") == "ok"
+
+
+def test_few_sessions_have_a_plain_interval_and_say_so():
+    """Where sessions cannot be drawn again."""
+    found = estimate(explored(sessions=4, decisions=200), QUICK)
+
+    assert found.difference.ci is not None
+    assert "t_interval" in codes(found)
+
+
 def test_few_flips_are_not_enough():
     """Twenty sessions of few decisions show too little."""
     found = estimate(explored(sessions=20, decisions=5, rate=0.3), QUICK)

@@ -5,6 +5,7 @@ from dataclasses import fields
 import pytest
 
 from replay.estimation import gates
+from replay.estimation.carryover import CarryOver
 from replay.estimation.flips import FlipObservations
 from replay.estimation.intervals import Interval
 from replay.estimation.settings import EstimationSettings, Limits, SelfReplay
@@ -170,6 +171,15 @@ def test_cassette():
     """Below nine tenths what the answers say is not compared."""
     assert gates.cassette(0.9, LIMITS).status == "ok"
     assert gates.cassette(0.89, LIMITS).status == "caution"
+
+
+@pytest.mark.parametrize(("p", "status"), [(0.05, "ok"), (0.049, "caution")])
+def test_carry_over(p, status):
+    """What lasts restricts the claim to the short term."""
+    gate = gates.carry_over(CarryOver(-0.1, 0.05, p, 300, 40))
+
+    assert gate.status == status
+    assert ("short term only" in gate.detail) == (status == "caution")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,10 @@ def test_snips_divides_by_the_weights():
 
 def test_snips_of_no_weight_is_nothing():
     """Where the target was never played there is no mean of what it got."""
-    assert target(row("a", 0.5, 1.0, "b")).snips is None
+    found = target(row("a", 0.5, 1.0, "b"))
+
+    assert found.snips is None
+    assert list(found.snips_influence()) == [0.0]
 
 
 def test_dr_corrects_the_prediction_by_the_surprise():
