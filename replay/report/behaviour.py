@@ -7,7 +7,7 @@ from replay.report import charts, lanes
 from replay.report.figures import against_chance
 from replay.report.marks import absent
 from replay.report.markup import Content, Fields, Html, brief, el
-from replay.report.wording import counted, number, percent, signed
+from replay.report.wording import counted, number, percent, short_id, signed
 
 _OPEN_SESSIONS = 4
 _OPEN_CURVES = 12
@@ -76,7 +76,7 @@ def curves(comparison: Fields) -> Html:
     figures = [
         el(
             "figure",
-            el("figcaption", brief(curve.get("name") or curve["heuristic"])),
+            el("figcaption", brief(short_id(curve.get("name") or curve["heuristic"]))),
             charts.confidence(curve),
             title=brief(curve["heuristic"]),
         )

@@ -77,6 +77,9 @@ function drawFlip(flip) {
   const item = make("li", { class: "flip", tabindex: "-1" }, head,
     make("bdi", { class: "event", dir: "auto", style: "display:block" }, flip.text ?? "(no text)"),
     make("div", { class: "arms" }, armBox("A", a, left), armBox("B", b, right)), meta);
+  if (a.arm === b.arm) {
+    meta.append(make("span", {}, "Both hold this arm best; how likely they take it differs."));
+  }
   if (flip.why.length) {
     const of = (whose) => flip.why.filter((gate) => gate[0] === whose);
     item.append(make("details", {}, make("summary", {}, "Why"), make("div", { class: "why" },

@@ -3,6 +3,7 @@
 Its rule: what is not known is never written as a number, and no sign is left to guess.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,7 +21,7 @@ class Sign:
 
     symbol: str
     words: str
-    tone: str
+    tone: Tone
 
 
 VERDICTS: Mapping[str, Sign] = {
@@ -63,6 +64,7 @@ _GATES: Mapping[str, str] = {
 }
 """Gates whose names are no words."""
 
+_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MINUS = "\N{MINUS SIGN}"
 _FINE = 1000
 _DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
@@ -103,7 +105,12 @@ def arm_name(arm: str) -> str:
     """An arm without its class and with short hashes: `drink-soon@3f2a1b`."""
     _, colon, rest = arm.partition(":")
     name, *hashes = (rest if colon else arm).split("@")
-    return brief("@".join([name, *(each[:6] for each in hashes[:1])]))
+    return brief("@".join([short_id(name), *(each[:6] for each in hashes[:1])]))
+
+
+def short_id(name: str) -> str:
+    """An id by its first eight digits; any other name as it is."""
+    return name[:8] if _ID.fullmatch(name) else name
 
 
 def number(value: Any, unit: str = "") -> str:
@@ -139,12 +146,8 @@ def percent(share: float | None) -> str:
     """A share in per cent, finer where it is small."""
     if share is None:
         return UNKNOWN
-    hundred = share * 100
-    return (
-        f"{hundred:.0f} %"
-        if hundred in (0, 100) or hundred >= 10
-        else f"{hundred:.1f} %"
-    )
+    decimals = 1 if 0.0 < share < 0.1 else 0
+    return f"{share:.{decimals}%}".replace("%", "\N{NO-BREAK SPACE}%")
 
 
 def counted(count: int, one: str, more: str | None = None) -> str:

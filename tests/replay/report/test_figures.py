@@ -101,5 +101,5 @@ def test_moments_in_one_place_are_one_stroke() -> None:
     drawn = lanes.session({"session": "s", "events": events})
 
     assert len(drawn) < 60_000
-    assert "2,000 decisions, 1,000 differences (50 %)" in drawn
+    assert "2,000 decisions, 1,000 differences (50\N{NO-BREAK SPACE}%)" in drawn
     assert "Nothing was decided." in lanes.session({"session": "s", "events": []})

@@ -59,14 +59,15 @@ def test_words_for_machines_names() -> None:
     """Arms lose their class and most of their hashes, names their underscores."""
     assert arm_name("heuristic:drink-soon@3f2a1b99") == "drink-soon@3f2a1b"
     assert arm_name("llm:llama3.2@c0ffee12@77aa") == "llama3.2@c0ffee"
+    assert arm_name("heuristic:b737f757-7dbd-582e-b874-3b9756739f13@1") == "b737f757@1"
     assert arm_name("silent") == "silent"
     assert label("flip_observations") == "Flip observations"
     assert [counted(1, "flip"), counted(1204, "flip")] == ["1 flip", "1,204 flips"]
     assert [percent(share) for share in (0.0, 0.004, 0.3, 1.0)] == [
-        "0 %",
-        "0.4 %",
-        "30 %",
-        "100 %",
+        "0\N{NO-BREAK SPACE}%",
+        "0.4\N{NO-BREAK SPACE}%",
+        "30\N{NO-BREAK SPACE}%",
+        "100\N{NO-BREAK SPACE}%",
     ]
 
 
