@@ -52,7 +52,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         next=next_steps(
             verdict,
             rows,
-            fields["difference"]["dr"],
+            (fields["difference"]["dr"], fields["difference"]["se"]),
             short_term_only=is_short,
             challenger=challenger,
         ),

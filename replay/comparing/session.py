@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from handlers.aids import Bringer
 from handlers.stages.executive import config_hash
 from handlers.strategies.spec import text_of
+from replay.comparing.believed import believed
 from replay.comparing.chronicle import Chronicle, Packs, chronicle
 from replay.comparing.document import Flip, StrategyPart
 from replay.comparing.flips import flips
@@ -128,6 +129,7 @@ async def _read(
     told = await chronicle(with_packs(recording), recording.agent, plan.outcome)
     reached = asked(decisions)
     lives = await _lives(recording, bringer, plan, reached, told)
+    curves, names = await believed(recording, told)
     return SessionResult(
         recording=await _note(recording, plan),
         verification=verification,
@@ -139,8 +141,8 @@ async def _read(
         ),
         lives=lives,
         predicted=_predicted(reached),
-        curves={},
-        names={},
+        curves=curves,
+        names=names,
     )
 
 

@@ -29,19 +29,22 @@ def would_change(verdict: str, tried: Sequence[Sensitivity]) -> tuple[str, ...]:
 def next_steps(
     verdict: str,
     rows: Sequence[Observation],
-    difference: float | None,
+    difference: tuple[float | None, float | None],
     *,
     short_term_only: bool,
     challenger: StrategyPart,
 ) -> tuple[str, ...]:
-    """What to do next, with the command where there is one."""
+    """What to do next, with the command where there is one.
+
+    `difference` is the measured one and its standard error, as far as told.
+    """
     steps = []
     if verdict == "INVALID":
         return ("find the cause first: echoic replay verify",)
     if challenger.personality is not None:
         return ("try both voices live: echoic ab start <own> <own> --personality-b …",)
     if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
-        steps.append(f"to decide it, record {advice(recorded_from(rows), difference)}")
+        steps.append(f"to decide it, record {advice(recorded_from(rows), *difference)}")
         steps.append(
             "challenger exploration at 0.2: ECHOIC_EXPLORATION_RATE=0.2"
             f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up"
