@@ -180,7 +180,7 @@ def _flip(flip: Flip, style: Style) -> Iterator[str]:
 
 def _side(choice: Choice) -> str:
     if choice.text is not None:
-        return f"{choice.arm_class} “{visible(choice.text)}”"
+        return f"{visible(choice.name or choice.arm_class)} “{visible(choice.text)}”"
     return f"{choice.arm_class} (text unknown)" if choice.content_unknown else "silent"
 
 

@@ -54,6 +54,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
             rows,
             (fields["difference"]["dr"], fields["difference"]["se"]),
             short_term_only=is_short,
+            baseline=whole.strategy(),
             challenger=challenger,
         ),
         facts=(*_agreement(whole, index), *facts(ours, theirs), *_drift(lives)),
@@ -75,7 +76,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         timeline=tuple(lanes(each, index) for each in whole.results),
         breakdown=breakdown(evidence),
         weights=weights(rows),
-        cassette=_cassette(lives),
+        cassette=_cassette(lives, whole.plan.answers.mode),
     )
 
 
@@ -97,7 +98,7 @@ def plain(value: Any) -> Any:
 def _evidence(whole: Whole, index: int) -> Evidence:
     replayed = whole.self_replay
     first = replayed.divergence
-    cassette = _cassette(_lives(whole, index))
+    cassette = _cassette(_lives(whole, index), whole.plan.answers.mode)
     return Evidence(
         decisions=whole.decisions,
         challenger=index,
@@ -144,7 +145,7 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
         unit="share",
         baseline=None,
         challenger=1.0 - flipped / len(shares) if shares else None,
-        note=f"{flipped:g} of {len(shares):,} decisions flip",
+        note=f"{flipped:.4g} of {len(shares):,} decisions flip",
     )
 
 
@@ -200,10 +201,11 @@ def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _cassette(lives: Sequence[Life]) -> dict[str, Any]:
+def _cassette(lives: Sequence[Life], mode: str) -> dict[str, Any]:
     hits = sum(life.hits for life in lives)
     misses = sum(life.misses for life in lives)
     return {
+        "mode": mode,
         "hits": hits,
         "misses": misses,
         "hit_rate": hits / (hits + misses) if hits + misses else None,

@@ -120,6 +120,8 @@ class Choice:
     arm: str
     arm_class: ArmClass
     text: str | None
+    name: str | None = None
+    """What the heuristic is called."""
     content_unknown: bool = False
     """Whether it says something that the recording does not hold."""
 

@@ -18,7 +18,7 @@ from replay.comparing.document import (
     MatrixCell,
     Status,
 )
-from replay.comparing.rows import BASELINE, flip_share
+from replay.comparing.rows import BASELINE
 from replay.logged import LoggedDecision
 from replay.outcomes import UNKNOWN, Outcome
 from schemas.decisions import SILENT, Gate
@@ -30,7 +30,6 @@ FLIP_LIMIT = 10_000
 NEUTRAL = 0.5
 """Above it an outcome went well, below it badly."""
 
-_CERTAIN = 1e-9
 _ORDER: tuple[Status, ...] = ("regressed", "improved", "unobserved", "unsupported")
 
 
@@ -66,19 +65,27 @@ def flips(
     challenger: int,
     outcomes: Mapping[str, Outcome],
     model_texts: Mapping[str, str],
+    names: Mapping[str, str],
 ) -> tuple[Flip, ...]:
-    """Every decision in which the two may differ, the worst first.
+    """Every decision in which the two hold different arms best, the worst first.
 
     Args:
         decisions: those that reached a strategy.
         challenger: the index of its odds.
         outcomes: what each came to, by decision id.
         model_texts: what the model says for the challenger, as far as known.
+        names: what heuristics are called, by id.
     """
     found = [
-        _flip(each, challenger, outcomes.get(each.decision_id, UNKNOWN), model_texts)
+        _flip(
+            each,
+            challenger,
+            outcomes.get(each.decision_id, UNKNOWN),
+            model_texts,
+            names,
+        )
         for each in decisions
-        if flip_share(each.odds[BASELINE], each.odds[challenger]) > _CERTAIN
+        if each.odds[BASELINE].greedy != each.odds[challenger].greedy
     ]
     return tuple(sorted(found, key=order))
 
@@ -93,6 +100,7 @@ def _flip(
     challenger: int,
     outcome: Outcome,
     model_texts: Mapping[str, str],
+    names: Mapping[str, str],
 ) -> Flip:
     ours, theirs = decision.odds[BASELINE], decision.odds[challenger]
     likely = decision.logging.get(theirs.greedy, 0.0)
@@ -104,8 +112,8 @@ def _flip(
         source=decision.source,
         type=decision.type,
         text=decision.text,
-        baseline=_choice(decision, ours.greedy, {}),
-        challenger=_choice(decision, theirs.greedy, model_texts),
+        baseline=_choice(decision, ours.greedy, {}, names),
+        challenger=_choice(decision, theirs.greedy, model_texts, names),
         logged=Logged(
             arm=decision.arm,
             probability=decision.propensity,
@@ -137,7 +145,10 @@ def _status(
 
 
 def _choice(
-    decision: LoggedDecision, arm: str, model_texts: Mapping[str, str]
+    decision: LoggedDecision,
+    arm: str,
+    model_texts: Mapping[str, str],
+    names: Mapping[str, str],
 ) -> Choice:
     kind = arm_class(arm)
     text: str | None
@@ -152,6 +163,7 @@ def _choice(
     return Choice(
         arm=arm,
         arm_class=kind,
+        name=names.get(arm.partition(":")[2].rpartition("@")[0]),
         text=text,
         content_unknown=text is None and arm != SILENT,
     )

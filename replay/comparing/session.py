@@ -130,13 +130,14 @@ async def _read(
     reached = asked(decisions)
     lives = await _lives(recording, bringer, plan, reached, told)
     curves, names = await believed(recording, told)
+    names = {**await _names(recording), **names}
     return SessionResult(
         recording=await _note(recording, plan),
         verification=verification,
         decisions=tuple(replace(each, context=None) for each in reached),
         chronicle=told,
         flips=tuple(
-            flips(reached, index, told.outcomes, life.texts)
+            flips(reached, index, told.outcomes, life.texts, names)
             for index, life in enumerate(lives, start=1)
         ),
         lives=lives,
@@ -252,6 +253,23 @@ def _strategy(variant: Variant, standing: Standing) -> StrategyPart:
         config=strategy.config,
         config_hash=config_hash(strategy),
     )
+
+
+async def _names(recording: Recording) -> dict[str, str]:
+    """What heuristics are called that are in force at its start, by id."""
+    standing = await brought(
+        Standing.of(recording.start, recording.agent), recording.log
+    )
+    names = {
+        id_: heuristic.name
+        for pack in standing.packs
+        for id_, heuristic in zip(pack.ids, pack.pack.heuristics, strict=True)
+    }
+    shelves = standing.agent.shelves
+    taught = {
+        each.id: each.name for s in shelves.values() for each in s.heuristics.values()
+    }
+    return {**names, **taught}
 
 
 async def _title(recording: Recording) -> str:

@@ -32,6 +32,7 @@ def next_steps(
     difference: tuple[float | None, float | None],
     *,
     short_term_only: bool,
+    baseline: StrategyPart,
     challenger: StrategyPart,
 ) -> tuple[str, ...]:
     """What to do next, with the command where there is one.
@@ -40,18 +41,18 @@ def next_steps(
     """
     steps = []
     if verdict == "INVALID":
-        return ("find the cause first: echoic replay verify",)
+        return ("find the cause first: `echoic replay verify`",)
     if challenger.personality is not None:
-        return ("try both voices live: echoic ab start <own> <own> --personality-b …",)
+        return ("try both voices live: `echoic ab start`",)
     if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
         steps.append(f"to decide it, record {advice(recorded_from(rows), *difference)}")
         steps.append(
-            "challenger exploration at 0.2: ECHOIC_EXPLORATION_RATE=0.2"
-            f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up"
+            "challenger exploration at 0.2: `ECHOIC_EXPLORATION_RATE=0.2"
+            f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up`"
         )
     if short_term_only or verdict in ("BETTER", "EQUIVALENT"):
         steps.append(
-            f"the long run is not identified by a replay: echoic ab start <own>"
-            f" '{challenger.label}'"
+            "the long run is not identified by a replay, a live experiment tells it:"
+            f" `echoic ab start '{baseline.label}' '{challenger.label}'`"
         )
     return tuple(steps)

@@ -162,7 +162,7 @@ def _side(arm: Fields) -> dict[str, Any]:
     return {
         "class": class_name(arm["arm_class"]),
         "arm": readable(brief(arm["arm"], _ARM_SHOWN)),
-        "name": readable(arm_name(arm["arm"])),
+        "name": readable(arm.get("name") or arm_name(arm["arm"])),
         "text": _shortened(arm.get("text")),
     }
 
