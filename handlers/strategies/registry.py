@@ -64,6 +64,11 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     if kind is None:
         return spec.parameters
     given = {full_name(kind, name): spec.parameters[name] for name in spec.parameters}
+    if len(given) < len(spec.parameters):
+        raise UnknownStrategyError(
+            f"strategy {spec.name!r}: a parameter is given by both of its names,"
+            f" {', '.join(sorted(spec.parameters))}"
+        )
     if not issubclass(kind, HeuristicFirst):
         return given
     return {**from_settings(settings), **given}

@@ -89,6 +89,7 @@ class _Reader:
         self._votes: dict[str, dict[str, float]] = {}
         self._names: dict[str, str] = {}
         self._is_changed = True
+        self._decision_id = ""
 
     @property
     def _learning(self) -> LearningSettings:
@@ -111,6 +112,7 @@ class _Reader:
         for record in group.outputs:
             token = views.token_of(record)
             if token == "decided":
+                self._decision_id = record.headers["ce-id"]
                 self._decided(group.input, views.decided(record))
             elif token in _READ:
                 self._told(group.input, record)
@@ -156,7 +158,9 @@ class _Reader:
         match message:
             case HeuristicFired(mode="shown"):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
-                self._prove(input_, key, message.confidence)
+                # One that answers later was trusted as of its decision.
+                if message.decision_id == self._decision_id:
+                    self._prove(input_, key, message.confidence)
                 self._learn(input_, Shown(sequence, key, declared, output.id))
             case OutcomeObserved(outcome=("success" | "fail") as outcome):
                 key, declared = self._about(message.heuristic_id, message.content_hash)

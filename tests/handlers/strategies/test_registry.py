@@ -62,6 +62,12 @@ def test_a_parameter_out_of_place_is_an_error(parameters: dict[str, JsonValue]) 
         config("heuristic_first", **parameters)
 
 
+def test_a_parameter_has_one_name_at_a_time() -> None:
+    """Which of two values would count must not hang on the order they came in."""
+    with pytest.raises(UnknownStrategyError, match="by both of its names"):
+        config("heuristic_first", threshold=0.5, confidence_threshold=0.6)
+
+
 @pytest.mark.parametrize(
     ("name", "parameter", "says"),
     [

@@ -13,6 +13,7 @@ from schemas.controls import HeuristicEdited, HeuristicSeeded
 from schemas.decisions import HeuristicFired
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.results import ClockTicked
 from schemas.settings import LearningSettings
 from schemas.subjects import SHARED_AGENT
 from schemas.tuning import TuningError
@@ -141,6 +142,22 @@ async def test_a_recording_that_disagrees_with_itself_is_refused() -> None:
 
     with pytest.raises(UnprovenError, match=r"input \d+: .* 0\.123"):
         await gather(of_file(forged, "forged"))
+
+
+async def test_a_race_is_proven_by_its_decision() -> None:
+    """What answers later was trusted as of then, whatever a vote changed meanwhile."""
+    garden = pack(heuristic("h", "health low", "Drink.", confidence=0.8))
+    life = Life(garden, model=factories.MODEL, strategy={"name": "hybrid"})
+    life.sense("health low")
+    life.tell(FeedbackGiven(heuristic_id=garden.ids[0], rating="negative"))
+    life.wait(5).tell(ClockTicked(due_at=life.at))
+    fired = [each for each in life.outputs() if isinstance(each, HeuristicFired)]
+
+    (evidence,) = await gather(recorded(life))
+
+    assert [each.mode for each in fired] == ["suggested", "shown"]
+    assert [each.confidence for each in fired] == [0.8, 0.8]
+    assert [type(each) for each in evidence.facts] == [Judged, Shown]
 
 
 async def test_a_curve_moves_with_its_evidence() -> None:
