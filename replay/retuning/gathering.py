@@ -108,7 +108,7 @@ class _Reader:
         """Take a group in."""
         if group.input.sequence < self._recording.first:
             return
-        is_control = False
+        is_control, self._decision_id = False, ""
         for record in group.outputs:
             token = views.token_of(record)
             if token == "decided":
