@@ -20,6 +20,7 @@ from replay.comparing.success import (
     is_told,
     sensitivity,
     weights,
+    without_each,
 )
 from replay.comparing.whole import Whole
 from replay.comparing.wording import estimand, next_steps, would_change
@@ -62,7 +63,11 @@ def comparison(whole: Whole, index: int) -> Comparison:
         estimate=fields,
         holm=None,
         sensitivity=tried if challenger.personality is None else (),
-        would_change=would_change(verdict, tried),
+        would_change=would_change(
+            verdict,
+            tried,
+            tuple(without_each(evidence, rows, whole.wish.estimation, verdict)),
+        ),
         matrix=matrix(whole.decisions, index),
         flips_total=len(flips),
         flips=flips[:FLIP_LIMIT],

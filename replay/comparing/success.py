@@ -27,6 +27,9 @@ QUICK = 500
 HISTOGRAM_EDGES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, float("inf"))
 TOP_WEIGHTS = 10
 
+LEFT_OUT_LIMIT = 200
+"""Of more sessions none by itself decides."""
+
 UNTOLD = ("NOT_ENOUGH_OVERLAP", "INVALID")
 """Verdicts beside which no point estimate is shown."""
 
@@ -191,6 +194,24 @@ def sensitivity(
             ci=found.ci,
             verdict=str(found.verdict),
         )
+
+
+def without_each(
+    evidence: Evidence,
+    rows: Sequence[Observation],
+    settings: EstimationSettings,
+    verdict: str,
+) -> Iterator[tuple[str, str]]:
+    """The sessions without which the verdict would be another, and which."""
+    sessions = sorted({row.session for row in rows})
+    if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in UNTOLD:
+        return
+    quick = replace(settings, resamples=QUICK)
+    for session in sessions:
+        others = [row for row in rows if row.session != session]
+        found = str(evidence.estimate(others, quick).difference.verdict)
+        if found != verdict:
+            yield session, found
 
 
 def breakdown(evidence: Evidence) -> tuple[Breakdown, ...]:

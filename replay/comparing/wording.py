@@ -15,15 +15,23 @@ def estimand(baseline: StrategyPart, challenger: StrategyPart) -> str:
     )
 
 
-def would_change(verdict: str, tried: Sequence[Sensitivity]) -> tuple[str, ...]:
-    """Which assumptions the verdict hangs on."""
+def would_change(
+    verdict: str, tried: Sequence[Sensitivity], left_out: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """Which assumptions and which sessions the verdict hangs on.
+
+    `left_out` names sessions and what the verdict would be without each.
+    """
     if verdict == "INVALID":
         return ("Nothing but a recording that its own strategy reproduces.",)
     others = [each for each in tried if each.verdict != verdict]
-    if not others:
+    if not others and not left_out:
         names = "; ".join(each.what for each in tried)
-        return (f"None of these assumptions: {names}.",)
-    return tuple(f"With {each.what} it would be {each.verdict}." for each in others)
+        return (f"None of these assumptions: {names}; and no single session.",)
+    return (
+        *(f"With {each.what} it would be {each.verdict}." for each in others),
+        *(f"Without session {id_} it would be {other}." for id_, other in left_out),
+    )
 
 
 def next_steps(
