@@ -23,8 +23,10 @@ from echoic.cli.progress import Progress
 from echoic.comparing import compare_all
 from echoic.errors import EchoicError
 from echoic.render import Style
+from echoic.requery import Requery
 from echoic.settings import Settings
 from echoic.strategies import strategy_of
+from handlers.effects.models import LiteLLM
 from replay.cassette import ModelMiss
 from replay.comparing.combine import document
 from replay.comparing.document import Document
@@ -68,8 +70,20 @@ def compare(
     ] = None,
     model: Annotated[
         str,
-        typer.Option(help="Where a model's words come from: strict, cassette or stub."),
+        typer.Option(
+            help="Where a model's words come from: strict, cassette, requery or stub."
+        ),
     ] = "cassette",
+    asked: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="Keeps what requery was answered."),
+    ] = None,
+    calls: Annotated[
+        int, typer.Option(min=0, help="How often requery may ask at most.")
+    ] = 50,
+    usd: Annotated[
+        float | None, typer.Option(min=0.0, help="What requery may cost at most.")
+    ] = None,
     since: Annotated[
         int | None,
         typer.Option("--from", metavar="SEQ", help="Before it all stays as recorded."),
@@ -111,15 +125,19 @@ def compare(
     of --fail-on holds, 3 if the recording cannot be trusted.
     """
     conditions = _conditions(fail_on)
+    settings = settings_of(data, agent)
     plan = Plan(
         baseline=_baseline(baseline),
         challengers=_challengers(strategy or [], personality),
         outcome=_outcomes(prefer, window, silence),
-        answers=_answers(model),
+        answers=_requery(settings, asked, calls, usd)
+        if model == "requery"
+        else _answers(model),
         since=since,
     )
-    settings = settings_of(data, agent)
     progress = Progress("decisions compared")
+    # One budget is spent by one process.
+    jobs = 1 if model == "requery" else jobs
     results = _results(settings, session or [], plan, progress, jobs)
     progress.done()
     found = document(results, plan, _wish(rope, results))
@@ -168,7 +186,22 @@ def _answers(model: str) -> Answers:
         case "stub":
             return Answers(mode=model, stub=STUB)
         case _:
-            raise EchoicError(f"--model {model!r}: give strict, cassette or stub")
+            raise EchoicError(
+                f"--model {model!r}: give strict, cassette, requery or stub"
+            )
+
+
+def _requery(
+    settings: Settings, asked: Path | None, calls: int, usd: float | None
+) -> Answers:
+    if asked is None:
+        raise EchoicError(
+            "--model requery needs a file to keep the answers in",
+            next_step="add --asked answers.jsonl",
+        )
+    model = LiteLLM(settings.model_api_base, settings.model_api_key)
+    port = Requery(model, asked, calls=calls, cost_usd=usd)
+    return Answers(mode="requery", port=port)
 
 
 def _results(

@@ -1,15 +1,28 @@
 """Asking live for a replay: within a budget, each thing once, and written down."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import orjson
 import pytest
 
+from echoic.comparing import Job, compare_one
 from echoic.errors import EchoicError
+from echoic.recorded import FileSource
 from echoic.requery import Requery
-from handlers.effects.models import Completion, ModelError
+from handlers.effects.models import Completion, LiteLLM, ModelError
 from replay.cassette import BudgetSpent, Spread
+from replay.comparing.session import Plan
+from replay.own import Answers
 from schemas.asks import ModelAsked
+from schemas.controls import StrategySelected
+from schemas.experiments import Variant
+from schemas.settings import ModelSettings, StrategySpec
+from streams.session_file import write_session
+from tests.factories import EPOCH
+from tests.life import Life
+from tests.model_server import ModelServer, model_server
+from tests.replay.lives import file_of_turns
 from tests.replay.test_cassette import asked
 
 
@@ -83,3 +96,44 @@ def test_a_damaged_file_names_its_line(tmp_path):
 
     with pytest.raises(EchoicError, match="line 2"):
         Requery(Talker(), path, calls=1)
+
+
+@pytest.mark.model
+def test_what_was_never_recorded_is_asked_live(tmp_path):
+    """Two recordings one after the other ask a real endpoint; asked again, none is."""
+    with model_server() as server:
+        jobs = [_job(server, tmp_path, name, calls=9) for name in ("one", "two")]
+        first = [compare_one(job, lambda done: None) for job in jobs]
+        requests = len(server.requests)
+        jobs = [_job(server, tmp_path, name, calls=0) for name in ("one", "two")]
+        again = [compare_one(job, lambda done: None) for job in jobs]
+
+    assert requests == 2
+    assert len(server.requests) == requests
+    for results in (first, again):
+        texts = [text for each in results for text in each.lives[0].texts.values()]
+        assert texts == ["Mind the step."] * 2
+
+
+def _job(server: ModelServer, folder: Path, name: str, *, calls: int) -> Job:
+    """The comparison of one event with a model's answer, in a file of its own."""
+    life = Life(model=ModelSettings(name="openai/double"))
+    life.control(StrategySelected(strategy="silent"))
+    life.sense(f"something new {name}", salience={"threat": 0.9})
+    path = folder / f"{name}.echoic"
+    if not path.exists():
+        file = file_of_turns(
+            life.turns, (), agent=life.agent, partition=life.partition, epoch=EPOCH
+        )
+        write_session(path, file)
+    model = LiteLLM(api_base=server.base, api_key="none")
+    port = Requery(model, folder / "asked.jsonl", calls=calls)
+    always = Variant(strategy=StrategySpec(name="always_llm"))
+    return Job(
+        FileSource(path, "wordllama"),
+        Plan(
+            baseline=Variant(),
+            challengers=(always,),
+            answers=Answers(mode="requery", port=port),
+        ),
+    )
