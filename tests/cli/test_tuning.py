@@ -1,12 +1,17 @@
 """Tuning from the command line: retuned curves, searches, and proposals that are applied."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 
-from streams.session_file import write_session
+from schemas.decisions import HeuristicFired
+from streams.session_file import read_session, write_session
 from tests.cli.acting import thirsty
 from tests.cli.conftest import SURVIVAL, Program
+from tests.replay.recording import place, with_record
 from tests.replay.retuning.many_sessions import drifting, file_of
 
 EVENING = str(SURVIVAL / "recording" / "evening.echoic")
@@ -177,3 +182,23 @@ def test_nothing_was_proposed_to_a_stranger(live: Program) -> None:
 
     assert (ran.code, ran.out) == (0, "")
     assert "nothing was proposed yet" in ran.err
+
+
+def test_a_recording_that_disagrees_with_itself_is_invalid(
+    echoic: Program, drift: Path
+) -> None:
+    """With exit code 3, the file and the input."""
+    file = read_session(drift)
+    index = place(file, f".{HeuristicFired.token()}", -1)
+    record = file.records[index]
+    body = orjson.dumps({**orjson.loads(record.body), "confidence": 0.123})
+    forged = echoic.folder / "forged.echoic"
+    write_session(forged, with_record(file, index, replace(record, body=body)))
+
+    for command in (
+        ("projection", "replay", "--set", "learning.gamma=0.9"),
+        ("tune", "strategy.threshold=0.3..0.9"),
+    ):
+        ran = echoic.here(*command, str(forged))
+        assert ran.code == 3, ran.err
+        assert re.search(r"forged\.echoic: input \d+", ran.err)
