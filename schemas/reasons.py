@@ -9,6 +9,9 @@ from typing import Literal
 Path = Literal["heuristic", "llm", "fallback", "rejected", "none"]
 """How a decision came about; `none` when a gate closed before the strategy ran."""
 
+Origin = Literal["skill_pack", "learned", "seeded"]
+"""Where a heuristic is from: a pack, a model's answer that was liked, or a person."""
+
 Timing = Literal["immediate", "queued", "batched", "deferred"]
 
 ResponseType = Literal[

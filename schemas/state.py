@@ -15,7 +15,8 @@ from schemas.bounded import Bounded
 from schemas.controls import Action
 from schemas.experiments import Experiment, Variant
 from schemas.learning import SettingChange
-from schemas.reasons import Outcome, ResponseType
+from schemas.reasons import Origin, Outcome, ResponseType
+from schemas.recency import Recent
 from schemas.settings import (
     LearningSettings,
     MindSettings,
@@ -108,6 +109,7 @@ class Taught(Struct, frozen=True, kw_only=True):
     urgency: float
     content_hash: str
     vector: Vector
+    origin: Origin = "seeded"
 
 
 class Shelf(Struct, frozen=True, eq=False):
@@ -153,6 +155,8 @@ class Belief(Struct, frozen=True, kw_only=True):
     fire_count: int = 0
     success_count: int = 0
     last_fired: datetime | None = None
+    recent: Recent | None = None
+    """Its latest fires and last success; None in a state of before they were kept."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):

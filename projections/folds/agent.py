@@ -243,6 +243,8 @@ def _observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> Agen
         scene.taken.sequence,
         scene.learning,
     )
+    is_success = message.outcome == "success"
+    after = beliefs.told(after, message.fire_id, is_success, scene.now)
     return _believing(state, message.heuristic_id, message.content_hash, after)
 
 
@@ -257,6 +259,9 @@ def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSt
             scene.taken.sequence,
             scene.learning,
         )
+        if message.value != 0.0:
+            fire_id, is_success = message.fire_id or DIRECT_VOTE, message.value > 0.0
+            after = beliefs.told(after, fire_id, is_success, scene.now)
         state = _believing(state, message.heuristic_id, message.content_hash, after)
     if message.decision_id is None:
         return state

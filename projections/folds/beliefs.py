@@ -14,8 +14,10 @@ from functools import lru_cache
 from immutables import Map
 from msgspec.structs import replace
 
+from projections.folds import recency
 from schemas.numbers import clamp, round6
 from schemas.reasons import Lifecycle
+from schemas.recency import NEVER
 from schemas.settings import LearningSettings
 from schemas.state import Belief, Signal, SignalKind
 
@@ -43,12 +45,23 @@ def _initial(declared: float, kappa: float) -> Belief:
         beta=round6(beta),
         settled_alpha=alpha,
         settled_beta=beta,
+        recent=NEVER,
     )
 
 
 def fired(belief: Belief, at: datetime) -> Belief:
     """The belief after the heuristic's action was shown once more."""
-    return replace(belief, fire_count=belief.fire_count + 1, last_fired=at)
+    return replace(
+        belief,
+        fire_count=belief.fire_count + 1,
+        last_fired=at,
+        recent=recency.fired(belief.recent, at),
+    )
+
+
+def told(belief: Belief, fire_id: str, is_success: bool, at: datetime) -> Belief:
+    """The belief that remembers when it was last told how a fire went."""
+    return replace(belief, recent=recency.told(belief.recent, fire_id, is_success, at))
 
 
 def observed(
