@@ -87,6 +87,8 @@ def _finalist(trial: Trial, style: Style) -> Iterator[str]:
     yield f"{mark} {worded(trial.values)}"
     holm = "" if trial.adjusted_p is None else f"   p {trial.adjusted_p:.3f} (Holm)"
     yield f"    {evidence(trial)}{holm}"
+    if isinstance(trial.holdout, Gain):
+        yield from (f"    {each}" for each in trial.holdout.notes)
 
 
 def _refused(found: Search) -> Iterator[str]:
@@ -127,6 +129,7 @@ def _evaluation(found: Evaluation) -> dict[str, object]:
         "ci": found.ci,
         "p_value": found.p_value,
         "sessions": found.sessions,
+        "notes": list(found.notes),
     }
 
 

@@ -37,6 +37,8 @@ class Gain:
     sessions: int
     is_clear: bool = True
     """Whether whoever judged it would call it better, besides its p-value."""
+    notes: tuple[str, ...] = ()
+    """What to keep in mind of it, in words."""
 
     @property
     def lower(self) -> float:

@@ -34,6 +34,8 @@ from schemas.tuning import strategy_with
 _SEARCH = EstimationSettings(resamples=500)
 _HOLD_OUT = EstimationSettings()
 _UNTOLD = (Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID)
+SHORT_TERM = "short_term_only"
+"""The reason code of what says nothing of the long run."""
 _MODEL_ARMS = ("llm:", "race:")
 
 
@@ -192,6 +194,9 @@ class WorthObjective:
             p_value=difference.p_value,
             sessions=sessions,
             is_clear=difference.verdict == Verdict.BETTER,
+            notes=tuple(
+                each.detail for each in difference.reasons if each.code == SHORT_TERM
+            ),
         )
 
     def _unsupported(self, found: Estimate) -> Refused | None:
