@@ -5,44 +5,46 @@ from contextlib import contextmanager
 
 import pytest
 
-from handlers import deciding
-from handlers.group import Group
+from handlers.stages import executive
+from handlers.stages.executive import Choice, Drawn
 from replay.logged import LoggedDecision, logged_state
 from replay.sources import Recording, of_file
-from schemas.context import DecisionContext, Odds, Strategy
-from schemas.settings import StrategySpec
-from tests.replay.lives import everything, recording_of
+from schemas.context import DecisionContext, Odds
+from schemas.controls import (
+    ExperimentStarted,
+    ProfileSet,
+    SessionStarted,
+    StrategySelected,
+)
+from schemas.experiments import Variant
+from schemas.sensing import Fields
+from schemas.settings import ExplorationSettings, ModelSettings, StrategySpec
+from tests.factories import heuristic, pack
+from tests.life import Life
+from tests.replay.lives import everything, recording_of, recording_of_life
 from tests.replay.recording import evening, verified
 
-ALWAYS = StrategySpec(name="always_llm")
-
-
-class Overheard:
-    """A strategy that keeps what another is asked."""
-
-    def __init__(self, strategy: Strategy, heard: dict[str, DecisionContext]) -> None:
-        self._strategy = strategy
-        self._heard = heard
-        self.name = strategy.name
-        self.version = strategy.version
-        self.config = strategy.config
-
-    def decide(self, context: DecisionContext) -> Odds:
-        self._heard[context.event_id] = context
-        return self._strategy.decide(context)
+MODEL = ModelSettings(name="test/model")
+THREAT = {"threat": 0.9}
+CHANCE = {"opportunity": 0.9, "actionability": 0.9, "goal_relevance": 0.9}
+GARDEN = pack(
+    heuristic("low", "health low", "Drink."),
+    heuristic("hit", "zombie hits", "Run.", confidence=0.5),
+)
 
 
 @contextmanager
 def overhearing() -> Iterator[dict[str, DecisionContext]]:
-    """Keep every context that the mind asks its strategy with, by event."""
+    """Keep every context in which the mind takes an arm, by event."""
     heard: dict[str, DecisionContext] = {}
-    in_force = deciding.strategy_in_force
+    choose = executive.choose
 
-    def overheard(group: Group) -> Strategy:
-        return Overheard(in_force(group), heard)
+    def overheard(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
+        heard[context.event_id] = context
+        return choose(odds, context, drawn)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deciding, "strategy_in_force", overheard)
+        patch.setattr(executive, "choose", overheard)
         yield heard
 
 
@@ -94,3 +96,71 @@ async def test_the_evening_is_met_again_as_the_mind_met_it():
     assert len(heard) > 100
     check_contexts(found, heard)
     check_own_odds(found)
+
+
+async def test_other_settings_are_met_as_they_were():
+    """Races, presentations and an experiment with personalities: each as it was asked."""
+    parameters: Fields = {"present": "hint", "prediction": "separate"}
+    with overhearing() as heard:
+        life = Life(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
+        life.control(ProfileSet(biases={"confidence_threshold": -0.1}))
+        for number in range(3):
+            asked = life.sense("health low", salience=CHANCE, id_=f"race-{number}")
+            life.answer_model(asked)
+            life.wait(300)
+        life.control(StrategySelected(strategy="always_llm", parameters=parameters))
+        life.sense("zombie hits", salience=CHANCE)
+        life.control(
+            ExperimentStarted(
+                experiment_id="e",
+                a=Variant(personality="A pirate."),
+                b=Variant(strategy=StrategySpec(), personality="A nurse."),
+                washout_s=10.0,
+            )
+        )
+        for number in range(8):
+            life.control(SessionStarted(session_id=f"s{number}"))
+            life.sense("health low", salience=THREAT, id_=f"drawn-{number}")
+            life.wait(300)
+    found = await replayed(recording_of_life(life, GARDEN), None)
+
+    assert {each.experiment.variant for each in found if each.experiment} == {"a", "b"}
+    assert len({context.llm_arm for context in heard.values()}) >= 4
+    check_contexts(found, heard)
+    check_own_odds(found)
+
+
+async def test_what_was_explored_is_told_apart():
+    """The own strategy is asked without exploration; what was drawn from is recorded."""
+    exploration = ExplorationSettings(scheme="uniform", rate=0.6)
+    life = Life(GARDEN, model=MODEL, exploration=exploration)
+    for number in range(30):
+        life.sense("health low", salience=CHANCE, id_=f"low-{number}")
+        life.wait(300)
+    found = await replayed(recording_of_life(life, GARDEN), None)
+
+    explored = [each for each in found if each.arm != each.greedy_arm]
+    assert explored
+    for each in found:
+        (odds,) = each.odds
+        assert odds.arms == ((each.greedy_arm, 1.0),)
+        assert each.exploration == "uniform"
+        assert each.logging[each.arm] == each.propensity < 1.0
+        assert abs(sum(each.logging.values()) - 1.0) < 1e-9
+
+
+async def test_a_decision_says_what_came_of_it():
+    """A decision that waited for a model tells its words, or why there are none."""
+    life = Life(GARDEN, model=MODEL)
+    first = life.sense("something new", salience=THREAT)
+    life.sense("health low", salience=THREAT)
+    life.answer_model(first, "Look around.")
+    second = life.sense("something else", salience=THREAT)
+    life.fail_model(second, "declined")
+    life.sense("something more", salience=THREAT)
+    found = await replayed(recording_of_life(life, GARDEN))
+
+    assert [each.said for each in found] == ["Look around.", "Drink.", None, None]
+    assert [each.dropped for each in found] == [None, None, "llm_declined", None]
+    assert found[0].answer is not None
+    assert found[0].answer.text == "Look around."
