@@ -14,7 +14,7 @@ from echoic import pack_checks
 from echoic.pack_faults import problem_of
 from echoic.pack_problems import Problem, render
 from echoic.pack_source import Source, SourceError, read
-from schemas.packs import CompiledPack, Pack, compile_pack
+from schemas.packs import CompiledPack, Pack, compile_embedded, texts_of
 from schemas.vectors import Embedder
 
 __all__ = [
@@ -79,9 +79,8 @@ def check(folder: Path) -> CheckedPack:
 
 
 def compile_with(pack: Pack, embedder: Embedder) -> CompiledPack:
-    """Embed a pack's conditions and make it ready."""
-    texts = [heuristic.condition for heuristic in pack.heuristics]
-    return compile_pack(pack, embedder.embed(texts))
+    """Embed a pack's texts and make it ready."""
+    return compile_embedded(pack, embedder.embed(texts_of(pack)))
 
 
 def pack_schema() -> dict[str, Any]:

@@ -15,7 +15,13 @@ from schemas import subjects
 from schemas.aids import Aids
 from schemas.decisions import Decided
 from schemas.envelope import Input
-from schemas.packs import CompiledPack, PackError, compile_pack, from_blob
+from schemas.packs import (
+    CompiledPack,
+    PackError,
+    compile_embedded,
+    from_blob,
+    texts_of,
+)
 from schemas.reading import read_input
 from schemas.record import Record
 from schemas.state import PartitionState
@@ -144,9 +150,7 @@ class Bringer:
 
 def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
     pack = from_blob(blob)
-    return compile_pack(
-        pack, embedder.embed([each.condition for each in pack.heuristics])
-    )
+    return compile_embedded(pack, embedder.embed(texts_of(pack)))
 
 
 def _recorded_vector(outputs: Sequence[Record]) -> Vector | None:

@@ -25,6 +25,21 @@ class Aids:
     """Whether any machine would compute the same vector."""
     batch: Batch | None = None
     """The vector with those of other inputs, which are multiplied together."""
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+    """Of further texts that the input brings, by `embedded(text)`."""
+
+    def of(self, text: str) -> Vector | None:
+        """The vector of one of the further texts; None if it was not brought."""
+        return self.vectors.get(embedded(text))
+
+
+EMBEDDED_LIMIT = 2_000
+"""How many characters of a text are embedded."""
+
+
+def embedded(text: str) -> str:
+    """What of a text is embedded: enough to know what it says, without line breaks."""
+    return " ".join(text[:EMBEDDED_LIMIT].split())
 
 
 class MissingPackError(LookupError):

@@ -49,12 +49,15 @@ class Words(Part):
     ask_id: Name
     model: str
     text: str
+    agrees_with: tuple[Name, ...] | None = None
+    """The heuristics shown to it whose words these are."""
 
 
 class ModelAsked(Ask):
     """Ask the model this."""
 
-    purpose: Literal["answer", "prediction"] = "answer"
+    purpose: Literal["answer", "prediction", "formation"] = "answer"
+    """`formation`: to make a heuristic of an answer that was liked."""
     model: Name
     system: str
     prompt: str

@@ -52,6 +52,10 @@ LearningMessage: TypeAlias = (
     | learning.FeedbackRefused
     | learning.LifecycleChanged
     | learning.ProposalMade
+    | learning.HeuristicFormed
+    | learning.CandidateRefused
+    | learning.HeuristicReinforced
+    | learning.Endorsed
 )
 NoteMessage: TypeAlias = (
     notes.Quarantined | notes.ControlApplied | notes.ControlRefused | notes.Handled
@@ -102,6 +106,10 @@ OUTPUTS: tuple[type[Message], ...] = (
     learning.FeedbackRefused,
     learning.LifecycleChanged,
     learning.ProposalMade,
+    learning.HeuristicFormed,
+    learning.CandidateRefused,
+    learning.HeuristicReinforced,
+    learning.Endorsed,
     notes.Quarantined,
     notes.ControlApplied,
     notes.ControlRefused,

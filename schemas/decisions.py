@@ -76,6 +76,17 @@ class Salience(Part):
     """S times s."""
 
 
+class Factors(Part):
+    """What the full score multiplies similarity and confidence by; 1 changes nothing."""
+
+    recency: float
+    """Over 1 if it succeeded of late."""
+    origin: float
+    """By where it is from."""
+    habituation: float
+    """Under 1 if it was said too often of late."""
+
+
 class Candidate(Part):
     """One arm that the strategy weighed."""
 
@@ -91,6 +102,12 @@ class Candidate(Part):
     beta: float | None = None
     """Failures with the prior."""
     score: float | None = None
+    """What it was ranked by: the similarity, unless the strategy says otherwise."""
+    factors: Factors | None = None
+    """What the score is made of besides, if it is the full one."""
+    withheld: bool | None = None
+    """Whether a draw kept it from the model, so that it could not copy it; None: nobody
+    drew."""
 
 
 class Excluded(Part):
@@ -190,6 +207,9 @@ class Completed(Decision):
     """Further decisions that this answers, when several were batched."""
     winner: Arm | None = None
     """In a race of the model with a heuristic: the arm whose words these are."""
+    agrees_with: tuple[Name, ...] | None = None
+    """Heuristics shown to the model whose words these are; it may have copied them, so
+    they earn nothing by it."""
 
 
 class Dropped(Decision):

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from schemas.message import Message, Name, Part, Signed, Unit
-from schemas.reasons import Lifecycle, Outcome, Refusal
+from schemas.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
 from schemas.subjects import Kind
 from schemas.tuning import Scalar
 
@@ -54,6 +54,8 @@ class FeedbackApplied(Learning):
     actor: Name
     value: Signed
     comment: str | None = None
+    through: str | None = None
+    """The decision whose vote this was: it counts for a heuristic that says the same."""
 
 
 class FeedbackRefused(Learning):
@@ -90,3 +92,60 @@ class LifecycleChanged(Learning):
     before: Lifecycle
     after: Lifecycle
     confidence: Unit
+
+
+class HeuristicFormed(Learning):
+    """A model's answer that a person liked became a heuristic, which has all to prove."""
+
+    heuristic_id: Name
+    name: Name
+    domain: Name
+    condition: str = Field(min_length=1, max_length=1_000)
+    when: str | None = None
+    """What must hold of the event's type and fields besides."""
+    response_type: ResponseType
+    text: str = Field(min_length=1, max_length=2_000)
+    confidence: Unit
+    origin: Literal["learned"] = "learned"
+    decision_id: Name
+    """The decision whose answer it was."""
+    when_left_out: str | None = None
+    """Why a `when` that the model proposed is not part of it."""
+    due: str | None = None
+    """When a reminder is due, in the model's words; nothing acts on it: it is said as an
+    observation."""
+
+
+class CandidateRefused(Learning):
+    """A model's answer that a person liked became no heuristic."""
+
+    reason: NotFormed
+    detail: str = Field(default="", max_length=2_000)
+    decision_id: Name
+
+
+class HeuristicReinforced(Learning):
+    """What was to become a heuristic is one already; announced, never folded.
+
+    What it earns is told by the `FeedbackApplied` before it.
+    """
+
+    heuristic_id: Name
+    content_hash: Name
+    decision_id: Name
+    similarity: float
+    """Of the conditions."""
+    action_similarity: float
+    confidence: Unit
+
+
+class Endorsed(Learning):
+    """A model that was not shown a heuristic said what it would have said."""
+
+    heuristic_id: Name
+    content_hash: Name
+    decision_id: Name
+    similarity: Unit
+    """Of the model's answer and the heuristic's."""
+    weight: float = Field(ge=0.0)
+    """What that counts as, in observations, by the settings in force."""

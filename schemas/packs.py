@@ -162,6 +162,10 @@ class CompiledPack:
     """Of the conditions, by row."""
     conditions: Matrix
     """The same vectors, ready to be multiplied."""
+    action_vectors: tuple[Vector, ...]
+    """Of what the heuristics say, by row; empty if they were not embedded."""
+    actions: Matrix
+    """The same vectors, ready to be multiplied."""
     fields_named: tuple[str, ...]
     """Every field that some `when` names, sorted."""
     rows: Mapping[str, int]
@@ -183,17 +187,39 @@ class CompiledPack:
         return of_source or self.event_types.get((type_, None))
 
 
-def compile_pack(pack: Pack, condition_vectors: Sequence[Vector]) -> CompiledPack:
+def texts_of(pack: Pack) -> tuple[str, ...]:
+    """What of a pack is embedded: its conditions in order, then what is said on each."""
+    return (
+        *(each.condition for each in pack.heuristics),
+        *(each.action.text for each in pack.heuristics),
+    )
+
+
+def compile_embedded(pack: Pack, of_texts: Sequence[Vector]) -> CompiledPack:
+    """Make a pack ready, given the vectors of `texts_of` it.
+
+    Raises:
+        PackError: there is not one vector of one dimension per text.
+    """
+    count = len(pack.heuristics)
+    return compile_pack(pack, of_texts[:count], of_texts[count:])
+
+
+def compile_pack(
+    pack: Pack,
+    condition_vectors: Sequence[Vector],
+    action_vectors: Sequence[Vector] | None = None,
+) -> CompiledPack:
     """Make a pack ready, given the vectors of its conditions in order.
+
+    Without the vectors of what is said, nothing can be told to say the same.
 
     Raises:
         PackError: there is not one vector of one dimension per heuristic.
     """
-    if len(condition_vectors) != len(pack.heuristics):
-        raise PackError(
-            f"pack {pack.name!r} has {len(pack.heuristics)} heuristics and got "
-            f"{len(condition_vectors)} vectors: embed each condition once, in order"
-        )
+    _check_count(pack, "condition", condition_vectors)
+    if action_vectors is not None:
+        _check_count(pack, "action", action_vectors)
     ids = tuple(heuristic_id(pack.name, each.name) for each in pack.heuristics)
     whens = tuple(
         conditions.parse(each.when) if each.when is not None else None
@@ -208,10 +234,20 @@ def compile_pack(pack: Pack, condition_vectors: Sequence[Vector]) -> CompiledPac
         whens=whens,
         vectors=tuple(condition_vectors),
         conditions=vectors.stack(condition_vectors),
+        action_vectors=tuple(action_vectors or ()),
+        actions=vectors.stack(action_vectors or ()),
         fields_named=tuple(sorted(named)),
         rows={id_: row for row, id_ in enumerate(ids)},
         event_types={(event.type, event.source): event for event in pack.events},
     )
+
+
+def _check_count(pack: Pack, of: str, given: Sequence[Vector]) -> None:
+    if len(given) != len(pack.heuristics):
+        raise PackError(
+            f"pack {pack.name!r} has {len(pack.heuristics)} heuristics and got "
+            f"{len(given)} vectors: embed each {of} once, in order"
+        )
 
 
 def content_hash(heuristic: Heuristic) -> str:

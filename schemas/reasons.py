@@ -83,6 +83,20 @@ Refusal = Literal[
     "no_experiment",
 ]
 
+NotFormed = Literal[
+    "unreadable",
+    "type",
+    "condition_length",
+    "message_length",
+    "when_false",
+    "not_embedded",
+    "vote_withdrawn",
+    "model_failed",
+    "model_timeout",
+    "crowded",
+]
+"""Why a model's good answer became no heuristic."""
+
 Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unknown"]
 """How a fire ended; only `success` and `fail` move confidence."""
 

@@ -3,6 +3,7 @@
 Whoever replays a session reads them from the log, never from a file or the environment.
 """
 
+import operator
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -51,6 +52,9 @@ class ModelSettings(Part):
     deadline_s: Seconds = 30.0
 
 
+ENDORSEMENT_CAP = 0.65
+
+
 class LearningWeights(Part):
     """How much each source of credit counts."""
 
@@ -67,6 +71,10 @@ class LearningSettings(Part):
     gamma: float = Field(default=1.0, gt=0.0, le=1.0)
     """Forgetting toward the prior with each observation; 1 forgets nothing."""
     weights: LearningWeights = LearningWeights()
+    endorsement_cap: Unit = Field(
+        default=ENDORSEMENT_CAP, exclude_if=ENDORSEMENT_CAP.__eq__
+    )
+    """Models' agreement lifts a confidence up to here and no further."""
     deprecated_below: Unit = 0.3
     frozen_below: Unit = 0.1
 
@@ -111,6 +119,12 @@ class MindSettings(Part):
     """How candidates are put to it."""
     prediction: Prediction = Field(default="same", exclude_if="same".__eq__)
     """How it is asked how its answer will turn out."""
+    withhold: Unit = Field(default=0.0, exclude_if=(0.0).__eq__)
+    """With which probability a candidate that is not trusted is kept from the model."""
+    formation: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether a model's answer that is liked may become a heuristic."""
+    endorsement: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether heuristics earn by what a model says that was not shown them."""
     confidence_ceiling: Unit = 0.8
     """A model's own confidence counts up to here."""
     ttl_s: Seconds = 30.0

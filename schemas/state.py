@@ -38,6 +38,8 @@ PERSON_LIMIT = 1_000
 """With how many people an agent stands in rapport, at least."""
 ASK_LIMIT = 10_000
 """How many asks are remembered, at least, so that the first answer to each wins."""
+LESSON_LIMIT = 500
+"""How many models' answers can still become heuristics, at least."""
 RECENT_LIMIT = 10
 """How many events of a source novelty compares with."""
 
@@ -95,7 +97,7 @@ class Habit(Struct, frozen=True, kw_only=True):
 
 
 class Taught(Struct, frozen=True, kw_only=True):
-    """A heuristic that a person taught this agent."""
+    """A heuristic that this agent has besides those of packs."""
 
     id: str
     name: str
@@ -109,6 +111,9 @@ class Taught(Struct, frozen=True, kw_only=True):
     urgency: float
     content_hash: str
     vector: Vector
+    """Of the condition."""
+    action_vector: Vector = b""
+    """Of the text; empty if it was not embedded."""
     origin: Origin = "seeded"
 
 
@@ -119,7 +124,7 @@ class Shelf(Struct, frozen=True, eq=False):
     """By id."""
 
 
-SignalKind: TypeAlias = Literal["implicit", "explicit"]
+SignalKind: TypeAlias = Literal["implicit", "explicit", "endorsement"]
 
 
 class Signal(Struct, frozen=True, kw_only=True):
@@ -128,12 +133,15 @@ class Signal(Struct, frozen=True, kw_only=True):
     place: int
     """The sequence of the input that first gave it; a changed vote keeps it."""
     fire_id: str
-    """The fire it is about; for a vote on the heuristic itself `direct`."""
+    """The fire it is about; for a vote on the heuristic itself `direct`, for what a
+    model's answer shows the decision."""
     kind: SignalKind
     value: float
     """0 failure to 1 success."""
     votes: Map[str, float] = field(default_factory=Map)
     """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
+    similarity: float = 1.0
+    """Endorsement: how alike the words were, which its weight is by."""
 
 
 class Belief(Struct, frozen=True, kw_only=True):
@@ -149,6 +157,8 @@ class Belief(Struct, frozen=True, kw_only=True):
     settled_alpha: float
     """Prior and the evidence too old to change, as pseudo-counts."""
     settled_beta: float
+    settled_endorsed: float = 0.0
+    """What of the old evidence is endorsement, which has a cap of its own."""
     settled_successes: int = 0
     signals: tuple[Signal, ...] = ()
     """The newest evidence, in order of place."""
@@ -157,6 +167,13 @@ class Belief(Struct, frozen=True, kw_only=True):
     last_fired: datetime | None = None
     recent: Recent | None = None
     """Its latest fires and last success; None in a state of before they were kept."""
+
+
+class Reinforced(Struct, frozen=True, kw_only=True):
+    """A heuristic that says what a model had said, in the same situation."""
+
+    heuristic_id: str
+    content_hash: str
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
@@ -172,6 +189,10 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """The heuristic whose action the person saw, if one answered."""
     outcome: Outcome | None = None
     """How its fire ended, once known."""
+    suggested: tuple[str, ...] = ()
+    """The heuristics that the model was shown."""
+    reinforced: Reinforced | None = None
+    """The heuristic that a vote on the model's words counts for."""
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
@@ -207,6 +228,30 @@ class Trigger(Struct, frozen=True, kw_only=True):
 AskStatus: TypeAlias = Literal["open", "answered", "late"]
 
 
+class Lesson(Struct, frozen=True, kw_only=True):
+    """An event, and what a model said about it: what a heuristic may be made of."""
+
+    domain: str
+    source: str
+    type: str
+    text: str
+    fields: str
+    """The event's fields, as JSON."""
+    said: str = ""
+
+
+class Forming(Struct, frozen=True, kw_only=True):
+    """A lesson that a model was asked to make a heuristic of."""
+
+    ask_id: str
+    decision_id: str
+    actor: str
+    """Who liked the answer."""
+    value: float
+    """That person's latest vote on it."""
+    lesson: Lesson
+
+
 class Pending(Struct, frozen=True, kw_only=True):
     """A model's answer that is waited for."""
 
@@ -230,6 +275,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     """The event, for the rival's fire."""
     variant: Variant | None = None
     """The variant of an experiment that it was asked under."""
+    lesson: Lesson | None = None
+    """The event, for what may be learnt of the answer."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):
@@ -247,7 +294,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     due: datetime
     id: str
     """The fire or the ask it is about."""
-    purpose: Literal["outcome", "model", "race", "prediction"]
+    purpose: Literal["outcome", "model", "race", "prediction", "formation"]
 
 
 class Overrides(Struct, frozen=True, kw_only=True):
@@ -316,6 +363,12 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """What became of each ask, by id."""
     pending: Map[str, Pending] = field(default_factory=Map)
     """Models' answers that are waited for, by ask id."""
+    lessons: Bounded[str, Lesson | None] = field(
+        default_factory=lambda: Bounded(LESSON_LIMIT)
+    )
+    """What models said, by decision; None once a heuristic was made of it, or refused."""
+    forming: Map[str, Forming] = field(default_factory=Map)
+    """Heuristics that a model is asked to make, by ask id."""
     rapport: Bounded[str, Rapport] = field(
         default_factory=lambda: Bounded(PERSON_LIMIT)
     )

@@ -22,6 +22,7 @@ LEARNING: Mapping[str, tuple[float, float]] = {
     "learning.weights.outcome": (0.0, 100.0),
     "learning.weights.explicit": (0.0, 100.0),
     "learning.weights.endorsement": (0.0, 100.0),
+    "learning.endorsement_cap": (0.0, 1.0),
     "learning.deprecated_below": (0.0, 1.0),
     "learning.frozen_below": (0.0, 1.0),
 }
