@@ -236,3 +236,24 @@ async def test_a_failure_is_a_failure_again():
     assert [each.dropped for each in found] == ["llm_declined", None]
     assert [each.said for each in found] == [None, None]
     assert (ending.hits, ending.misses) == (2, 0)
+
+
+async def test_timers_run_by_the_recorded_clock():
+    """A race is lost or won by the time that the model took then, to the millisecond."""
+    chance = {"opportunity": 0.9, "actionability": 0.9, "goal_relevance": 0.9}
+    life = Life(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
+    asked = life.sense("health low", salience=chance)
+    life.wait(0.25).answer_model(asked, "Drink some water.")
+    life.wait(300).sense("health low", salience=chance)
+    hasty = StrategySpec(name="hybrid", parameters={"deadline_ms": 100})
+
+    same, _ = await lived_again(life, None, answers=STRICT)
+    other, _ = await lived_again(life, hasty)
+
+    assert same[0].said == "Drink some water."
+    assert same[0].winner is not None
+    assert same[0].winner.startswith("llm:")
+    assert other[0].said == "Drink."
+    assert other[0].winner == f"heuristic:{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
+    assert other[0].latency_ms is not None
+    assert other[0].latency_ms.middle == 100.0
