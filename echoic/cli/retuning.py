@@ -16,8 +16,8 @@ from echoic.cli.common import (
     settings_of,
     terminal_width,
 )
-from echoic.cli.recorded import evidence_of
 from echoic.errors import EchoicError
+from echoic.evidence import evidence_of
 from echoic.render import Style
 from replay.retuning.scoring import retuned
 from schemas.settings import SEED_LEARNING

@@ -1,8 +1,7 @@
 """`echoic tune`: search for better settings, and propose, apply or revert them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated
@@ -24,52 +23,18 @@ from echoic.cli.common import (
 )
 from echoic.cli.connected import on_instance
 from echoic.cli.progress import Progress
-from echoic.cli.recorded import evidence_of, lives_of
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
 from echoic.live import Connection
 from echoic.render import Style
-from echoic.settings import Settings
-from handlers.strategies import registry
-from replay.retuning.choices import (
-    GRID_LIMIT,
-    Grid,
-    MissingOptunaError,
-    Range,
-    RangeError,
-    Tpe,
-    parse_range,
-)
-from replay.retuning.searching import (
-    Gain,
-    Objective,
-    Proposer,
-    Search,
-    TooFewSessionsError,
-    Trial,
-    Values,
-)
-from replay.retuning.searching import search as searched
-from replay.retuning.skill import SkillObjective
-from replay.retuning.worth import Limits, WorthObjective
+from echoic.tuning import Task, ranges_of, tuned
+from handlers.strategies.registry import UnknownStrategyError
+from replay.retuning.choices import MissingOptunaError
+from replay.retuning.searching import Gain, Search, TooFewSessionsError, Trial
+from replay.retuning.worth import Limits
 from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
 from schemas.notes import ControlApplied
-from schemas.settings import LearningSettings
-from schemas.tuning import (
-    ANY_PARAMETER,
-    LEARNING,
-    STRATEGY_PREFIX,
-    TuningError,
-    learning_value,
-    learning_with,
-    parameter_in,
-    unknown,
-)
-
-SKILL = "prequential Brier skill"
-WORTH = "success, doubly robust"
-
-Ranges = Mapping[str, Range]
+from schemas.tuning import TuningError
 
 
 class _Tune(TyperGroup):
@@ -85,16 +50,15 @@ class _Tune(TyperGroup):
 app = new_app("tune", "Search for better settings; propose, apply, revert them.")
 app.info.cls = _Tune
 
+_CANNOT = (
+    TooFewSessionsError,
+    MissingOptunaError,
+    TuningError,
+    UnknownStrategyError,
+)
+"""Why there may be no search."""
+
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """What to search, by what, and from where."""
-
-    objective: Objective
-    name: str
-    current: Values
 
 
 @app.command()
@@ -130,17 +94,15 @@ def search(
     tune strategy.threshold=0.5..0.9 --max-model-share 0.3 --submit`. The exit code is 1 if
     nothing is recommended.
     """
-    ranges = _ranges([each for each in named if _is_parameter(each)])
+    ranges = ranges_of([each for each in named if _is_parameter(each)])
     names = [each for each in named if not _is_parameter(each)]
     settings = settings_of(data, agent)
     limits = Limits(model_share=max_model_share)
     try:
         task, found = asyncio.run(
-            _searched(settings, ranges, names, limits, (trials, seed))
+            tuned(settings, ranges, names, limits, (trials, seed))
         )
-    except (TooFewSessionsError, MissingOptunaError, TuningError) as error:
-        raise EchoicError(str(error)) from error
-    except registry.UnknownStrategyError as error:
+    except _CANNOT as error:
         raise EchoicError(str(error)) from error
     _show(task, found, as_json)
     if found.recommended is None:
@@ -220,79 +182,7 @@ def _is_parameter(text: str) -> bool:
     return bool(equals) and not Path(text).exists() and "/" not in name
 
 
-def _ranges(texts: Sequence[str]) -> dict[str, Range]:
-    found: dict[str, Range] = {}
-    for text in texts:
-        name, _, range_ = text.partition("=")
-        if name not in LEARNING and not name.startswith(STRATEGY_PREFIX):
-            raise EchoicError(str(unknown(name, ANY_PARAMETER)))
-        try:
-            found[name] = parse_range(range_, is_real=name in LEARNING)
-        except RangeError as error:
-            raise EchoicError(f"{name}: {error}") from error
-    if not found:
-        raise EchoicError(
-            "nothing is to be searched", next_step="echoic tune learning.gamma=0.9..1"
-        )
-    if 0 < sum(name in LEARNING for name in found) < len(found):
-        raise EchoicError(
-            "learning settings and a strategy's parameters are judged differently:"
-            " search them one after the other"
-        )
-    return found
-
-
-async def _searched(
-    settings: Settings,
-    ranges: Ranges,
-    names: Sequence[str],
-    limits: Limits,
-    trials: tuple[int, int],
-) -> tuple[_Task, Search]:
-    if all(name in LEARNING for name in ranges):
-        _check_learning(ranges)
-        task = await _learning_task(settings, ranges, names)
-        return task, await _run(task, ranges, trials)
-    async with lives_of(settings, names) as lives:
-        task = _strategy_task(WorthObjective(lives, limits), ranges)
-        return task, await _run(task, ranges, trials)
-
-
-async def _run(task: _Task, ranges: Ranges, trials: tuple[int, int]) -> Search:
-    proposer = _proposer(ranges, task, trials)
-    return await searched(task.objective, proposer, task.current)
-
-
-def _check_learning(ranges: Ranges) -> None:
-    for name in ranges:
-        for value in ranges[name].points:
-            learning_with(LearningSettings(), {name: value})
-
-
-async def _learning_task(
-    settings: Settings, ranges: Ranges, names: Sequence[str]
-) -> _Task:
-    evidence = await evidence_of(settings, names)
-    latest = max(evidence, key=lambda each: each.began_ns)
-    current = {name: learning_value(latest.learning, name) for name in ranges}
-    return _Task(SkillObjective(evidence), SKILL, current)
-
-
-def _strategy_task(objective: WorthObjective, ranges: Ranges) -> _Task:
-    standing = objective.standing
-    strategy = registry.create_decision_strategy(objective.spec, standing.settings)
-    found = {name: parameter_in(strategy.config, name) for name in ranges}
-    current = {name: value for name, value in found.items() if value is not None}
-    return _Task(objective, WORTH, current)
-
-
-def _proposer(ranges: Ranges, task: _Task, trials: tuple[int, int]) -> Proposer:
-    if len(ranges) <= GRID_LIMIT:
-        return Grid(ranges)
-    return Tpe(ranges, task.current, *trials)
-
-
-def _show(task: _Task, found: Search, as_json: bool) -> None:
+def _show(task: Task, found: Search, as_json: bool) -> None:
     if as_json:
         print_json(tuning_screen.as_json(found, task.current, task.name))
         return
