@@ -66,7 +66,7 @@ def search(
     named: Annotated[
         list[str],
         typer.Argument(
-            metavar="PARAM=RANGE... [SESSION|FILE]...",
+            metavar="PARAM=RANGE|SESSION|FILE",
             help="What to search, and in which recordings; all of the agent's, if none.",
         ),
     ],
