@@ -24,7 +24,7 @@ class Learnt:
     name: str
     domain: str
     origin: str
-    """`pack` or `seeded`."""
+    """`skill_pack`, `learned` or `seeded`."""
     condition: str
     when: str | None
     text: str
@@ -76,7 +76,7 @@ def _of_pack(pack: Pack, known: Remembered) -> Iterator[Learnt]:
             id_=heuristic_id(pack.name, each.name),
             name=each.name,
             domain=pack.name,
-            origin="pack",
+            origin="skill_pack",
             content=content_hash(each),
             declared=each.confidence,
             words=(each.condition, each.when, each.action.text),
@@ -89,7 +89,7 @@ def _taught(taught: Taught, known: Remembered) -> Learnt:
         id_=taught.id,
         name=taught.name,
         domain=taught.domain,
-        origin="seeded",
+        origin=taught.origin,
         content=taught.content_hash,
         declared=taught.declared,
         words=(taught.condition, taught.when, taught.text),

@@ -104,6 +104,7 @@ def _context(
         personality_biases=group.biases,
         urgency=here.urgency(),
         llm_arm=consulted.arm if consulted else None,
+        now=group.now,
     )
 
 

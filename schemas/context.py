@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from pydantic import JsonValue
 
 from schemas.controls import Action
-from schemas.decisions import Excluded, Exploration, Gate, heuristic_arm
-from schemas.reasons import Path, ResponseType, Silence
+from schemas.decisions import Excluded, Exploration, Factors, Gate, heuristic_arm
+from schemas.reasons import Origin, Path, ResponseType, Silence
+from schemas.recency import NEVER, Recent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,10 @@ class HeuristicCandidate:
     response_type: ResponseType = "suggestion"
     action: Action | None = None
     urgency: float = 0.0
+    origin: Origin = "learned"
+    """Where it is from."""
+    recent: Recent | None = NEVER
+    """When it last fired and succeeded; None if nobody knows."""
 
     @property
     def arm(self) -> str:
@@ -56,6 +62,17 @@ class DecisionContext:
     urgency: float = 0.0
     llm_arm: str | None = None
     """The arm of asking the model; None if there is no model."""
+    now: datetime | None = None
+    """The agent's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a strategy ranks a candidate by."""
+
+    arm: str
+    score: float
+    factors: Factors | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +89,8 @@ class Odds:
     """Whether others than the strategy had a say in them."""
     excluded: Excluded | None = None
     """The say that others would have had."""
+    scores: tuple[Scored, ...] = ()
+    """What candidates were ranked by; empty if that is their similarity."""
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 from echoic.cli.common import Data, Json, new_app, print_json, settings_of, table
 from echoic.strategies import strategy_of
-from handlers.strategies.heuristic_first import HeuristicFirst
+from handlers.strategies.heuristic_first import Trusting
 from handlers.strategies.own import Own
 from handlers.strategies.registry import (
     STRATEGIES,
@@ -92,7 +92,7 @@ def _parameters(
     kind = STRATEGIES.get(made.name)
     if kind is None:
         return [{"parameter": each, "value": given[each]} for each in given]
-    of_settings = from_settings(settings) if issubclass(kind, HeuristicFirst) else {}
+    of_settings = from_settings(settings) if issubclass(kind, Trusting) else {}
     return [
         {
             "parameter": name,

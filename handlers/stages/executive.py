@@ -15,6 +15,7 @@ from schemas.context import (
     DecisionResult,
     HeuristicCandidate,
     Odds,
+    Scored,
     Strategy,
 )
 from schemas.decisions import RACE, SILENT, Candidate, Draw, race_deadline_ms
@@ -71,7 +72,7 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
         draw=draw,
         heuristic=heuristic,
         path="llm" if race is not None else _path(arm, context, heuristic),
-        candidates=_weighed(context, by_arm),
+        candidates=_weighed(context, by_arm, odds.scores),
         race=race,
     )
 
@@ -138,9 +139,12 @@ def _race(arm: str, context: DecisionContext) -> Race | None:
 
 
 def _weighed(
-    context: DecisionContext, by_arm: Mapping[str, float]
+    context: DecisionContext,
+    by_arm: Mapping[str, float],
+    scores: tuple[Scored, ...],
 ) -> tuple[Candidate, ...]:
     """Every arm as it was weighed: heuristics, the model, races of them, silence."""
+    scored = {each.arm: each for each in scores}
     weighed = [
         Candidate(
             arm=each.arm,
@@ -151,7 +155,8 @@ def _weighed(
             confidence=each.confidence,
             alpha=each.alpha,
             beta=each.beta,
-            score=each.similarity,
+            score=scored[each.arm].score if scored else each.similarity,
+            factors=scored[each.arm].factors if scored else None,
         )
         for each in context.candidates
     ]

@@ -129,6 +129,8 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
         response_type=type_,
         action=says.action,
         urgency=heuristic.urgency,
+        origin=says.origin if isinstance(says, Taught) else "skill_pack",
+        recent=belief.recent,
     )
 
 

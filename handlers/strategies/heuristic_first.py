@@ -1,12 +1,14 @@
 """`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field
 
 from handlers.strategies.asking import Asking
 from handlers.strategies.ranking import ranked
-from schemas.context import DecisionContext, Odds
+from handlers.strategies.scoring import Rank, Weights, best_first, scored
+from schemas.context import DecisionContext, HeuristicCandidate, Odds
 from schemas.decisions import SILENT, Gate
 from schemas.message import Unit
 from schemas.numbers import clamp, round6
@@ -18,11 +20,8 @@ THRESHOLD_BIAS = "confidence_threshold"
 """The personality bias that adjusts the threshold."""
 
 
-class HeuristicFirst(Asking):
-    """Test the best candidate against the threshold; ask the model if it falls short."""
-
-    name: ClassVar[str] = "heuristic_first"
-    version: ClassVar[int] = 1
+class Trusting(Asking):
+    """What the strategies share that let a trusted heuristic answer."""
 
     confidence_threshold: Unit = 0.7
     """The confidence from which a heuristic answers by itself."""
@@ -31,21 +30,40 @@ class HeuristicFirst(Asking):
     llm_confidence_ceiling: Unit | None = 0.8
     """The model's own confidence counts up to here."""
 
-    def decide(self, context: DecisionContext) -> Odds:
-        """All the probability on the heuristic, the model or silence."""
-        best = next(iter(ranked(context.candidates)), None)
-        gates: tuple[Gate, ...] = ()
-        if best is not None:
-            gate = confidence_gate(best.confidence, self.threshold(context))
-            gates = (gate,)
-            if gate.passed:
-                return Odds.certain(best.arm, "strategy_silent", gate)
-        return ask_or_reject(context, gates)
-
     def threshold(self, context: DecisionContext) -> float:
         """The threshold with the personality's bias, within the safe range."""
         bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
         return round6(clamp(self.confidence_threshold + bias, *SAFE_THRESHOLDS))
+
+
+class HeuristicFirst(Weights, Trusting):
+    """Test the best candidate against the threshold; ask the model if it falls short."""
+
+    name: ClassVar[str] = "heuristic_first"
+    version: ClassVar[int] = 1
+
+    rank: Rank = Field(default="similarity", exclude_if="similarity".__eq__)
+    """By what the best is found: `similarity`, `similarity_confidence` or `full`."""
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """All the probability on one candidate, the model or silence."""
+        if self.rank == "similarity":
+            return self.odds(context, ranked(context.candidates))
+        scores = scored(context.candidates, self.rank, self, context.now)
+        pool = best_first(context.candidates, scores)
+        return replace(self.odds(context, pool), scores=scores)
+
+    def odds(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
+        """The odds once it is known in which order the candidates are tried."""
+        if not pool:
+            return ask_or_reject(context)
+        best = pool[0]
+        gate = confidence_gate(best.confidence, self.threshold(context))
+        if gate.passed:
+            return Odds.certain(best.arm, "strategy_silent", gate)
+        return ask_or_reject(context, (gate,))
 
 
 def confidence_gate(confidence: float, threshold: float) -> Gate:

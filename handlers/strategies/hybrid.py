@@ -6,8 +6,7 @@ from pydantic import Field
 
 from handlers.strategies.critical import criticality
 from handlers.strategies.heuristic_first import HeuristicFirst
-from handlers.strategies.ranking import ranked
-from schemas.context import DecisionContext, Odds
+from schemas.context import DecisionContext, HeuristicCandidate, Odds
 from schemas.decisions import race_arm
 
 
@@ -26,15 +25,16 @@ class Hybrid(HeuristicFirst):
     deadline_ms: int = Field(default=400, ge=1, le=600_000)
     """How long the model is waited for."""
 
-    def decide(self, context: DecisionContext) -> Odds:
+    def odds(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
         """All the probability on the race, else as `heuristic_first`."""
-        odds = super().decide(context)
-        best = next(iter(ranked(context.candidates)), None)
-        if best is None or odds.greedy != best.arm:
+        odds = super().odds(context, pool)
+        if not pool or odds.greedy != pool[0].arm:
             return odds
         if context.llm_arm is None or not context.immediate:
             return odds
-        if criticality(context, best.arm) is not None:
+        if criticality(context, pool[0].arm) is not None:
             return odds
-        race = race_arm(context.llm_arm, best.arm, self.deadline_ms)
+        race = race_arm(context.llm_arm, pool[0].arm, self.deadline_ms)
         return Odds.certain(race, odds.silence, *odds.gates)

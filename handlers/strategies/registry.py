@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from handlers.strategies import own
 from handlers.strategies.baselines import AlwaysLlm, Random, Silent
-from handlers.strategies.heuristic_first import HeuristicFirst
+from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.strategies.hybrid import Hybrid
 from handlers.strategies.thompson import Thompson
 from handlers.strategies.urgency import Urgency
@@ -19,7 +19,13 @@ from schemas.settings import MindSettings, StrategySpec
 from schemas.tuning import SHORT_NAMES
 
 Parameters = dict[str, JsonValue]
-Kind = type[HeuristicFirst] | type[AlwaysLlm] | type[Random] | type[Silent]
+Kind = (
+    type[HeuristicFirst]
+    | type[Thompson]
+    | type[AlwaysLlm]
+    | type[Random]
+    | type[Silent]
+)
 
 STRATEGIES: Mapping[str, Kind] = {
     "heuristic_first": HeuristicFirst,
@@ -69,7 +75,7 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
             f"strategy {spec.name!r}: a parameter is given by both of its names,"
             f" {', '.join(sorted(spec.parameters))}"
         )
-    if not issubclass(kind, HeuristicFirst):
+    if not issubclass(kind, Trusting):
         return given
     return {**from_settings(settings), **given}
 

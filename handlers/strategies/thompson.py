@@ -4,12 +4,12 @@ from typing import ClassVar
 
 from handlers.strategies import betas
 from handlers.strategies.exploring import whole
-from handlers.strategies.heuristic_first import HeuristicFirst, ask_or_reject
+from handlers.strategies.heuristic_first import Trusting, ask_or_reject
 from handlers.strategies.ranking import ranked
 from schemas.context import DecisionContext, Odds
 
 
-class Thompson(HeuristicFirst):
+class Thompson(Trusting):
     """Draw each candidate's worth from its Beta; the best answers if it is good enough.
 
     That is Thompson sampling: the highest draw answers if it reaches the threshold, else

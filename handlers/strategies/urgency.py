@@ -9,7 +9,6 @@ from handlers.strategies.heuristic_first import (
     ask_or_reject,
     confidence_gate,
 )
-from handlers.strategies.ranking import ranked
 from schemas.context import DecisionContext, HeuristicCandidate, Odds
 from schemas.decisions import Gate
 from schemas.message import Unit
@@ -43,9 +42,10 @@ class Urgency(HeuristicFirst):
     singular_margin: Unit = 0.1
     """How far behind the next similar match must lie."""
 
-    def decide(self, context: DecisionContext) -> Odds:
+    def odds(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
         """All the probability on one candidate, the model or silence."""
-        pool = ranked(context.candidates)
         if not pool:
             return ask_or_reject(context)
         threshold = self.threshold(context)

@@ -65,7 +65,7 @@ def of_taught(heuristic: Taught) -> Row:
             heuristic.response_type, heuristic.text, heuristic.action, heuristic.urgency
         ),
         "in_force": True,
-        "origin": "seeded",
+        "origin": heuristic.origin,
         "origin_id": None,
         "content_hash": heuristic.content_hash,
         **_embedding(heuristic.vector),
