@@ -46,7 +46,9 @@ InputMessage: TypeAlias = (
 )
 DecisionMessage: TypeAlias = decisions.Decided | decisions.Completed | decisions.Dropped
 AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked
-OutcomeMessage: TypeAlias = learning.OutcomeObserved | learning.OutcomeExpired
+OutcomeMessage: TypeAlias = (
+    learning.OutcomeObserved | learning.OutcomeExpired | learning.AdviceIgnored
+)
 LearningMessage: TypeAlias = (
     learning.FeedbackApplied
     | learning.FeedbackRefused
@@ -102,6 +104,7 @@ OUTPUTS: tuple[type[Message], ...] = (
     asks.DeliveryAsked,
     learning.OutcomeObserved,
     learning.OutcomeExpired,
+    learning.AdviceIgnored,
     learning.FeedbackApplied,
     learning.FeedbackRefused,
     learning.LifecycleChanged,

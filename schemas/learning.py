@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from schemas.feedback import Aspect
 from schemas.message import Message, Name, Part, Signed, Unit
 from schemas.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
 from schemas.subjects import Kind
@@ -25,8 +26,9 @@ class OutcomeObserved(OutcomeOfFire):
     """The world showed how the fire turned out."""
 
     outcome: Outcome
-    by: Literal["report", "pattern"]
-    """`report`: an event named the decision; `pattern`: one of the pack's was seen."""
+    by: Literal["report", "pattern", "undo"]
+    """`report`: an event named the decision; `pattern`: one of the pack's was seen;
+    `undo`: what it advised was soon taken back."""
     event_id: Name
     """The event that showed it."""
     pattern: str | None = None
@@ -35,6 +37,13 @@ class OutcomeObserved(OutcomeOfFire):
 
 class OutcomeExpired(OutcomeOfFire):
     """Nothing that was waited for was seen in time; confidence stays as it is."""
+
+
+class AdviceIgnored(OutcomeOfFire):
+    """The last of several fires in a row that nothing came of, nor anybody judged."""
+
+    count: int = Field(ge=1)
+    """How many they were; together they count once, for the last of them."""
 
 
 class Learning(Message):
@@ -53,6 +62,8 @@ class FeedbackApplied(Learning):
     content_hash: str | None = None
     actor: Name
     value: Signed
+    aspect: Aspect = Field(default="overall", exclude_if="overall".__eq__)
+    """What of it was judged; the vote counts there alone."""
     comment: str | None = None
     through: str | None = None
     """The decision whose vote this was: it counts for a heuristic that says the same."""

@@ -53,6 +53,7 @@ class ModelSettings(Part):
 
 
 ENDORSEMENT_CAP = 0.65
+IGNORED = 0.3
 
 
 class LearningWeights(Part):
@@ -61,6 +62,8 @@ class LearningWeights(Part):
     outcome: float = Field(default=1.0, ge=0.0)
     explicit: float = Field(default=0.8, ge=0.0)
     endorsement: float = Field(default=0.5, ge=0.0)
+    ignored: float = Field(default=IGNORED, ge=0.0, exclude_if=IGNORED.__eq__)
+    """Of advice that was ignored several times in a row, all of them together."""
 
 
 class LearningSettings(Part):
@@ -77,6 +80,14 @@ class LearningSettings(Part):
     """Models' agreement lifts a confidence up to here and no further."""
     deprecated_below: Unit = 0.3
     frozen_below: Unit = 0.1
+    calibrate_raters: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether what somebody says of everything counts for less."""
+    undo_s: float = Field(default=0.0, ge=0.0, le=3_600.0, exclude_if=(0.0).__eq__)
+    """So long after advice, an event that takes it back counts as its failure; 0: none
+    does."""
+    ignored_after: int = Field(default=0, ge=0, le=100, exclude_if=(0).__eq__)
+    """So many fires of a heuristic in a row that nothing came of count as one weak
+    failure; 0: silence never does."""
 
 
 SEED_LEARNING = LearningSettings(

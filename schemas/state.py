@@ -14,7 +14,9 @@ from schemas.asks import Rival, Words
 from schemas.bounded import Bounded
 from schemas.controls import Action
 from schemas.experiments import Experiment, Variant
+from schemas.feedback import Strand
 from schemas.learning import SettingChange
+from schemas.raters import Rater
 from schemas.reasons import Origin, Outcome, ResponseType
 from schemas.recency import Recent
 from schemas.settings import (
@@ -124,7 +126,7 @@ class Shelf(Struct, frozen=True, eq=False):
     """By id."""
 
 
-SignalKind: TypeAlias = Literal["implicit", "explicit", "endorsement"]
+SignalKind: TypeAlias = Literal["implicit", "explicit", "endorsement", "ignored"]
 
 
 class Signal(Struct, frozen=True, kw_only=True):
@@ -140,6 +142,8 @@ class Signal(Struct, frozen=True, kw_only=True):
     """0 failure to 1 success."""
     votes: Map[str, float] = field(default_factory=Map)
     """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
+    bases: Map[str, float] = field(default_factory=Map)
+    """Explicit: what each actor used to say of anything when they voted, -1 to 1."""
     similarity: float = 1.0
     """Endorsement: how alike the words were, which its weight is by."""
 
@@ -165,6 +169,8 @@ class Belief(Struct, frozen=True, kw_only=True):
     fire_count: int = 0
     success_count: int = 0
     last_fired: datetime | None = None
+    ignored: int = 0
+    """Of how many fires in a row nothing came, since that last counted."""
     recent: Recent | None = None
     """Its latest fires and last success; None in a state of before they were kept."""
 
@@ -189,6 +195,12 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """The heuristic whose action the person saw, if one answered."""
     outcome: Outcome | None = None
     """How its fire ended, once known."""
+    is_judged: bool = False
+    """Whether anybody ever voted on it."""
+    entries: tuple[Strand, ...] = ()
+    """Where votes on it count."""
+    is_ignored: bool = False
+    """Whether its fire stands for several that were ignored."""
     suggested: tuple[str, ...] = ()
     """The heuristics that the model was shown."""
     reinforced: Reinforced | None = None
@@ -213,6 +225,18 @@ class OpenFire(Struct, frozen=True, kw_only=True):
     domain: str
     entities: tuple[str, ...]
     expectations: tuple[Expectation, ...]
+
+
+class ShownFire(Struct, frozen=True, kw_only=True):
+    """A fire that was shown a moment ago, and may be taken back."""
+
+    fire_id: str
+    decision_id: str
+    heuristic_id: str
+    content_hash: str
+    at: datetime
+    domain: str
+    entities: tuple[str, ...]
 
 
 class Trigger(Struct, frozen=True, kw_only=True):
@@ -354,11 +378,16 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Heuristics frozen by hand."""
     beliefs: Map[str, Belief] = field(default_factory=Map)
     """By `<heuristic id>@<content hash>`."""
+    fits: Map[str, Belief] = field(default_factory=Map)
+    """How well conditions tell their situations, under the same keys, as far as anybody
+    judged that."""
     decisions: Bounded[str, Remembered] = field(
         default_factory=lambda: Bounded(DECISION_LIMIT)
     )
     fires: tuple[OpenFire, ...] = ()
     """Oldest first."""
+    shown: tuple[ShownFire, ...] = ()
+    """What may still be taken back, oldest first."""
     asks: Bounded[str, AskStatus] = field(default_factory=lambda: Bounded(ASK_LIMIT))
     """What became of each ask, by id."""
     pending: Map[str, Pending] = field(default_factory=Map)
@@ -373,6 +402,8 @@ class AgentState(Struct, frozen=True, kw_only=True):
         default_factory=lambda: Bounded(PERSON_LIMIT)
     )
     """By person."""
+    raters: Bounded[str, Rater] = field(default_factory=lambda: Bounded(PERSON_LIMIT))
+    """How people use to judge, by person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""
 

@@ -22,11 +22,14 @@ LEARNING: Mapping[str, tuple[float, float]] = {
     "learning.weights.outcome": (0.0, 100.0),
     "learning.weights.explicit": (0.0, 100.0),
     "learning.weights.endorsement": (0.0, 100.0),
+    "learning.weights.ignored": (0.0, 100.0),
     "learning.endorsement_cap": (0.0, 1.0),
     "learning.deprecated_below": (0.0, 1.0),
     "learning.frozen_below": (0.0, 1.0),
+    "learning.calibrate_raters": (False, True),
 }
-"""Every learning setting, and what it may be, ends included."""
+"""Every learning setting, and what it may be, ends included; a pair of booleans is one
+that is on or off."""
 
 STRATEGY_PREFIX = "strategy."
 """How the name of a parameter of the agent's strategy begins."""
@@ -67,7 +70,7 @@ def learning_value(learning: LearningSettings, name: str) -> float:
     value: object = learning
     for part in name.split(".")[1:]:
         value = getattr(value, part)
-    assert isinstance(value, float)
+    assert isinstance(value, bool | float)
     return value
 
 
@@ -120,9 +123,17 @@ def _checked(name: str, value: Scalar) -> float:
     if name not in LEARNING:
         raise unknown(name)
     low, high = LEARNING[name]
+    if isinstance(low, bool):
+        return _switched(name, value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= float(value) <= high:
         raise TuningError(
             f"{name} = {value!r} is not allowed: give a number from {low:g} to {high:g}"
         )
     return float(value)
+
+
+def _switched(name: str, value: Scalar) -> bool:
+    if value not in (0, 1):
+        raise TuningError(f"{name} = {value!r} is not allowed: give true or false")
+    return bool(value)
