@@ -14,7 +14,7 @@ from functools import lru_cache
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import recency
+from projections.folds import raters, recency
 from schemas.numbers import clamp, round6
 from schemas.reasons import Lifecycle
 from schemas.recency import NEVER
@@ -28,6 +28,9 @@ VOTER_LIMIT = 1_000
 """How many people's votes on one fire count."""
 
 _DECLARED = (0.05, 0.95)
+_STRENGTH = {"implicit": 3, "explicit": 2, "ignored": 1, "endorsement": 0}
+"""Which of a fire's signals says how it went."""
+_NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
 
 
 def initial(declared: float, learning: LearningSettings) -> Belief:
@@ -67,12 +70,36 @@ def told(belief: Belief, fire_id: str, is_success: bool, at: datetime) -> Belief
 def observed(
     belief: Belief, fire_id: str, success: bool, place: int, learning: LearningSettings
 ) -> Belief:
-    """The belief after the world showed how a fire ended; the first showing counts."""
-    if _find(belief, fire_id, "implicit") is not None:
+    """The belief after the world showed how a fire ended; the first showing counts.
+
+    It takes the place of what was made of the world's silence.
+    """
+    belief = replace(belief, ignored=0)
+    if find(belief, fire_id, "implicit") is not None:
         return belief
     signal = Signal(
         place=place, fire_id=fire_id, kind="implicit", value=1.0 if success else 0.0
     )
+    index = find(belief, fire_id, "ignored")
+    if index is None:
+        return _with_signal(belief, signal, learning)
+    signal = replace(signal, place=belief.signals[index].place)
+    return _changed(belief, index, (signal,), learning)
+
+
+def expired(belief: Belief, *, is_judged: bool) -> Belief:
+    """The belief after nothing came of a fire; if somebody judged it, it was noticed."""
+    return replace(belief, ignored=0 if is_judged else belief.ignored + 1)
+
+
+def ignored(
+    belief: Belief, fire_id: str, place: int, learning: LearningSettings
+) -> Belief:
+    """The belief after several fires in a row were ignored, the last of them `fire_id`."""
+    belief = replace(belief, ignored=0)
+    if find(belief, fire_id, "implicit") is not None:
+        return belief
+    signal = Signal(place=place, fire_id=fire_id, kind="ignored", value=0.0)
     return _with_signal(belief, signal, learning)
 
 
@@ -83,23 +110,55 @@ def voted(
     vote: float,
     place: int,
     learning: LearningSettings,
+    base: float = 0.0,
 ) -> Belief:
-    """The belief after an actor's vote, which replaces that actor's earlier one."""
-    index = _find(belief, fire_id, "explicit")
-    votes = belief.signals[index].votes if index is not None else Map[str, float]()
+    """The belief after an actor's vote, which replaces that actor's earlier one.
+
+    `base` is what the actor used to say until then.
+    """
+    belief = replace(belief, ignored=0)
+    index = find(belief, fire_id, "explicit")
+    held = _NO_VOTES if index is None else belief.signals[index]
+    votes, bases = held.votes, held.bases
     if actor in votes or len(votes) < VOTER_LIMIT:
-        votes = votes.set(actor, vote)
+        votes, bases = votes.set(actor, vote), _without(bases, actor)
+        bases = bases.set(actor, base) if base else bases
     signal = Signal(
-        place=belief.signals[index].place if index is not None else place,
+        place=place if index is None else held.place,
         fire_id=fire_id,
         kind="explicit",
         value=_mean_on_unit(votes),
         votes=votes,
+        bases=bases,
     )
     if index is None:
         return _with_signal(belief, signal, learning)
-    signals = (*belief.signals[:index], signal, *belief.signals[index + 1 :])
-    return _recounted(replace(belief, signals=signals), learning)
+    return _changed(belief, index, (signal,), learning)
+
+
+def withdrawn(
+    belief: Belief, fire_id: str, actor: str, learning: LearningSettings
+) -> Belief:
+    """The belief without an actor's vote on a fire, if that can still be changed."""
+    index = find(belief, fire_id, "explicit")
+    if index is None or actor not in belief.signals[index].votes:
+        return belief
+    held = belief.signals[index]
+    votes: Map[str, float] = held.votes.delete(actor)
+    if not votes:
+        return _changed(belief, index, (), learning)
+    left = replace(
+        held, votes=votes, bases=_without(held.bases, actor), value=_mean_on_unit(votes)
+    )
+    return _changed(belief, index, (left,), learning)
+
+
+def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
+    """Where among the signals that can still change this one stands."""
+    for index, signal in enumerate(belief.signals):
+        if signal.fire_id == fire_id and signal.kind == kind:
+            return index
+    return None
 
 
 def relearnt(
@@ -138,10 +197,10 @@ def confidence(
 ) -> tuple[float, float]:
     """The pseudo-counts after `signals`, starting from `alpha` and `beta`."""
     for signal in signals:
-        weight = _weight(signal.kind, learning)
-        alpha = prior[0] + learning.gamma * (alpha - prior[0]) + weight * signal.value
+        weight, value = _counted(signal, learning)
+        alpha = prior[0] + learning.gamma * (alpha - prior[0]) + weight * value
         beta = prior[1] + learning.gamma * (beta - prior[1])
-        beta += weight * (1.0 - signal.value)
+        beta += weight * (1.0 - value)
     return alpha, beta
 
 
@@ -188,7 +247,7 @@ def _successes(signals: tuple[Signal, ...]) -> int:
     stronger: dict[str, Signal] = {}
     for signal in signals:
         held = stronger.get(signal.fire_id)
-        if held is None or signal.kind == "implicit":
+        if held is None or _STRENGTH[signal.kind] > _STRENGTH[held.kind]:
             stronger[signal.fire_id] = signal
     return sum(1 for signal in stronger.values() if signal.value > 0.5)
 
@@ -198,16 +257,38 @@ def _prior(declared: float, kappa: float) -> tuple[float, float]:
     return kappa * c, kappa * (1.0 - c)
 
 
-def _weight(kind: SignalKind, learning: LearningSettings) -> float:
+def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
+    """The weight and the value that a signal counts with."""
     weights = learning.weights
-    return weights.outcome if kind == "implicit" else weights.explicit
+    if signal.kind == "implicit":
+        return weights.outcome, signal.value
+    if signal.kind == "ignored":
+        return weights.ignored, signal.value
+    if learning.calibrate_raters and signal.bases:
+        return _calibrated(signal, weights.explicit)
+    return weights.explicit, signal.value
 
 
-def _find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
-    for index, signal in enumerate(belief.signals):
-        if signal.fire_id == fire_id and signal.kind == kind:
-            return index
-    return None
+def _calibrated(signal: Signal, weight: float) -> tuple[float, float]:
+    """Votes with what somebody always says counting for less."""
+    total = mean = 0.0
+    for actor in sorted(signal.votes):
+        vote = signal.votes[actor]
+        share = raters.share(vote, signal.bases.get(actor, 0.0))
+        total += share
+        mean += share * (vote + 1.0) / 2.0
+    return weight * total / len(signal.votes), mean / total
+
+
+def _changed(
+    belief: Belief, index: int, into: tuple[Signal, ...], learning: LearningSettings
+) -> Belief:
+    signals = (*belief.signals[:index], *into, *belief.signals[index + 1 :])
+    return _recounted(replace(belief, signals=signals), learning)
+
+
+def _without(bases: Map[str, float], actor: str) -> Map[str, float]:
+    return bases.delete(actor) if actor in bases else bases
 
 
 def _mean_on_unit(votes: Map[str, float]) -> float:
