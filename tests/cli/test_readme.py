@@ -1,5 +1,6 @@
 """The README's own words, run as they stand."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -48,3 +49,22 @@ def test_the_sensor_works(live: Program) -> None:
 
     assert done.returncode == 0, done.stderr
     assert eventually(decided).code == 0
+
+
+def test_the_comparison_is_what_the_command_prints() -> None:
+    """The A/B section shows the real output for the shipped session."""
+    shown = block("## Is another strategy better?", "console")
+    command, _, expected = shown.partition("\n")
+    arguments = shlex.split(command.removeprefix("$ echoic "))
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "echoic", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "96"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == expected
