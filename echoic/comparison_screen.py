@@ -4,8 +4,9 @@ Its rule: pure, a document in and lines out; each number says what kind it is.
 """
 
 from collections.abc import Iterator
+from textwrap import wrap
 
-from echoic.render import PLAIN, Style, counted, visible
+from echoic.render import PLAIN, Style, counted, fitted, visible
 from replay.comparing.document import (
     Choice,
     Comparison,
@@ -25,7 +26,7 @@ _COLOURS = {
     "WORSE": "red",
     "INVALID": "red",
 }
-_NAME, _NUMBER = 24, 13
+_NAME, _NUMBER = 20, 12
 
 
 def lines(document: Document, style: Style = PLAIN) -> Iterator[str]:
@@ -59,7 +60,7 @@ def _head(document: Document, style: Style) -> Iterator[str]:
             f"  first divergence: session {first.session}, input"
             f" {first.sequence}{place}: {first.what}"
         )
-    yield _outcome_line(document)
+    yield from wrap(_outcome_line(document), style.width, subsequent_indent="  ")
 
 
 def _outcome_line(document: Document) -> str:
@@ -89,12 +90,14 @@ def _comparison(
     yield ""
     yield from _flips(comparison, style)
     for each in comparison.next:
-        yield f"→ {each}"
+        yield from wrap(
+            f"→ {each}", style.width, subsequent_indent="  ", break_on_hyphens=False
+        )
 
 
 def _row(name: str, first: str, second: str, delta: str, kind: str) -> str:
     columns = f"{name:<{_NAME}}{first:>{_NUMBER}}{second:>{_NUMBER}}"
-    return f"{columns}  {delta:<26}  {kind}".rstrip()
+    return f"{columns}  {delta:<24}  {kind}".rstrip()
 
 
 def _fact(fact: Fact) -> str:
@@ -126,7 +129,8 @@ def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
     gates = comparison.estimate["difference"]["gates"]
     passed = [gate["name"] for gate in gates if gate["status"] == "ok"]
     if passed:
-        yield f"✓ gates passed: {', '.join(name.replace('_', ' ') for name in passed)}"
+        names = ", ".join(name.replace("_", " ") for name in passed)
+        yield from wrap(f"✓ gates passed: {names}", style.width, subsequent_indent="  ")
     for gate in gates:
         if gate["status"] != "ok":
             colour = "yellow" if gate["status"] == "caution" else "red"
@@ -139,9 +143,12 @@ def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
     colour = _COLOURS.get(comparison.verdict, "yellow")
     short = "  short-term only" if comparison.short_term_only else ""
     yield style.paint(f"VERDICT  {comparison.verdict}{short}", colour)
-    yield f"  {comparison.estimand}"
+    yield from wrap(comparison.estimand, style.width, initial_indent="  ",
+                    subsequent_indent="  ")  # fmt: skip
     for reason in comparison.reasons:
-        yield f"  · {reason['detail']}"
+        yield from wrap(
+            f"  · {reason['detail']}", style.width, subsequent_indent="    "
+        )
     if comparison.holm is not None:
         p, adjusted = comparison.holm["p"], comparison.holm["adjusted"]
         yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"
@@ -169,13 +176,13 @@ def _flip(flip: Flip, style: Style) -> Iterator[str]:
     seen = "never observed"
     if flip.outcome is not None:
         seen = f"outcome {flip.outcome:g} ({flip.outcome_from})"
-    head = f"  {flip.status:<11} {flip.session}#{flip.sequence}  {visible(flip.text)}"
-    yield head[: style.width]
-    yield style.paint(
-        f"    {_side(flip.baseline)}  →  {_side(flip.challenger)}"
-        f"   p {flip.logged.challenger_probability:g}, {seen}"[: style.width - 1],
-        "dim",
-    )
+    tail = f"p {flip.logged.challenger_probability:g}, {seen}"
+    what = f"{flip.session}#{flip.sequence} {flip.text}"
+    room = style.width - len(tail) - 17
+    yield f"  {flip.status:<12} {fitted(what, room)}  {tail}"
+    half = (style.width - 9) // 2
+    ours, theirs = fitted(_side(flip.baseline), half), _side(flip.challenger)
+    yield style.paint(f"    {ours.rstrip()}  →  {fitted(theirs, half).rstrip()}", "dim")
 
 
 def _side(choice: Choice) -> str:

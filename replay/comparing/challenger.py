@@ -150,7 +150,7 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
         unit="share",
         baseline=None,
         challenger=1.0 - flipped / len(shares) if shares else None,
-        note=f"{flipped:.4g} of {len(shares):,} decisions flip",
+        note=f"{flipped:.4g} of {len(shares):,} flip",
     )
 
 
@@ -165,7 +165,7 @@ def _drift(lives: Sequence[Life]) -> Iterator[Fact]:
             unit="share",
             baseline=None,
             challenger=drifted / compared,
-            note=f"{drifted:,} decide otherwise in the challenger's own life",
+            note=f"{drifted:,} of {compared:,} differ",
         )
 
 

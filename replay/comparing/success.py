@@ -88,7 +88,7 @@ def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
             challenger=None,
             delta=None,
             ci=difference.bounds,
-            note="holds whatever was not seen",
+            note=None,
         ),
         Headline(
             name="predicted",
@@ -97,7 +97,7 @@ def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
             baseline=base.dm,
             challenger=target.dm,
             delta=None if target.dm is None or base.dm is None else target.dm - base.dm,
-            note="by a model of the outcomes; decides nothing",
+            note="decides nothing",
         ),
     )
 
@@ -171,7 +171,7 @@ def _untold(found: Estimate) -> Headline:
         baseline=found.baseline.dr,
         challenger=None,
         delta=None,
-        note=f"{found.difference.flip_observations:.0f} flip observations: see the gates",
+        note="see the gates",
     )
 
 
@@ -275,7 +275,7 @@ def _shared(evidence: Evidence) -> Headline:
         baseline=mean,
         challenger=mean,
         delta=None,
-        note=f"{len(values)} decisions that both make; no value of either",
+        note=f"{len(values)} agree, no value",
     )
 
 

@@ -41,8 +41,13 @@ class Whole:
 
     @cached_property
     def decisions(self) -> list[LoggedDecision]:
-        """Every decision that reached a strategy."""
-        return [each for result in self.results for each in result.decisions]
+        """Every decision that reached a strategy, its session named as no other is."""
+        known: dict[str, str] = {}
+        return [
+            replace(each, session=_named(each.session, result, known))
+            for result in self.results
+            for each in result.decisions
+        ]
 
     @cached_property
     def outcomes(self) -> dict[str, Outcome]:
@@ -131,6 +136,14 @@ class Whole:
             if telling.said is not None
         ]
         return sum(each.votes > 0 for each in said) / len(said) if said else 0.0
+
+
+def _named(session: str, result: SessionResult, known: dict[str, str]) -> str:
+    """The session's name; one that another recording has, too, gets its digest."""
+    digest = result.recording.digest
+    if known.setdefault(session, digest) == digest:
+        return session
+    return f"{session} of {digest}"
 
 
 def _session(result: SessionResult) -> SessionPart:
