@@ -9,11 +9,13 @@ from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from replay import views
 from replay.logged_decision import LoggedDecision as LoggedDecision
 from replay.logged_decision import decision_of
+from replay.recalling import Recalling, known
 from replay.sources import Recording
 from replay.standing import Asked, Contender, Standing, brought
 from replay.views import (
@@ -27,6 +29,7 @@ from schemas.experiments import VariantName
 from schemas.numbers import round6
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.record import Record
+from schemas.state import STRANGER
 from schemas.subjects import SHARED_AGENT
 from streams.order import Group
 
@@ -49,6 +52,7 @@ async def logged_state(
         UnreadableOutputError: an output is damaged, or of a newer program.
         LogDamaged, SessionFileError: the recording is not sound or not whole.
         MissingPackError: a pack in force is not in the recording's store.
+        UnknownPastError: a strategy ranks by what the recording does not tell.
     """
     reader = _Reader(recording, tuple(strategies))
     await reader.begin()
@@ -65,7 +69,12 @@ async def logged_state(
 
 
 def context_of(
-    decided: DecidedView, event: EventView, standing: Standing, llm_arm: str | None
+    decided: DecidedView,
+    event: EventView,
+    standing: Standing,
+    llm_arm: str | None,
+    recalling: Recalling,
+    now: datetime,
 ) -> DecisionContext:
     """The context that a strategy had, or would have had, at a recorded decision.
 
@@ -79,7 +88,7 @@ def context_of(
         salience=decided.salience.dimensions,
         candidates=tuple(
             [
-                _candidate(each, standing)
+                _candidate(each, standing, recalling)
                 for each in decided.candidates
                 if each.arm.startswith(_HEURISTIC)
             ]
@@ -89,11 +98,15 @@ def context_of(
         personality_biases=standing.biases,
         urgency=round6(event.urgency or 0.0),
         llm_arm=llm_arm,
+        now=now,
     )
 
 
-def _candidate(weighed: CandidateView, standing: Standing) -> HeuristicCandidate:
-    heuristic_id, _, content_hash = weighed.arm[len(_HEURISTIC) :].rpartition("@")
+def _candidate(
+    weighed: CandidateView, standing: Standing, recalling: Recalling
+) -> HeuristicCandidate:
+    key = weighed.arm[len(_HEURISTIC) :]
+    heuristic_id, _, content_hash = key.rpartition("@")
     words = standing.words(weighed.arm)
     if words is None:
         raise UnreadableOutputError(
@@ -113,6 +126,8 @@ def _candidate(weighed: CandidateView, standing: Standing) -> HeuristicCandidate
         response_type=words.response_type,
         action=words.action,
         urgency=words.urgency,
+        origin=words.origin,
+        recent=recalling.of(key),
     )
 
 
@@ -125,6 +140,8 @@ class _Reader:
         self._recording = recording
         self._strategies = strategies
         self._standing = Standing.of(recording.start, recording.agent)
+        start = recording.start.agents.get(recording.agent, STRANGER)
+        self._recalling = Recalling(start.beliefs)
         self._ready: dict[VariantName | None, _Ready] = {}
         self._held: deque[_Held] = deque()
         self._open: dict[str, _Held] = {}
@@ -159,8 +176,8 @@ class _Reader:
                     self._dropped(group.input, record)
                 case "control_applied" | "proposal_made":
                     is_control = True
-                case _:
-                    pass
+                case token:
+                    self._recalling.take(token, record)
         if is_control:
             self._change(group)
         return self._complete()
@@ -172,7 +189,9 @@ class _Reader:
 
     def _change(self, group: Group) -> None:
         outputs = [read_output(record) for record in group.outputs]
-        self._standing = self._standing.after(read_input(group.input), outputs)
+        taken, before = read_input(group.input), self._standing.agent
+        self._standing = self._standing.after(taken, outputs)
+        self._recalling.change(taken, before, self._standing.agent)
         self._ready = {}
         self.lacks_packs = bool(self._standing.needs_packs())
 
@@ -183,7 +202,8 @@ class _Reader:
         context: DecisionContext | None = None
         odds: tuple[Odds, ...] = ()
         if decided.path != "none":
-            context, odds = self._ask(decided, event)
+            now = datetime.fromisoformat(output.headers["ce-time"])
+            context, odds = self._ask(decided, event, now)
         held = _Held(
             decision_of(input_, output, decided, event, context, odds), decided.final
         )
@@ -192,12 +212,17 @@ class _Reader:
             self._open[held.decision.decision_id] = held
 
     def _ask(
-        self, decided: DecidedView, event: EventView
+        self, decided: DecidedView, event: EventView, now: datetime
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
         """The context with the model's arm as the agent had it, and everyone's odds."""
         variant = decided.experiment.variant if decided.experiment else None
         ready = self._ready.get(variant) or self._prepare(variant)
-        own = context_of(decided, event, ready.standing, ready.llm_arm)
+        own = context_of(
+            decided, event, ready.standing, ready.llm_arm, self._recalling, now
+        )
+        if ready.recalls:
+            for each in own.candidates:
+                known(each.recent, each.arm)
         odds = []
         for asked in ready.asked:
             is_same = asked.llm_arm == own.llm_arm
@@ -208,7 +233,8 @@ class _Reader:
     def _prepare(self, variant: VariantName | None) -> "_Ready":
         standing = self._standing.under(variant)
         asked = tuple(map(standing.asked, self._strategies))
-        ready = _Ready(standing, standing.asked(None).llm_arm, asked)
+        recalls = any(getattr(each.strategy, "rank", "") == "full" for each in asked)
+        ready = _Ready(standing, standing.asked(None).llm_arm, asked, recalls)
         self._ready[variant] = ready
         return ready
 
@@ -244,6 +270,8 @@ class _Ready:
     llm_arm: str | None
     """That of the agent's own strategy."""
     asked: tuple[Asked, ...]
+    recalls: bool
+    """Whether one of them weighs when a heuristic last fired and succeeded."""
 
 
 class _Held:

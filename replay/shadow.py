@@ -1,16 +1,19 @@
 """Shadow: another strategy is asked about each decision as it is made, and never acts.
 
 It reads the live log and holds nothing that could write. What it is asked with is what the
-recording says: the candidates, goals and settings that the decision was made with.
+recording says: the candidates, goals and settings that the decision was made with. Fires
+and successes of before it began to follow it does not know.
 """
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from replay import views
 from replay.in_force import standing_before
 from replay.logged import context_of
+from replay.recalling import Recalling
 from replay.standing import Asked, Standing, brought
 from schemas.context import Odds
 from schemas.decisions import SILENT
@@ -118,6 +121,7 @@ class _Shadow:
 
     def __init__(self, standing: Standing, strategy: StrategySpec) -> None:
         self._strategy = strategy
+        self._recalling = Recalling({})
         self.change(standing)
         self._asked(None)
 
@@ -133,11 +137,14 @@ class _Shadow:
         for output in group.outputs:
             token = views.token_of(output)
             is_control |= token in ("control_applied", "proposal_made")
+            self._recalling.take(token, output)
             if token == "decided":
                 found.append(self._shadowed(group.input, output))
         if is_control:
             outputs = [read_output(each) for each in group.outputs]
-            self.change(self.standing.after(read_input(group.input), outputs))
+            taken, before = read_input(group.input), self.standing.agent
+            self.change(self.standing.after(taken, outputs))
+            self._recalling.change(taken, before, self.standing.agent)
         return found
 
     def _shadowed(self, input_: Record, output: Record) -> Shadowed | None:
@@ -146,7 +153,9 @@ class _Shadow:
             return None
         variant = decided.experiment.variant if decided.experiment else None
         standing, asked = self._asked(variant)
-        context = context_of(decided, event, standing, asked.llm_arm)
+        now = datetime.fromisoformat(output.headers["ce-time"])
+        recalling = self._recalling
+        context = context_of(decided, event, standing, asked.llm_arm, recalling, now)
         odds: Odds = asked.strategy.decide(context)
         words = standing.words(odds.greedy)
         return Shadowed(

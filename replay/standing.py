@@ -24,7 +24,7 @@ from schemas.experiments import Variant, VariantName
 from schemas.learning import ProposalMade
 from schemas.notes import ControlApplied
 from schemas.packs import CompiledPack, Heuristic, compile_pack, from_blob
-from schemas.reasons import ResponseType
+from schemas.reasons import Origin, ResponseType
 from schemas.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.state import STRANGER, AgentState, PartitionState, SharedState, Taught
 from schemas.subjects import SHARED_AGENT
@@ -49,6 +49,7 @@ class Words:
     response_type: ResponseType
     action: Action | None
     urgency: float
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ def _taught_words(taught: Taught) -> Words:
         taught.response_type,
         taught.action,
         taught.urgency,
+        taught.origin,
     )
 
 
@@ -217,5 +219,10 @@ def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
 def _heuristic_words(heuristic: Heuristic) -> Words:
     says = heuristic.action
     return Words(
-        heuristic.condition, says.text, says.type, says.action, heuristic.urgency
+        heuristic.condition,
+        says.text,
+        says.type,
+        says.action,
+        heuristic.urgency,
+        "skill_pack",
     )

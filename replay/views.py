@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from schemas.asks import DeliveryAsked
 from schemas.catalogue import message_type
-from schemas.decisions import Completed, Decided, Dropped
+from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.experiments import VariantName
+from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.message import Message
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.reasons import Drop, Path, Silence
@@ -132,6 +133,32 @@ class DeliveryView(Struct, frozen=True):
     decision_id: str
 
 
+class FiredView(Struct, frozen=True):
+    """A heuristic's part in a decision."""
+
+    heuristic_id: str
+    content_hash: str
+    mode: str
+
+
+class ObservedView(Struct, frozen=True):
+    """How a fire turned out."""
+
+    fire_id: str
+    heuristic_id: str
+    content_hash: str
+    outcome: str
+
+
+class VoteView(Struct, frozen=True):
+    """A vote that counted."""
+
+    value: float
+    fire_id: str | None = None
+    heuristic_id: str | None = None
+    content_hash: str | None = None
+
+
 class ResultView(Struct, frozen=True):
     """What came back from a model."""
 
@@ -150,7 +177,16 @@ class ResultView(Struct, frozen=True):
 
 _DECODERS: Mapping[type[Any], Any] = {
     view: msgspec.json.Decoder(view)
-    for view in (DecidedView, CompletedView, DroppedView, DeliveryView, EventView)
+    for view in (
+        DecidedView,
+        CompletedView,
+        DroppedView,
+        DeliveryView,
+        EventView,
+        FiredView,
+        ObservedView,
+        VoteView,
+    )
 }
 
 
@@ -206,6 +242,33 @@ def delivery(record: Record) -> DeliveryView:
         UnreadableOutputError: it is none.
     """
     return _output(record, DeliveryAsked, DeliveryView)
+
+
+def fired(record: Record) -> FiredView:
+    """Read a `HeuristicFired`.
+
+    Raises:
+        UnreadableOutputError: it is none.
+    """
+    return _output(record, HeuristicFired, FiredView)
+
+
+def observed(record: Record) -> ObservedView:
+    """Read an `OutcomeObserved`.
+
+    Raises:
+        UnreadableOutputError: it is none.
+    """
+    return _output(record, OutcomeObserved, ObservedView)
+
+
+def feedback(record: Record) -> VoteView:
+    """Read a `FeedbackApplied`.
+
+    Raises:
+        UnreadableOutputError: it is none.
+    """
+    return _output(record, FeedbackApplied, VoteView)
 
 
 def event(record: Record) -> EventView:
