@@ -1,0 +1,90 @@
+"""Known: every heuristic that an agent has at a place, and how far it is trusted there.
+
+It is put together of what is in force and what the facts so far make believable.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from replay.retuning.believing import Believing
+from replay.standing import Standing
+from schemas.reasons import Lifecycle, Origin
+from schemas.state import belief_key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """One heuristic as it stands."""
+
+    id: str
+    name: str
+    domain: str
+    origin: Origin
+    content_hash: str
+    condition: str
+    text: str
+    declared: float
+    confidence: float
+    fires: int
+    successes: int
+    life: Lifecycle
+
+
+def known(standing: Standing, believing: Believing) -> Mapping[str, Known]:
+    """The agent's heuristics by id."""
+    return {each.id: each for each in _all(standing, believing)}
+
+
+def _all(standing: Standing, believing: Believing) -> Iterator[Known]:
+    for pack in standing.packs:
+        rows = zip(pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True)
+        for id_, content_hash, heuristic in rows:
+            yield _one(
+                standing,
+                believing,
+                (id_, heuristic.name, pack.pack.name, "skill_pack"),
+                content_hash=content_hash,
+                words=(heuristic.condition, heuristic.action.text),
+                declared=heuristic.confidence,
+            )
+    shelves = standing.agent.shelves
+    for domain in sorted(shelves):
+        shelf = shelves[domain].heuristics
+        for taught in (shelf[id_] for id_ in sorted(shelf)):
+            yield _one(
+                standing,
+                believing,
+                (taught.id, taught.name, domain, taught.origin),
+                content_hash=taught.content_hash,
+                words=(taught.condition, taught.text),
+                declared=taught.declared,
+            )
+
+
+def _one(
+    standing: Standing,
+    believing: Believing,
+    named: tuple[str, str, str, Origin],
+    *,
+    content_hash: str,
+    words: tuple[str, str],
+    declared: float,
+) -> Known:
+    id_, name, domain, origin = named
+    key = belief_key(id_, content_hash)
+    held = believing.believed.get(key)
+    is_frozen = standing.agent.frozen.get(id_, False)
+    return Known(
+        id=id_,
+        name=name,
+        domain=domain,
+        origin=origin,
+        content_hash=content_hash,
+        condition=words[0],
+        text=words[1],
+        declared=declared,
+        confidence=believing.confidence(key, declared),
+        fires=held.fire_count if held else 0,
+        successes=held.success_count if held else 0,
+        life="frozen" if is_frozen else believing.life(key),
+    )

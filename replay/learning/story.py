@@ -1,0 +1,198 @@
+"""Story: all that happened to an agent's heuristics in a recording, move by move.
+
+The facts are folded once more beside their causes, by the mind's own fold, so that each
+move says what was believed before it and after. The recording is proven first.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from projections.folds.controls import content_in_force, declared_confidence
+from replay.learning.causes import Cause, CauseKind, causes
+from replay.learning.known import Known, known
+from replay.learning.passages import Passage, passages
+from replay.retuning.believing import Believing
+from replay.retuning.facts import Evidence, Fact, Ruled
+from replay.retuning.gathering import gather
+from replay.sources import Recording
+from replay.standing import Standing, brought
+from schemas.state import belief_key
+
+_FACTS: Mapping[str, CauseKind] = {
+    "Shown": "fire",
+    "Seen": "outcome",
+    "Judged": "vote",
+    "Endorsed": "endorsement",
+    "Carried": "edit",
+}
+"""Which facts are the evidence of which causes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A cause, and what was believed of its heuristic before and after."""
+
+    cause: Cause
+    session: str
+    before: float | None
+    """None if there was no such heuristic."""
+    after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What one recording tells."""
+
+    agent: str
+    origin: str
+    """The file, or `log`."""
+    sessions: tuple[str, ...]
+    began_ns: int
+    """The broker's time of its first input."""
+    evidence: tuple[Evidence, ...]
+    moves: tuple[Move, ...]
+    """In the order of the log."""
+    begins: Mapping[str, Known]
+    """What the agent had before it, by id."""
+    ends: Mapping[str, Known]
+    """What it had after it."""
+    names: Mapping[str, str]
+    """What each heuristic is called, by id."""
+
+    def of(self, heuristic_id: str) -> tuple[Move, ...]:
+        """The moves of one heuristic."""
+        return tuple(
+            move for move in self.moves if move.cause.heuristic_id == heuristic_id
+        )
+
+
+async def story(recording: Recording) -> Story:
+    """The story of a recording.
+
+    Raises:
+        UnprovenError: its confidences do not follow from its facts; names the input.
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    evidence = await gather(recording)
+    standing = await brought(
+        Standing.of(recording.start, recording.agent), recording.log
+    )
+    believing = Believing(evidence[0].believed, evidence[0].learning, {})
+    begins = known(standing, believing)
+    writing = _Writing(evidence, believing)
+    async for passage in passages(recording):
+        writing.take(passage)
+        standing = passage.after
+    ends = known(standing, believing)
+    return Story(
+        agent=recording.agent,
+        origin=recording.origin,
+        sessions=recording.sessions,
+        began_ns=evidence[0].began_ns,
+        evidence=evidence,
+        moves=tuple(writing.moves),
+        begins=begins,
+        ends=ends,
+        names={
+            **evidence[0].names,
+            **{each.id: each.name for each in ends.values()},
+        },
+    )
+
+
+class _Writing:
+    """A story on its way."""
+
+    def __init__(self, evidence: tuple[Evidence, ...], believing: Believing) -> None:
+        self.moves: list[Move] = []
+        self._believing = believing
+        self._facts: dict[int, deque[Fact]] = defaultdict(deque)
+        self._sessions: dict[int, str] = {}
+        self._session = evidence[0].session
+        for part in evidence:
+            for fact in part.facts:
+                self._facts[fact.sequence].append(fact)
+                self._sessions[fact.sequence] = part.session
+
+    def take(self, passage: Passage) -> None:
+        """Take one group in."""
+        facts = self._facts.pop(passage.sequence, deque())
+        self._session = self._sessions.get(passage.sequence, self._session)
+        for cause in causes(passage):
+            before = self._before(passage, cause)
+            self._fold_until(facts, cause)
+            after = self._confidence(passage.after, cause, cause.content_hash)
+            self._note(cause, before, after)
+        for fact in facts:
+            self._rule(passage, fact)
+
+    def _before(self, passage: Passage, cause: Cause) -> float | None:
+        """What was believed of what stood there until then, whatever its content."""
+        if cause.kind not in ("taught", "formed", "edit", "pack"):
+            return self._confidence(passage.before, cause, cause.content_hash)
+        content_hash = _content(passage.before, cause.heuristic_id)
+        if content_hash is None:
+            return None
+        return self._confidence(passage.before, cause, content_hash)
+
+    def _confidence(self, standing: Standing, cause: Cause, content_hash: str) -> float:
+        id_ = cause.heuristic_id
+        declared = declared_confidence(standing.agent, standing.packs, id_)
+        return self._believing.confidence(belief_key(id_, content_hash), declared)
+
+    def _fold_until(self, facts: deque[Fact], cause: Cause) -> None:
+        """Fold the facts up to the one that the cause brought, if it brought any."""
+        if any(_is_of(fact, cause) for fact in facts):
+            while facts:
+                fact = facts.popleft()
+                self._believing.take(fact)
+                if _is_of(fact, cause):
+                    return
+
+    def _rule(self, passage: Passage, fact: Fact) -> None:
+        """Fold what no one heuristic caused, and note all whose trust it moved."""
+        before = self._believing.believed
+        self._believing.take(fact)
+        after = self._believing.believed
+        for key in sorted(after) if isinstance(fact, Ruled) else ():
+            held = before.get(key)
+            if held is not None and held.confidence != after[key].confidence:
+                id_, _, content_hash = key.rpartition("@")
+                cause = _ruled(passage, id_, content_hash)
+                self._note(cause, held.confidence, after[key].confidence)
+
+    def _note(self, cause: Cause, before: float | None, after: float) -> None:
+        self.moves.append(
+            Move(cause=cause, session=self._session, before=before, after=after)
+        )
+
+
+def _is_of(fact: Fact, cause: Cause) -> bool:
+    if _FACTS.get(type(fact).__name__) != cause.kind:
+        return False
+    key = belief_key(cause.heuristic_id, cause.content_hash)
+    return key in (getattr(fact, "key", None), getattr(fact, "to", None))
+
+
+def _content(standing: Standing, heuristic_id: str) -> str | None:
+    return content_in_force(standing.agent, standing.packs, heuristic_id)
+
+
+def _ruled(passage: Passage, heuristic_id: str, content_hash: str) -> Cause:
+    return Cause(
+        sequence=passage.sequence,
+        at=_when(passage),
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        kind="settings",
+        what="learning settings changed",
+        id=passage.taken.id,
+    )
+
+
+def _when(passage: Passage) -> datetime:
+    return datetime.fromisoformat(passage.group.outputs[0].headers["ce-time"])
