@@ -11,7 +11,7 @@ from handlers.stages import executive
 from handlers.strategies.heuristic_first import HeuristicFirst
 from handlers.strategies.hybrid import Hybrid
 from handlers.strategies.registry import create_decision_strategy
-from handlers.strategies.scoring import Weights, factors
+from handlers.strategies.scoring import Rank, Weights, factors
 from handlers.strategies.urgency import Urgency
 from schemas.context import DecisionContext, HeuristicCandidate, Odds
 from schemas.decisions import Factors
@@ -84,10 +84,11 @@ def test_similarity_goes_before_confidence(kind: type[HeuristicFirst]) -> None:
         candidate("near", similarity=0.9, confidence=0.3),
         candidate("trusted", similarity=0.6, confidence=0.7),
     )
-    for rank, best, passed in (
+    cases: tuple[tuple[Rank, HeuristicCandidate, bool], ...] = (
         ("similarity", near, False),
         ("similarity_confidence", trusted, True),
-    ):
+    )
+    for rank, best, passed in cases:
         odds = kind(rank=rank, confidence_threshold=0.6).decide(context(near, trusted))
         assert odds.gates[0].value == best.confidence
         assert odds.gates[0].passed is passed
