@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from schemas import identity
 from schemas.asks import ModelAsked
@@ -195,7 +196,7 @@ def test_a_personality_is_another_way_to_ask_the_model() -> None:
 
 def test_an_answer_is_read_by_the_strategy_that_asked() -> None:
     """Also when the experiment has ended since."""
-    strict = {"llm_confidence_ceiling": 0.1}
+    strict: dict[str, JsonValue] = {"llm_confidence_ceiling": 0.1}
     asking = StrategySpec(name="heuristic_first", parameters=strict)
     led = life(a=Variant(strategy=asking), b=Variant(strategy=asking))
     turn = led.sense("health low")

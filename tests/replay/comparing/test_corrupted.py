@@ -82,5 +82,5 @@ def test_tampering_shows(corrupt: Callable[[Records], Records]) -> None:
 
 def _document(corrupt: Callable[[Records], Records]) -> Document:
     file: SessionFile = read_session(EVENING / "evening.echoic")
-    file = replace(file, records=corrupt(file.records))
+    file = replace(file, records=corrupt(tuple(file.records)))
     return told([result(of_file(file, "corrupted"), DARING)], DARING)
