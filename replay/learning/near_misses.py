@@ -10,9 +10,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from handlers.strategies.heuristic_first import THRESHOLD_BIAS, HeuristicFirst
-from handlers.strategies.registry import STRATEGIES
+from handlers.strategies.heuristic_first import THRESHOLD_BIAS
 from replay.learning.passages import passages
+from replay.learning.thresholds import tested, threshold
 from replay.logged import logged_state
 from replay.logged_decision import LoggedDecision
 from replay.sources import Recording
@@ -20,8 +20,7 @@ from replay.standing import Standing
 from schemas.context import HeuristicCandidate
 from schemas.decisions import Decided
 from schemas.record import moment
-from schemas.settings import StrategySpec
-from schemas.tuning import Scalar, parameter_in, strategy_with
+from schemas.tuning import strategy_with
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -99,9 +98,7 @@ async def near_misses(recording: Recording) -> NearMisses:
         MissingPackError: a pack in force is not in the recording's store.
     """
     standing = await _at_first_decision(recording)
-    own = standing.strategy
-    is_own = issubclass(STRATEGIES.get(own.name, object), HeuristicFirst)
-    spec = own if is_own else StrategySpec(name=HeuristicFirst.name)
+    spec = tested(standing)
     asked = tuple(
         strategy_with(spec, {"strategy.threshold": each}) for each in THRESHOLDS
     )
@@ -109,11 +106,10 @@ async def near_misses(recording: Recording) -> NearMisses:
     async with aclosing(logged_state(recording, asked)) as decisions:
         async for decision in decisions:
             count.take(decision)
-    threshold = parameter_in(spec.parameters, "strategy.threshold")
     return NearMisses(
         strategy=spec.name,
-        is_own=is_own,
-        threshold=_number(threshold, standing.settings.threshold),
+        is_own=spec == standing.strategy,
+        threshold=threshold(standing),
         bias=standing.biases.get(THRESHOLD_BIAS, 0.0),
         match_limit=standing.settings.limits.match,
         decisions=count.decisions,
@@ -129,10 +125,6 @@ async def near_misses(recording: Recording) -> NearMisses:
             sorted(count.misses, key=lambda each: (-each.confidence, each.sequence))
         ),
     )
-
-
-def _number(value: Scalar | None, otherwise: float) -> float:
-    return float(value) if isinstance(value, int | float) else otherwise
 
 
 async def _at_first_decision(recording: Recording) -> Standing:
@@ -177,11 +169,11 @@ class _Count:
         for each in eligible:
             self.tallies[each.heuristic_id].confidences.append(each.confidence)
         nearest: tuple[float, HeuristicCandidate] | None = None
-        for place, threshold in enumerate(THRESHOLDS):
+        for place, asked in enumerate(THRESHOLDS):
             candidate = by_arm.get(decision.odds[place].greedy)
             if candidate is not None:
                 self.tallies[candidate.heuristic_id].would[place] += 1
-                nearest = threshold, candidate
+                nearest = asked, candidate
         if nearest is not None and answered is None:
             self.misses.append(_miss(decision, *nearest))
 

@@ -13,6 +13,7 @@ from projections.folds.controls import content_in_force, declared_confidence
 from replay.learning.causes import Cause, CauseKind, causes
 from replay.learning.known import Known, known
 from replay.learning.passages import Passage, passages
+from replay.learning.thresholds import threshold
 from replay.retuning.believing import Believing
 from replay.retuning.facts import Evidence, Fact, Ruled
 from replay.retuning.gathering import gather
@@ -60,6 +61,8 @@ class Story:
     """What it had after it."""
     names: Mapping[str, str]
     """What each heuristic is called, by id."""
+    threshold: float
+    """From which confidence on a heuristic answered by itself, at its end."""
 
     def of(self, heuristic_id: str) -> tuple[Move, ...]:
         """The moves of one heuristic."""
@@ -101,6 +104,7 @@ async def story(recording: Recording) -> Story:
             **evidence[0].names,
             **{each.id: each.name for each in ends.values()},
         },
+        threshold=threshold(standing),
     )
 
 

@@ -1,0 +1,140 @@
+"""The learning report: what learning did to answers, costs and trust, and whether fairly.
+
+Each recording is read by itself, so that what was read can be shown as it comes; the
+report puts them together in the order of time.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from replay.comparing.calibrated import LEAST
+from replay.estimation.calibration import Calibration, calibration
+from replay.learning.answers import Answer, answers
+from replay.learning.audit import RULES, Audit, Fault, audit
+from replay.learning.periods import Period, by_voice, period, quarters, stretches
+from replay.learning.rises import Rise, named, rises
+from replay.learning.story import Story, story
+from replay.retuning.believing import predictions
+from replay.sources import Recording
+
+_SEED = "reliability"
+"""The key of the draws behind the null band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that the report takes from one recording."""
+
+    story: Story
+    answers: tuple[Answer, ...]
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All recordings together."""
+
+    agents: tuple[str, ...]
+    sessions: int
+    total: Period
+    periods: tuple[Period, ...]
+    voices: tuple[Period, ...]
+    """Empty unless asked for."""
+    fires: int
+    """How many fires' ends are known."""
+    calibration: Calibration | None
+    """None of fewer than ten."""
+    rises: tuple[Rise, ...]
+    credits: int
+    faults: tuple[Fault, ...]
+    names: Mapping[str, str]
+
+    def as_json(self) -> dict[str, object]:
+        """All of it, for programs."""
+        return {
+            "v": 1,
+            "agents": list(self.agents),
+            "sessions": self.sessions,
+            "total": _fields(self.total),
+            "periods": [_fields(each) for each in self.periods],
+            "by_personality": [_fields(each) for each in self.voices],
+            "calibration": self._calibration(),
+            "time_to_threshold": [asdict(each) for each in self.rises],
+            "credits": self.credits,
+            "wrong_credits": len(self.faults),
+            "faults": [
+                {**asdict(each), "means": RULES[each.rule]} for each in self.faults
+            ],
+        }
+
+    def _calibration(self) -> dict[str, object]:
+        if self.calibration is None:
+            return {"fires": self.fires, "least": LEAST}
+        found = asdict(self.calibration)
+        is_calibrated = self.calibration.is_calibrated
+        return {"fires": self.fires, **found, "is_calibrated": is_calibrated}
+
+
+async def read(recording: Recording) -> Reading:
+    """Read one recording.
+
+    Raises:
+        UnprovenError: its confidences do not follow from its facts; names the input.
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    return Reading(
+        await story(recording), await answers(recording), await audit(recording)
+    )
+
+
+def report(
+    readings: Sequence[Reading], *, per: int | None = None, has_voices: bool = False
+) -> Report:
+    """The report on one recording at least.
+
+    Args:
+        readings: what was read, in any order.
+        per: so many decisions make a period; None: a quarter of the sessions does.
+        has_voices: whether personalities are set side by side.
+    """
+    ordered = sorted(readings, key=lambda each: each.story.began_ns)
+    stories = [each.story for each in ordered]
+    said = [answer for each in ordered for answer in each.answers]
+    pairs = [
+        (made.predicted, made.happened)
+        for each in stories
+        for part in each.evidence
+        for made in predictions(part, {})
+    ]
+    return Report(
+        agents=tuple(dict.fromkeys(each.agent for each in stories)),
+        sessions=len({(each.agent, id_) for each in stories for id_ in each.sessions}),
+        total=period("all", said),
+        periods=quarters(said) if per is None else stretches(said, per),
+        voices=by_voice(said) if has_voices else (),
+        fires=len(pairs),
+        calibration=_calibrated(pairs),
+        rises=rises(
+            stories, [[answer.sequence for answer in each.answers] for each in ordered]
+        ),
+        credits=sum(each.audit.credits for each in ordered),
+        faults=tuple(fault for each in ordered for fault in each.audit.faults),
+        names=named(stories),
+    )
+
+
+def _calibrated(pairs: Sequence[tuple[float, float]]) -> Calibration | None:
+    if len(pairs) < LEAST:
+        return None
+    predicted, happened = zip(*pairs, strict=True)
+    return calibration(predicted, happened, seed=_SEED)
+
+
+def _fields(each: Period) -> dict[str, object]:
+    return {
+        **asdict(each),
+        "system_1_share": each.system_1_share,
+        "model_calls_per_event": each.calls_per_event,
+    }
