@@ -8,13 +8,14 @@ from handlers import composing, concluding
 from handlers.consulting import Consultation, consultation
 from handlers.group import Group
 from handlers.occasion import Occasion, occasion
-from handlers.stages import conclusion, executive, matching, outcomes
+from handlers.stages import conclusion, executive, matching, outcomes, undoing
 from handlers.stages.prompts import Prompt
 from handlers.strategies import exploring, registry
 from handlers.strategies.ranking import ranked
 from schemas.asks import ModelAsked
 from schemas.context import DecisionContext, HeuristicCandidate, Odds, Strategy
 from schemas.experiments import Variant
+from schemas.learning import OutcomeObserved
 from schemas.sensing import Sensed
 from schemas.state import Pending
 
@@ -25,6 +26,7 @@ def decide(group: Group, event: Sensed) -> None:
     shown = outcomes.observed(
         group.state, event, group.taken.id, domain.name, group.now
     )
+    shown = shown or _undone(group, event, domain.name)
     if shown is not None:
         group.credit(shown)
     here = occasion(group, event, domain)
@@ -33,6 +35,16 @@ def decide(group: Group, event: Sensed) -> None:
         _choose(group, here)
     else:
         group.say(composing.gated(group, here, strategy_in_force(group)))
+
+
+def _undone(group: Group, event: Sensed, domain: str) -> OutcomeObserved | None:
+    """What the event takes back of what was just advised."""
+    if not group.state.shown or event.in_reply_to is not None:
+        return None
+    fire = undoing.undone(
+        group.state, event, domain, group.now, group.learning.undo_s, group.action_of
+    )
+    return outcomes.undone(group.state, fire, group.taken.id) if fire else None
 
 
 def strategy_in_force(group: Group) -> Strategy:

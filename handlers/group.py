@@ -7,21 +7,27 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs, experiments
+from projections.folds import beliefs, controls, experiments
 from projections.folds.agent import Scene
 from projections.folds.events import Appearance
 from schemas import identity
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
+from schemas.controls import Action
 from schemas.envelope import Input
 from schemas.experiments import AS_SET, Variant
-from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
+from schemas.learning import (
+    AdviceIgnored,
+    FeedbackApplied,
+    LifecycleChanged,
+    OutcomeObserved,
+)
 from schemas.packs import CompiledPack
 from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings, MindSettings
-from schemas.state import AgentState, Belief, SharedState
+from schemas.state import AgentState, Belief, SharedState, ShownFire
 
-Credited = FeedbackApplied | OutcomeObserved
+Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored
 
 
 class Group:
@@ -120,6 +126,10 @@ class Group:
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
         """What is believed of a heuristic's content at this point."""
         return agent_fold.belief(self.state, self._scene, heuristic_id, content_hash)
+
+    def action_of(self, fire: ShownFire) -> Action | None:
+        """What a fire's heuristic would have done, as it stands now."""
+        return controls.action(self.state, self.packs, fire.heuristic_id)
 
     def credit(self, message: Credited) -> None:
         """Say what credits a heuristic, and announce the limit that it crosses by it."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from projections.folds import recency
-from projections.folds.agent import DIRECT_VOTE
 from projections.folds.heuristics import find
+from projections.folds.judging import DIRECT_VOTE, STRANDS
 from replay import views
 from schemas.controls import HeuristicEdited
 from schemas.envelope import Input
@@ -50,9 +50,10 @@ class Recalling:
                     self._told(key, seen.fire_id, _ENDS[seen.outcome], record)
             case "feedback_applied":
                 vote = views.feedback(record)
-                if vote.heuristic_id and vote.content_hash and vote.value != 0.0:
+                is_pair = STRANDS[vote.aspect] == "pair" and vote.value != 0.0
+                if vote.heuristic_id and vote.content_hash and is_pair:
                     key = belief_key(vote.heuristic_id, vote.content_hash)
-                    fire_id = vote.fire_id or DIRECT_VOTE
+                    fire_id = vote.fire_id or vote.through or DIRECT_VOTE
                     self._told(key, fire_id, vote.value > 0.0, record)
             case _:
                 pass

@@ -15,6 +15,7 @@ from schemas.asks import DeliveryAsked
 from schemas.catalogue import message_type
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.experiments import VariantName
+from schemas.feedback import Aspect
 from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.message import Message
 from schemas.reading import UnreadableOutputError, read_input, read_output
@@ -154,9 +155,11 @@ class VoteView(Struct, frozen=True):
     """A vote that counted."""
 
     value: float
+    aspect: Aspect = "overall"
     fire_id: str | None = None
     heuristic_id: str | None = None
     content_hash: str | None = None
+    through: str | None = None
 
 
 class ResultView(Struct, frozen=True):

@@ -5,14 +5,15 @@ whose `when` does not hold, or that is frozen, is named with the reason and not 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from projections.folds import beliefs
+from projections.folds import beliefs, judging
 from projections.folds.domains import Domain
 from schemas import conditions, vectors
 from schemas.conditions import When
 from schemas.context import HeuristicCandidate
+from schemas.numbers import round6
 from schemas.packs import CompiledPack, Heuristic
 from schemas.sensing import Sensed
 from schemas.settings import LearningSettings
@@ -45,11 +46,13 @@ def candidates(
     """
     if vector is None:
         return ()
-    judge = _Judge(state, event, belief_of, learning)
+    judge = _Judge(state, event, belief_of, learning, at_least)
     near = [
         *_of_pack(domain.pack, vector, at_least, batch),
         *_of_shelf(state.shelves.get(domain.name), vector, at_least),
     ]
+    if state.fits:
+        near = [_fitted(state, each) for each in near]
     near.sort(key=_nearness)
     if len(near) > MATCH_LIMIT:
         # Near misses are worth naming, but never in the place of what is eligible.
@@ -65,8 +68,11 @@ class _Near:
     heuristic_id: str
     content_hash: str
     similarity: float
+    """Of the texts, by how well people found that the condition tells."""
     when: When | None
     heuristic: Heuristic | Taught
+    fit: float = 1.0
+    """How much of the likeness counts."""
 
 
 def _nearness(near: _Near) -> tuple[float, str]:
@@ -81,6 +87,7 @@ class _Judge:
     event: Sensed
     belief_of: BeliefOf
     learning: LearningSettings
+    at_least: float
 
     def may_answer(self, near: _Near) -> bool:
         """Whether its `when` holds and it is not frozen."""
@@ -88,7 +95,8 @@ class _Judge:
         holds = when is None or conditions.holds(
             when, event.type, event.source, event.fields
         )
-        return holds and not self._is_frozen(near, self.belief(near))
+        is_near = near.similarity >= self.at_least
+        return holds and is_near and not self._is_frozen(near, self.belief(near))
 
     def belief(self, near: _Near) -> Belief:
         """What is believed of it."""
@@ -103,11 +111,21 @@ class _Judge:
             )
             if because:
                 return f"when: {because}"
+        if near.similarity < self.at_least:
+            return f"condition: by its fit of {near.fit:.2f} it is not near enough"
         return "frozen" if self._is_frozen(near, belief) else None
 
     def _is_frozen(self, near: _Near, belief: Belief) -> bool:
         by_hand = near.heuristic_id in self.state.frozen
         return beliefs.lifecycle(belief, by_hand, self.learning) == "frozen"
+
+
+def _fitted(state: AgentState, near: _Near) -> _Near:
+    """One that is near, as near as people's votes on its condition leave it."""
+    fit = judging.fit(state, near.heuristic_id, near.content_hash)
+    if fit == 1.0:
+        return near
+    return replace(near, similarity=round6(near.similarity * fit), fit=fit)
 
 
 def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:

@@ -10,10 +10,10 @@ from datetime import datetime
 
 from projections.folds import expectations
 from schemas import patterns
-from schemas.learning import OutcomeExpired, OutcomeObserved
+from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome, ReportedOutcome
 from schemas.sensing import EventRef, Sensed
-from schemas.state import AgentState, Expectation, OpenFire
+from schemas.state import AgentState, Belief, Expectation, OpenFire, ShownFire
 
 _REPORTED: Mapping[ReportedOutcome, Outcome] = {
     "succeeded": "success",
@@ -46,6 +46,35 @@ def observed(
                 pattern=seen.pattern,
             )
     return None
+
+
+def undone(state: AgentState, fire: ShownFire, event_id: str) -> OutcomeObserved | None:
+    """The failure of a fire whose advice was taken back, if its end is not known yet."""
+    known = state.decisions.get(fire.decision_id)
+    if known is None or known.outcome not in (None, "timeout"):
+        return None
+    return OutcomeObserved(
+        fire_id=fire.fire_id,
+        decision_id=fire.decision_id,
+        heuristic_id=fire.heuristic_id,
+        content_hash=fire.content_hash,
+        outcome="fail",
+        by="undo",
+        event_id=event_id,
+    )
+
+
+def ignored(belief: Belief, end: OutcomeExpired, after: int) -> AdviceIgnored | None:
+    """What is made of a fire of which nothing came, if so many in a row were ignored."""
+    if not after or belief.ignored < after:
+        return None
+    return AdviceIgnored(
+        fire_id=end.fire_id,
+        decision_id=end.decision_id,
+        heuristic_id=end.heuristic_id,
+        content_hash=end.content_hash,
+        count=belief.ignored,
+    )
 
 
 def expired(fires: Sequence[OpenFire], fire_id: str) -> OutcomeExpired:

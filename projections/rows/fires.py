@@ -1,7 +1,7 @@
 """Rows of fires, of how they ended, and of what people said about them."""
 
 from projections.changes import Change, Patch, Put, Row
-from projections.folds.agent import DIRECT_VOTE
+from projections.folds.judging import DIRECT_VOTE
 from projections.rows.folded import Folded, Step
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Output

@@ -1,0 +1,217 @@
+"""Judging: where a vote counts, by what of the decision it is about.
+
+| aspect    | confidence in the answer | fit of the condition | rapport |
+|-----------|--------------------------|----------------------|---------|
+| overall   | yes                      |                      | yes     |
+| action    | yes                      |                      |         |
+| condition |                          | yes                  |         |
+| timing    |                          |                      | yes     |
+
+Each person has one vote on a decision: a later one, on whatever aspect, withdraws the
+earlier wherever that counted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from projections.folds import beliefs, rapport, raters
+from schemas.feedback import Aspect, FeedbackGiven, Strand
+from schemas.learning import FeedbackApplied
+from schemas.numbers import round6
+from schemas.settings import LearningSettings
+from schemas.state import AgentState, Belief, Rapport, belief_key
+
+DIRECT_VOTE = "direct"
+"""The fire of a vote that is about the heuristic itself."""
+
+STRANDS: Mapping[Aspect, Strand | None] = {
+    "overall": "pair",
+    "action": "pair",
+    "condition": "fit",
+    "timing": None,
+}
+"""What a vote on each aspect is evidence of."""
+
+TRUSTED = 0.95
+"""What a condition is trusted with before anybody judged it."""
+
+_MOVES_RAPPORT = ("overall", "timing")
+_BOTH: tuple[Strand, ...] = ("pair", "fit")
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A vote as evidence on one heuristic."""
+
+    aspect: Aspect
+    fire_id: str
+    actor: str
+    value: float
+    base: float
+    """What the actor used to say until then."""
+    place: int
+
+    def counted(
+        self,
+        strand: Strand,
+        held: Belief,
+        earlier: tuple[Strand, ...],
+        learning: LearningSettings,
+    ) -> Belief:
+        """What is believed after it; `earlier` is where votes on the fire count already.
+
+        Those that are settled can change no more, and no second entry is made.
+        """
+        if STRANDS[self.aspect] != strand:
+            return beliefs.withdrawn(held, self.fire_id, self.actor, learning)
+        is_found = beliefs.find(held, self.fire_id, "explicit") is not None
+        if strand in earlier and not is_found:
+            return held
+        return beliefs.voted(
+            held,
+            self.fire_id,
+            self.actor,
+            self.value,
+            self.place,
+            learning,
+            self.base,
+        )
+
+
+def vote_place(vote: FeedbackApplied) -> str:
+    """Where a vote stands in a heuristic's evidence: each place has one such entry."""
+    return vote.fire_id or vote.through or DIRECT_VOTE
+
+
+def target(vote: FeedbackApplied) -> str:
+    """What a person has one vote on."""
+    return vote.decision_id or vote.through or vote.heuristic_id or ""
+
+
+def base(state: AgentState, vote: FeedbackApplied) -> float:
+    """What the voter used to say of anything else."""
+    return raters.base(state.raters, vote.actor, target(vote))
+
+
+def rated(state: AgentState, vote: FeedbackApplied) -> AgentState:
+    """The state that knows how the voter uses to judge, this vote included."""
+    people = raters.voted(state.raters, vote.actor, target(vote), vote.value)
+    return replace(state, raters=people)
+
+
+def felt(state: AgentState, vote: FeedbackApplied, now: datetime) -> AgentState:
+    """The state in which the voter stands to the companion as after the vote."""
+    if vote.decision_id is None:
+        return state
+    stood = state.rapport.get(vote.actor, Rapport())
+    if vote.aspect in _MOVES_RAPPORT:
+        stands = rapport.voted(stood, vote.decision_id, vote.value, now)
+    elif stood.deltas.get(vote.decision_id):
+        stands = rapport.voted(stood, vote.decision_id, 0.0, now)
+    else:
+        return state
+    return replace(state, rapport=state.rapport.set(vote.actor, stands))
+
+
+def counted(
+    state: AgentState,
+    vote: FeedbackApplied,
+    held: Belief,
+    earlier: tuple[Strand, ...],
+    place: int,
+    learning: LearningSettings,
+    now: datetime,
+) -> AgentState:
+    """The state that believes of a heuristic what it should after a vote.
+
+    `held` is what is believed of it, `earlier` where earlier votes on the fire count.
+    """
+    key = belief_key(vote.heuristic_id or "", vote.content_hash or "")
+    given = Vote(
+        aspect=vote.aspect,
+        fire_id=vote_place(vote),
+        actor=vote.actor,
+        value=vote.value,
+        base=base(state, vote),
+        place=place,
+    )
+    after = _told(given, given.counted("pair", held, earlier, learning), now)
+    if after is not held:
+        state = replace(state, beliefs=state.beliefs.set(key, after))
+    fitted = state.fits.get(key)
+    if vote.aspect == "condition" or fitted is not None:
+        fitted = fitted or initial_fit(learning)
+        fitted = given.counted("fit", fitted, earlier, learning)
+        state = replace(state, fits=state.fits.set(key, fitted))
+    return state
+
+
+def noted(
+    before: AgentState,
+    state: AgentState,
+    vote: FeedbackApplied,
+    earlier: tuple[Strand, ...],
+) -> AgentState:
+    """The state that knows that a decision was judged, and where that counts.
+
+    `before` is what was believed before the vote.
+    """
+    remembered = state.decisions.get(vote.decision_id or "")
+    if remembered is None or vote.decision_id is None:
+        return state
+    entries = tuple(
+        strand
+        for strand in _BOTH
+        if _is_found(state, vote, strand)
+        # What is settled is not found any more, and stays.
+        or (strand in earlier and not _is_found(before, vote, strand))
+    )
+    judged = replace(remembered, is_judged=True, entries=entries)
+    return replace(state, decisions=state.decisions.set(vote.decision_id, judged))
+
+
+def earlier(
+    state: AgentState, given: FeedbackGiven | None, vote: FeedbackApplied
+) -> tuple[Strand, ...]:
+    """Where earlier votes on the same decision count."""
+    remembered = state.decisions.get(vote.decision_id or "")
+    if remembered is not None:
+        return remembered.entries
+    return given.about.entries if given is not None and given.about is not None else ()
+
+
+def initial_fit(learning: LearningSettings) -> Belief:
+    """What is believed of a condition that nobody judged."""
+    return beliefs.initial(TRUSTED, learning)
+
+
+def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
+    """How much of a likeness counts: 1 unless people said that it told wrongly.
+
+    It is the share that votes have left of the trust that a condition begins with.
+    """
+    held = state.fits.get(belief_key(heuristic_id, content_hash))
+    if held is None:
+        return 1.0
+    mean = held.alpha / (held.alpha + held.beta)
+    return round6(min(1.0, mean / TRUSTED))
+
+
+def _told(given: Vote, held: Belief, now: datetime) -> Belief:
+    """The belief that remembers what was last told of the fire, if this vote tells it."""
+    held = replace(held, ignored=0) if held.ignored else held
+    if STRANDS[given.aspect] != "pair" or given.value == 0.0:
+        return held
+    return beliefs.told(held, given.fire_id, given.value > 0.0, now)
+
+
+def _is_found(state: AgentState, vote: FeedbackApplied, strand: Strand) -> bool:
+    """Whether votes on the fire are among the evidence that can still change."""
+    believed = state.beliefs if strand == "pair" else state.fits
+    held = believed.get(belief_key(vote.heuristic_id or "", vote.content_hash or ""))
+    if held is None:
+        return False
+    return beliefs.find(held, vote_place(vote), "explicit") is not None
