@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 import orjson
 
 from handlers import turns
+from handlers.turns import Needs
 from schemas import subjects
-from schemas.aids import Aids
+from schemas.aids import Aids, embedded
 from schemas.decisions import Decided
 from schemas.envelope import Input
 from schemas.packs import (
@@ -32,6 +33,8 @@ from streams.order import Group
 
 GROUPS_AT_ONCE = 64
 """How many recorded groups are brought aids together."""
+
+_NONE: Mapping[str, Vector] = {}
 
 
 class PackLibrary:
@@ -130,14 +133,19 @@ class Bringer:
             for need, vector in zip(needs, known, strict=True)
             if vector is None and need.text is not None
         ]
-        fresh = iter(await self._embed(texts))
+        further = [embedded(text) for need in needs for text in need.further]
+        made = await self._embed([*texts, *further])
+        fresh, rest = iter(made), dict(zip(further, made[len(texts) :], strict=True))
         vectors = [
             vector or (None if need.text is None else next(fresh))
             for need, vector in zip(needs, known, strict=True)
         ]
         batch = Batch([vector for vector in vectors if vector is not None])
         packs, is_exact = self._library.packs, self._embedder.exact
-        return [Aids(vector, packs, is_exact, batch) for vector in vectors]
+        return [
+            Aids(vector, packs, is_exact, batch, _of(need, rest))
+            for need, vector in zip(needs, vectors, strict=True)
+        ]
 
     async def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         if not texts:
@@ -146,6 +154,13 @@ class Bringer:
             return self._embedder.embed(texts)
         # Such an embedder may wait for the network or work for long.
         return await asyncio.to_thread(self._embedder.embed, texts)
+
+
+def _of(need: Needs, made: Mapping[str, Vector]) -> Mapping[str, Vector]:
+    """The vectors of an input's further texts, which most have not."""
+    if not need.further:
+        return _NONE
+    return {text: made[text] for text in map(embedded, need.further)}
 
 
 def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:

@@ -7,16 +7,18 @@ from typing import Any
 from handlers.consulting import Consultation
 from handlers.group import Group
 from handlers.occasion import Occasion
-from handlers.stages import executive
+from handlers.stages import executive, formation
 from handlers.stages.executive import Choice, Race
 from handlers.stages.prompts import Prompt, request_hash
 from schemas.asks import DeliveryAsked, ModelAsked, Rival, Words
 from schemas.context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.decisions import SILENT, Completed, Decided, HeuristicFired
 from schemas.settings import ModelSettings
-from schemas.state import Pending
+from schemas.state import Lesson, Pending
 
 _SOONEST_S = 0.001
+AFTER_ALL = -1.0
+"""The priority of what nobody waits for: less than the least salient event's."""
 
 
 def gated(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
@@ -162,6 +164,33 @@ def prediction_asked(
         matched_heuristic_id=pending.matched_heuristic_id,
         request_hash=request_hash(model, system, prompt),
         about=Words(ask_id=end.ask_id, model=end.model, text=end.text),
+    )
+
+
+def formation_asked(
+    group: Group,
+    model: ModelSettings,
+    decision_id: str,
+    lesson: Lesson,
+    patience: timedelta,
+) -> ModelAsked:
+    """The ask to the model to make a rule of an answer; whatever is to be said is first."""
+    prompt = formation.prompt(lesson)
+    return ModelAsked(
+        purpose="formation",
+        decision_id=decision_id,
+        priority=AFTER_ALL,
+        expires_at=group.now + patience,
+        ttl_s=patience.total_seconds(),
+        model=model.name,
+        system=formation.SYSTEM,
+        prompt=prompt,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=model.deadline_s,
+        channel=group.settings.channel,
+        response_type="suggestion",
+        request_hash=request_hash(model, formation.SYSTEM, prompt),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from handlers import concluding, deciding, proposing
+from handlers import concluding, deciding, forming, proposing
 from handlers.group import Group
 from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
 from handlers.strategies import registry
@@ -83,6 +83,8 @@ def _run_timers(group: Group) -> int:
             continue
         if timer.purpose == "outcome":
             group.say(outcomes.expired(group.state.fires, timer.id))
+        elif timer.purpose == "formation":
+            forming.give_up(group, group.state.forming[timer.id])
         else:
             pending = group.state.pending[timer.id]
             otherwise = conclusion.given_up(pending)
@@ -101,9 +103,7 @@ def _answer(group: Group, ran: int) -> None:
         case ClockTicked():
             group.say(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
-            asked = group.state.pending.get(result.ask_id)
-            strategy = deciding.strategy_that_asked(group, asked)
-            concluding.heard(group, strategy, result)
+            _hear(group, result)
         case Delivered() | DeliveryFailed() as result:
             group.say(
                 delivery.refusal(group.state, result) or Handled(reason="recorded")
@@ -116,10 +116,21 @@ def _answer(group: Group, ran: int) -> None:
             _control(group, control)
 
 
+def _hear(group: Group, result: ModelAnswered | ModelFailed) -> None:
+    made = group.state.forming.get(result.ask_id)
+    if made is not None:
+        forming.heard(group, made, result)
+        return
+    asked = group.state.pending.get(result.ask_id)
+    strategy = deciding.strategy_that_asked(group, asked)
+    concluding.heard(group, strategy, result)
+
+
 def _learn(group: Group, given: FeedbackGiven) -> None:
     learnt = learning.feedback(group.state, group.packs, given)
     if isinstance(learnt, FeedbackApplied):
         group.credit(learnt)
+        forming.ask(group, learnt)
     else:
         group.say(learnt)
 

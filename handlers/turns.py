@@ -10,13 +10,14 @@ from uuid import UUID
 
 from handlers import mind
 from projections.folds import partition
-from schemas import writing
+from schemas import answers, writing
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
 from schemas.envelope import Input, Mark, Output
 from schemas.reading import read_output
 from schemas.record import Record
+from schemas.results import ModelAnswered
 from schemas.sensing import Sensed
 from schemas.state import PartitionState
 
@@ -27,6 +28,8 @@ class Needs:
 
     text: str | None = None
     """To be embedded."""
+    further: tuple[str, ...] = ()
+    """Other texts to be embedded: what heuristics and models say."""
     pack_digest: str | None = None
     """The pack that the input loads."""
 
@@ -45,11 +48,12 @@ def needs(taken: Input) -> Needs:
     match taken.message:
         case Sensed(text=text):
             return Needs(text=text)
-        case (
-            HeuristicSeeded(condition=condition)
-            | HeuristicEdited(condition=str(condition))
-        ):
-            return Needs(text=condition)
+        case HeuristicSeeded() as message:
+            return Needs(message.condition, further=(message.text,))
+        case HeuristicEdited(condition=condition, text=text):
+            return Needs(condition, further=(text,) if text else ())
+        case ModelAnswered(text=text):
+            return Needs(further=answers.texts(text))
         case PackLoaded(digest=digest):
             return Needs(pack_digest=digest)
         case _:

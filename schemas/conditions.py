@@ -34,6 +34,7 @@ __all__ = [
     "field_value",
     "fields_named",
     "holds",
+    "meaning",
     "parse",
 ]
 
@@ -59,6 +60,11 @@ _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
 def holds(when: When, type_: str, source: str, fields: Mapping[str, object]) -> bool:
     """Whether the condition is true of an event; never raises."""
     return _is_true(when.part, _Event(type_, source, fields))
+
+
+def meaning(when: When | None) -> tuple[object, ...]:
+    """What two conditions are equal by, however they are written; none is empty."""
+    return () if when is None else _meaning(when.part)
 
 
 def explain_failure(
@@ -107,6 +113,20 @@ def _is_true(part: Part, event: _Event) -> bool:
             return all(_is_true(each, event) for each in part.parts)
         case Some():
             return any(_is_true(each, event) for each in part.parts)
+        case _:
+            assert_never(part)
+
+
+def _meaning(part: Part) -> tuple[object, ...]:
+    match part:
+        case Comparison():
+            # True is no 1 here, though it is in Python.
+            values = tuple((_kind(value), value) for value in part.values)
+            return part.field, part.operator, values
+        case Not():
+            return "not", _meaning(part.part)
+        case Every() | Some():
+            return type(part).__name__, *(_meaning(each) for each in part.parts)
         case _:
             assert_never(part)
 

@@ -29,6 +29,12 @@ def heuristic_id(pack: str, name: str) -> str:
     return str(uuid5(_PACKS, f"{pack}/{name}"))
 
 
+def learnt_heuristic_id(decision_id: str) -> str:
+    """The id of the heuristic that is made of a decision's answer."""
+    # No name of a pack is empty, so that no heuristic of one can have this id.
+    return str(uuid5(_PACKS, f"/{decision_id}"))
+
+
 def filled_event_id(time_ns: int, sequence: int) -> str:
     """An event id for a sensor that sent none: a UUIDv7 of the broker's time and sequence."""
     milliseconds = (time_ns // 1_000_000) & ((1 << 48) - 1)

@@ -100,7 +100,9 @@ def pack(
         }
     )
     return compile_pack(
-        manifest, [embed(each.condition) for each in manifest.heuristics]
+        manifest,
+        [embed(each.condition) for each in manifest.heuristics],
+        [embed(each.action.text) for each in manifest.heuristics],
     )
 
 

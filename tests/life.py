@@ -13,7 +13,7 @@ import orjson
 from handlers import turns
 from handlers.turns import Turn
 from schemas import subjects
-from schemas.aids import Aids
+from schemas.aids import Aids, embedded
 from schemas.asks import ModelAsked
 from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
 from schemas.decisions import Decided
@@ -182,10 +182,14 @@ class Life:
 
     def aids_of(self, taken: Input) -> Aids:
         """What the shell brings for an input."""
-        text = turns.needs(taken).text
+        need = turns.needs(taken)
+        text, further = need.text, () if self.vectorless else need.further
         has_vector = text is not None and not self.vectorless
         vector = self.embed(text or "") if has_vector else None
-        return Aids(vector=vector, packs=self.blobs, is_exact=self.is_exact)
+        vectors = {embedded(each): self.embed(embedded(each)) for each in further}
+        return Aids(
+            vector=vector, packs=self.blobs, is_exact=self.is_exact, vectors=vectors
+        )
 
     def _fresh_id(self) -> str:
         self._ids += 1

@@ -31,11 +31,14 @@ def _on_decision(
             reason="unknown_decision",
             detail=f"this agent made no decision {decision_id!r} that it remembers",
         )
+    through = known.reinforced if known.fire_id is None else None
+    credited = through or known
     return FeedbackApplied(
         decision_id=decision_id,
         fire_id=known.fire_id,
-        heuristic_id=known.heuristic_id,
-        content_hash=known.content_hash,
+        heuristic_id=credited.heuristic_id,
+        content_hash=credited.content_hash,
+        through=decision_id if through else None,
         actor=given.actor,
         value=given.signed,
         comment=given.comment,

@@ -8,9 +8,7 @@ and in no order, and the prediction comes with the answer, in the same call.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
-
-from schemas import identity
+from schemas import answers, identity
 from schemas.context import DecisionContext, HeuristicCandidate, ReadAnswer
 from schemas.decisions import llm_arm
 from schemas.numbers import clamp, round6
@@ -172,11 +170,10 @@ def read_answer(
     Its own confidence is clamped to [0, ceiling]: models think too well of themselves.
     What it was not asked to predict with the answer is unknown.
     """
-    fields = _object_in(text, "response")
+    fields = answers.object_in(text, "response")
     if fields is None:
         return unpredicted(text.strip(), ceiling)
-    response = fields.get("response")
-    said = response.strip() if isinstance(response, str) else ""
+    said = answers.words(fields, "response")
     if prediction != "same":
         return unpredicted(said, ceiling)
     return _predicted(said, fields, ceiling)
@@ -184,7 +181,7 @@ def read_answer(
 
 def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
     """An earlier answer with what the model, asked again, predicts of it."""
-    fields = _object_in(text, "predicted_success")
+    fields = answers.object_in(text, "predicted_success")
     return _predicted(answer, fields or {}, ceiling)
 
 
@@ -217,20 +214,6 @@ def _system(
         parts.append(f"{_GOALS}\n{listed}")
     parts.append(form)
     return "\n\n".join(part.strip() for part in parts if part.strip())
-
-
-def _object_in(text: str, key: str) -> dict[str, object] | None:
-    # Models like to wrap what they were asked for in a fence or a sentence.
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        return None
-    try:
-        fields: dict[str, object] = orjson.loads(text[start : end + 1])
-    except orjson.JSONDecodeError:
-        return None
-    # An object that is all of the answer is for a program: nobody should hear it.
-    is_all = text.strip() == text[start : end + 1]
-    return fields if is_all or key in fields else None
 
 
 def _prediction(value: object, ceiling: float) -> float:

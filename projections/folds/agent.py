@@ -19,6 +19,8 @@ from projections.folds import (
     expectations,
     experiments,
     fires,
+    heuristics,
+    lessons,
     proposals,
     rapport,
     sessions,
@@ -32,8 +34,11 @@ from schemas.catalogue import OutputMessage
 from schemas.controls import ProposalApplied, ProposalReverted
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input
+from schemas.feedback import FeedbackGiven
 from schemas.learning import (
+    CandidateRefused,
     FeedbackApplied,
+    HeuristicFormed,
     OutcomeExpired,
     OutcomeObserved,
     ProposalMade,
@@ -46,6 +51,7 @@ from schemas.settings import UNSTARTED, LearningSettings, MindSettings
 from schemas.state import (
     AgentState,
     Belief,
+    Lesson,
     Rapport,
     SharedState,
     Trigger,
@@ -112,6 +118,8 @@ def said(
         case Decided():
             return _decided(state, scene, id_, message)
         case Completed():
+            if scene.settings.formation:
+                state = lessons.completed(state, message)
             return fires.completed(state, message)
         case Dropped():
             return fires.dropped(state, message)
@@ -150,6 +158,11 @@ def _learnt(
             return fires.ended(state, message, "timeout")
         case FeedbackApplied():
             return _voted(state, scene, message)
+        case HeuristicFormed():
+            state = heuristics.formed(state, message, scene.aids)
+            return lessons.over(state, message.decision_id)
+        case CandidateRefused():
+            return lessons.over(state, message.decision_id)
         case ProposalMade():
             return proposals.made(state, message)
         case _:
@@ -188,7 +201,7 @@ def _fired(
     state: AgentState, scene: Scene, id_: str, message: HeuristicFired
 ) -> AgentState:
     if message.mode != "shown":
-        return state
+        return fires.suggested(state, message)
     event = scene.taken.message
     if isinstance(event, Sensed) and message.event_id == scene.taken.id:
         trigger = _trigger(scene, event)
@@ -207,13 +220,24 @@ def _fired(
 def _asked(
     state: AgentState, scene: Scene, id_: str, message: ModelAsked
 ) -> AgentState:
+    event, trigger, lesson = scene.taken.message, None, None
+    if isinstance(event, FeedbackGiven):
+        return lessons.asked(state, id_, message, event)
     if message.about is not None:
         return waits.for_prediction(state, id_, message, message.about)
-    event, trigger = scene.taken.message, None
+    if isinstance(event, Sensed):
+        lesson = _lesson(scene, event)
     if message.rival is not None and isinstance(event, Sensed):
         trigger = _trigger(scene, event)
-    state = waits.for_answer(state, id_, message, scene.taken.id, trigger)
+    state = waits.for_answer(state, id_, message, scene.taken.id, trigger, lesson)
     return experiments.asked(state, id_)
+
+
+def _lesson(scene: Scene, event: Sensed) -> Lesson | None:
+    """The event as what a model says of it may teach, if anything is learnt so."""
+    if not (scene.settings.formation or scene.settings.endorsement):
+        return None
+    return lessons.of_event(event, scene.appearance.domain.name)
 
 
 def _trigger(scene: Scene, event: Sensed) -> Trigger:
@@ -253,21 +277,28 @@ def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSt
         held = belief(state, scene, message.heuristic_id, message.content_hash)
         after = beliefs.voted(
             held,
-            message.fire_id or DIRECT_VOTE,
+            vote_place(message),
             message.actor,
             message.value,
             scene.taken.sequence,
             scene.learning,
         )
         if message.value != 0.0:
-            fire_id, is_success = message.fire_id or DIRECT_VOTE, message.value > 0.0
+            fire_id, is_success = vote_place(message), message.value > 0.0
             after = beliefs.told(after, fire_id, is_success, scene.now)
         state = _believing(state, message.heuristic_id, message.content_hash, after)
+        state = lessons.reinforced(state, message)
     if message.decision_id is None:
         return state
+    state = lessons.voted(state, message)
     stood = state.rapport.get(message.actor, Rapport())
     stands = rapport.voted(stood, message.decision_id, message.value, scene.now)
     return replace(state, rapport=state.rapport.set(message.actor, stands))
+
+
+def vote_place(vote: FeedbackApplied) -> str:
+    """Where a vote stands in a heuristic's evidence: each place has one such entry."""
+    return vote.fire_id or vote.through or DIRECT_VOTE
 
 
 def _believing(

@@ -32,9 +32,9 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
         case controls.HeuristicSeeded() as message:
-            return heuristics.seeded(state, message, aids.vector or b"")
+            return heuristics.seeded(state, message, aids)
         case controls.HeuristicEdited() as message:
-            return heuristics.edited(state, message, aids.vector)
+            return heuristics.edited(state, message, aids)
         case controls.HeuristicFrozen() as message:
             return heuristics.frozen(state, message)
         case _:

@@ -85,6 +85,17 @@ def fired(
     return _waiting(state, fire)
 
 
+def suggested(state: AgentState, message: HeuristicFired) -> AgentState:
+    """The state that remembers what the model was shown."""
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None:
+        return state
+    shown = replace(
+        remembered, suggested=(*remembered.suggested, message.heuristic_id)
+    )
+    return replace(state, decisions=state.decisions.set(message.decision_id, shown))
+
+
 def ended(
     state: AgentState, message: OutcomeObserved | OutcomeExpired, outcome: Outcome
 ) -> AgentState:

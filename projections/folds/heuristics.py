@@ -1,12 +1,13 @@
-"""Heuristics taught to an agent, and which are frozen by hand."""
+"""Heuristics that an agent was taught or formed itself, and which are frozen by hand."""
 
 import orjson
 from msgspec.structs import replace
 
 from schemas import identity
+from schemas.aids import Aids
 from schemas.controls import Action, HeuristicEdited, HeuristicFrozen, HeuristicSeeded
+from schemas.learning import HeuristicFormed
 from schemas.state import AgentState, Shelf, Taught, belief_key
-from schemas.vectors import Vector
 
 
 def find(state: AgentState, heuristic_id: str) -> Taught | None:
@@ -18,8 +19,8 @@ def find(state: AgentState, heuristic_id: str) -> Taught | None:
     return None
 
 
-def seeded(state: AgentState, message: HeuristicSeeded, vector: Vector) -> AgentState:
-    """The state with one more heuristic."""
+def seeded(state: AgentState, message: HeuristicSeeded, aids: Aids) -> AgentState:
+    """The state with one more heuristic, that a person taught."""
     return _put(
         state,
         Taught(
@@ -36,26 +37,52 @@ def seeded(state: AgentState, message: HeuristicSeeded, vector: Vector) -> Agent
             content_hash=content_hash(
                 message.condition, message.when, message.text, message.action
             ),
-            vector=vector,
+            vector=aids.vector or b"",
+            action_vector=aids.of(message.text) or b"",
         ),
     )
 
 
-def edited(
-    state: AgentState, message: HeuristicEdited, vector: Vector | None
-) -> AgentState:
+def formed(state: AgentState, message: HeuristicFormed, aids: Aids) -> AgentState:
+    """The state with one more heuristic, made of what a model had said."""
+    condition, when, text = message.condition, message.when, message.text
+    return _put(
+        state,
+        Taught(
+            id=message.heuristic_id,
+            name=message.name,
+            domain=message.domain,
+            condition=condition,
+            when=when,
+            response_type=message.response_type,
+            text=text,
+            action=None,
+            declared=message.confidence,
+            urgency=0.0,
+            content_hash=content_hash(condition, when, text, None),
+            vector=aids.of(condition) or b"",
+            action_vector=aids.of(text) or b"",
+            origin=message.origin,
+        ),
+    )
+
+
+def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentState:
     """The state with a heuristic changed; `keep` carries its belief over."""
     held = find(state, message.heuristic_id)
     if held is None:
         return state
+    vector = aids.vector if message.condition else None
+    says = message.text or held.text
     changed = replace(
         held,
         name=message.name or held.name,
         condition=message.condition or held.condition,
         when=held.when if message.when is None else message.when or None,
-        text=message.text or held.text,
+        text=says,
         action=message.action or held.action,
-        vector=vector if message.condition and vector is not None else held.vector,
+        vector=held.vector if vector is None else vector,
+        action_vector=(aids.of(says) or b"") if message.text else held.action_vector,
     )
     changed = replace(
         changed,

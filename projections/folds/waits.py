@@ -11,7 +11,15 @@ from msgspec.structs import replace
 
 from projections.folds import timers
 from schemas.asks import ModelAsked, Words
-from schemas.state import AgentState, AskStatus, Expectation, Pending, Timer, Trigger
+from schemas.state import (
+    AgentState,
+    AskStatus,
+    Expectation,
+    Lesson,
+    Pending,
+    Timer,
+    Trigger,
+)
 
 MODEL_GRACE = timedelta(seconds=60)
 """So long after an answer would be stale, one that never came is given up."""
@@ -23,6 +31,7 @@ def for_answer(
     message: ModelAsked,
     event_id: str,
     trigger: Trigger | None,
+    lesson: Lesson | None = None,
 ) -> AgentState:
     """The state that waits for a model's answer; with a rival, that only so long."""
     state = _waiting(
@@ -41,6 +50,7 @@ def for_answer(
             prompt=message.prompt if message.prediction == "separate" else None,
             rival=message.rival,
             trigger=trigger,
+            lesson=lesson,
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

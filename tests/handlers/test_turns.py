@@ -20,6 +20,7 @@ from schemas.notes import ControlApplied
 from schemas.reading import UnreadableOutputError, read_input
 from schemas.record import Record
 from schemas.results import ClockTicked
+from schemas.results import ModelAnswered
 from schemas.state import AgentState, PartitionState, SharedState
 from schemas.subjects import SHARED_AGENT
 from tests import factories
@@ -42,10 +43,14 @@ def test_the_shell_brings_what_an_input_needs() -> None:
 
     assert turns.needs(read_input(sensor_record(b"dusk"))) == Needs(text="dusk")
     assert turns.needs(read_input(sensor_record(b"\xff"))) == Needs()
-    assert turns.needs(taken(seeded)) == Needs(text="dusk")
+    assert turns.needs(taken(seeded)) == Needs(text="dusk", further=("Sleep.",))
     edited = HeuristicEdited(heuristic_id="h", condition="dawn")
     assert turns.needs(taken(edited)) == Needs(text="dawn")
     assert turns.needs(taken(HeuristicEdited(heuristic_id="h"))) == Needs()
+    reworded = HeuristicEdited(heuristic_id="h", text="Rise.")
+    assert turns.needs(taken(reworded)) == Needs(further=("Rise.",))
+    said = ModelAnswered(ask_id="a", request_hash="r", model="m", text="Sleep well. ")
+    assert turns.needs(taken(said)) == Needs(further=("Sleep well.",))
     assert turns.needs(taken(pack_loaded(garden))) == Needs(pack_digest=garden.digest)
     assert turns.needs(taken(GoalsSet(goals=()))) == Needs()
 

@@ -10,7 +10,7 @@ from handlers.turns import Turn, needs
 from projections.changes import TableChanges, TableName, join
 from projections.rows.folded import Folded
 from projections.rows.group import changes_of
-from schemas.aids import Aids
+from schemas.aids import Aids, embedded
 from schemas.envelope import Input
 from schemas.packs import CompiledPack
 from schemas.record import Wire
@@ -119,6 +119,7 @@ def joined(life: Life) -> Mapping[TableName, TableChanges]:
 
 def aids_of(taken: Input, packs: Mapping[str, CompiledPack]) -> Aids:
     """The aids of an input."""
-    text = needs(taken).text
-    vector = factories.embed(text) if text is not None else None
-    return Aids(vector=vector, packs=packs)
+    need = needs(taken)
+    vector = factories.embed(need.text) if need.text is not None else None
+    vectors = {embedded(text): factories.embed(embedded(text)) for text in need.further}
+    return Aids(vector=vector, packs=packs, vectors=vectors)

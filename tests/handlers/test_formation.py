@@ -1,0 +1,502 @@
+"""Formation: a liked answer of a model becomes a heuristic, or it is said why not."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from handlers.forming import FORMING_LIMIT, PATIENCE
+from handlers.turns import Turn
+from projections.folds.waits import MODEL_GRACE
+from schemas.asks import ModelAsked
+from schemas.controls import HeuristicFrozen
+from schemas.decisions import Decided
+from schemas.learning import (
+    CandidateRefused,
+    FeedbackApplied,
+    HeuristicFormed,
+    HeuristicReinforced,
+)
+from schemas.notes import Handled
+from schemas.state import Taught
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.life import Life, decision_id, names, one, said
+
+CONDITION = "the health of the player has become very low while food is near"
+MESSAGE = "Your health is very low now so eat what lies near you"
+EVENT = "health became very low"
+GARDEN = pack(heuristic("dusk", "the sun goes down over the hills", "Go in.", 0.8))
+WARM = 0.6
+
+
+def alive(*packs: Any, **settings: Any) -> Life:
+    """A life that forms heuristics."""
+    return Life(
+        *(packs or (GARDEN,)),
+        model=factories.MODEL,
+        **{"formation": True, "relevance": 0.0, **settings},
+    )
+
+
+def rule(**changes: Any) -> str:
+    """What a model sends that was asked for a rule."""
+    fields = {
+        "condition": CONDITION,
+        "type": "suggest",
+        "message": MESSAGE,
+        "when": "health <= 3",
+        "time": None,
+    }
+    return orjson.dumps({**fields, **changes}).decode()
+
+
+def answered(life: Life, text: str = EVENT, **fields: Any) -> str:
+    """The decision on an event that a model answered."""
+    turn = life.sense(text, **{"fields": {"health": 2}, **fields})
+    life.wait(1).answer_model(turn, "Eat something.")
+    return decision_id(turn)
+
+
+def liked(life: Life, **vote: Any) -> Turn:
+    """The vote on an answer of a model's."""
+    return life.wait(1).feedback(answered(life), **vote)
+
+
+def formed(life: Life, **changes: Any) -> Turn:
+    """What comes of a rule that a model sends."""
+    asked = liked(life)
+    return life.wait(1).answer_model(asked, rule(**changes))
+
+
+def refused(turn: Turn) -> tuple[str, str]:
+    """Why nothing was formed."""
+    assert names(turn)[-1] == "CandidateRefused"
+    message = one(turn, CandidateRefused)
+    return message.reason, message.detail
+
+
+def learnt(life: Life, domain: str = "garden") -> list[Taught]:
+    """What the agent has formed itself."""
+    shelf = life.mind.shelves.get(domain)
+    return list(shelf.heuristics.values()) if shelf else []
+
+
+def test_a_vote_for_a_model_s_words_asks_for_the_rule() -> None:
+    """The ask has a template of its own, tells event and answer, and waits behind all."""
+    life = alive()
+
+    turn = liked(life)
+
+    assert names(turn) == ["FeedbackApplied", "ModelAsked"]
+    asked = one(turn, ModelAsked)
+    assert (asked.purpose, asked.decision_id) == (
+        "formation",
+        said(turn, FeedbackApplied)[0].decision_id,
+    )
+    assert asked.priority < 0
+    assert EVENT in asked.prompt
+    assert '{"health":2}' in asked.prompt
+    assert "Eat something." in asked.prompt
+    assert asked.system != one(life.turns[2], ModelAsked).system
+
+
+@pytest.mark.parametrize(
+    ("type_", "response"),
+    [("suggest", "suggestion"), ("warn", "alert"), ("remind", "observation")],
+)
+def test_a_rule_becomes_a_heuristic_that_has_all_to_prove(
+    type_: str, response: str
+) -> None:
+    """It says what the model's rule says, starts at .3, and names its decision."""
+    life = alive()
+
+    turn = formed(life, type=type_)
+
+    assert names(turn) == ["Handled", "HeuristicFormed"]
+    message = one(turn, HeuristicFormed)
+    assert message.response_type == response
+    assert (message.confidence, message.origin) == (0.3, "learned")
+    assert message.decision_id == decision_id(life.turns[2])
+    (held,) = learnt(life)
+    assert (held.id, held.condition, held.text, held.when) == (
+        message.heuristic_id,
+        CONDITION,
+        MESSAGE,
+        "health <= 3",
+    )
+    assert (held.declared, held.origin) == (0.3, "learned")
+    assert held.vector == factories.embed(CONDITION)
+    assert held.action_vector == factories.embed(MESSAGE)
+    assert message.name.startswith("the_health_of_the_player_has_")
+    assert len(life.mind.forming) == 0
+    assert life.mind.timers == ()
+
+
+def test_a_formed_heuristic_is_a_candidate_of_its_domain() -> None:
+    """The next event like it meets the heuristic, with its `when`; other domains do not."""
+    life = alive()
+    held = one(formed(life), HeuristicFormed)
+
+    near = life.wait(60).decide(CONDITION, fields={"health": 2})
+    far = life.decide(CONDITION, fields={"health": 8})
+    elsewhere = life.decide(CONDITION, type_="other", source="porch")
+
+    assert [(each.confidence, each.eligible) for each in near.candidates[:1]] == [
+        (0.3, True)
+    ]
+    assert held.heuristic_id in near.candidates[0].arm
+    assert "health <= 3 (is 8)" in (far.candidates[0].reason or "")
+    assert all("heuristic:" not in each.arm for each in elsewhere.candidates)
+
+
+@pytest.mark.parametrize("wrapped", ["```json\n{}\n```", "Here is the rule: {} Good?"])
+def test_a_rule_may_come_in_a_fence_or_a_sentence(wrapped: str) -> None:
+    """Models like to wrap what they are asked for."""
+    life = alive()
+    asked = liked(life)
+
+    turn = life.answer_model(asked, wrapped.replace("{}", rule()))
+
+    assert names(turn) == ["Handled", "HeuristicFormed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I do not know.", "unreadable"),
+        ("{not json}", "unreadable"),
+        ("[1, 2]", "unreadable"),
+        ("{}", "type"),
+        (rule(type="shout"), "type"),
+        (rule(type=3), "type"),
+        (rule(condition="too short"), "condition_length"),
+        (rule(condition="word " * 51), "condition_length"),
+        (rule(condition="w" * 200 + " long" * 300), "condition_length"),
+        (rule(condition=None), "condition_length"),
+        (rule(message="Eat."), "message_length"),
+        (rule(message="eat " * 51), "message_length"),
+        (rule(message="eat" * 400 + " eat" * 9), "message_length"),
+        (rule(when="health > 3"), "when_false"),
+    ],
+)
+def test_what_is_no_good_rule_is_refused(text: str, reason: str) -> None:
+    """Each fault has its reason; nothing is formed, and nothing waits."""
+    life = alive()
+    asked = liked(life)
+
+    turn = life.answer_model(asked, text)
+
+    assert names(turn) == ["Handled", "CandidateRefused"]
+    assert refused(turn)[0] == reason
+    assert learnt(life) == []
+    assert len(life.mind.forming) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "is_formed"), [(9, False), (10, True), (50, True), (51, False)]
+)
+def test_condition_and_message_have_ten_to_fifty_words(
+    words: int, is_formed: bool
+) -> None:
+    """Both ends are included."""
+    text = " ".join(f"w{each}" for each in range(words))
+
+    for part in ("condition", "message"):
+        turn = formed(alive(), **{part: text})
+        assert bool(said(turn, HeuristicFormed)) == is_formed
+
+
+@pytest.mark.parametrize(
+    ("when", "why"),
+    [
+        ("health is low", "cannot be read"),
+        ("mana <= 3", "no field 'mana'"),
+        ({"health": 3}, "is no text"),
+    ],
+)
+def test_a_test_that_cannot_be_used_is_left_out(when: Any, why: str) -> None:
+    """The rule is more general without it; why is recorded."""
+    life = alive()
+
+    message = one(formed(life, when=when), HeuristicFormed)
+
+    assert message.when is None
+    assert why in (message.when_left_out or "")
+
+
+@pytest.mark.parametrize("when", [None, "", 'type = "vital" and source = "game"'])
+def test_a_rule_needs_no_test_of_fields(when: str | None) -> None:
+    """None is fine, and so is one of the event's type and source."""
+    message = one(formed(alive(), when=when), HeuristicFormed)
+
+    assert (message.when, message.when_left_out) == (when or None, None)
+
+
+def test_a_reminder_keeps_its_time_though_nothing_rings_yet() -> None:
+    """It is an observation that records when it was meant; no other type has a time."""
+    reminds = one(formed(alive(), type="remind", time="18:00"), HeuristicFormed)
+    warns = one(formed(alive(), type="warn", time="18:00"), HeuristicFormed)
+
+    assert (reminds.response_type, reminds.due) == ("observation", "18:00")
+    assert warns.due is None
+
+
+def test_one_answer_is_one_chance() -> None:
+    """A second thumbs-up asks nothing, before the rule is there and after it."""
+    life = alive()
+    asked = liked(life)
+    id_ = said(asked, FeedbackApplied)[0].decision_id or ""
+
+    before = life.feedback(id_)
+    life.answer_model(asked, rule())
+    after = life.feedback(id_, actor="ben")
+
+    assert names(before) == names(after) == ["FeedbackApplied"]
+    assert one(after, FeedbackApplied).heuristic_id is None
+    assert len(learnt(life)) == 1
+
+
+def test_a_refused_answer_is_not_asked_about_again() -> None:
+    """Not even by another person."""
+    life = alive()
+    asked = liked(life)
+    life.answer_model(asked, "What?")
+
+    again = life.feedback(one(asked, FeedbackApplied).decision_id or "", actor="ben")
+
+    assert names(again) == ["FeedbackApplied"]
+
+
+@pytest.mark.parametrize(
+    "vote", [{"rating": "negative"}, {"rating": "scaled", "value": 0.0}]
+)
+def test_only_a_good_word_asks(vote: dict[str, Any]) -> None:
+    """No heuristic is made of what nobody liked; a later good word still asks."""
+    life = alive()
+    id_ = answered(life)
+
+    turn = life.feedback(id_, **vote)
+    later = life.feedback(id_, rating="scaled", value=0.5)
+
+    assert names(turn) == ["FeedbackApplied"]
+    assert names(later) == ["FeedbackApplied", "ModelAsked"]
+
+
+def test_whoever_takes_the_vote_back_takes_the_heuristic_back() -> None:
+    """A vote that turned before the rule came forms nothing; others' do not matter."""
+    life = alive()
+    asked = liked(life)
+    id_ = one(asked, FeedbackApplied).decision_id or ""
+    life.feedback(id_, "negative")
+    turned = life.answer_model(asked, rule())
+
+    asked = life.wait(60).feedback(answered(life, "another very low health"))
+    life.feedback(one(asked, FeedbackApplied).decision_id or "", "negative", actor="b")
+    kept = life.answer_model(asked, rule())
+
+    assert refused(turned)[0] == "vote_withdrawn"
+    assert names(kept) == ["Handled", "HeuristicFormed"]
+
+
+def test_nothing_is_asked_where_nothing_may_be_formed() -> None:
+    """Not if it is switched off, nor without a model, nor of a heuristic's own words."""
+    off = liked(alive(formation=False))
+    life = alive()
+    id_ = answered(life)
+    life.control(factories.mind_started(formation=True), agent="_")
+    without = life.feedback(id_)
+    life = alive()
+    own = life.sense("the sun goes down over the hills", type_="thing")
+    own_words = life.feedback(own)
+
+    assert names(off) == names(without) == ["FeedbackApplied"]
+    assert names(own_words) == ["FeedbackApplied"]
+    assert one(own, Decided).path == "heuristic"
+
+
+def test_a_heuristic_is_credited_for_its_own_words_without_a_model() -> None:
+    """A thumbs-up on what a heuristic said counts, whoever could be asked besides."""
+    for life in (Life(GARDEN, relevance=0.0), alive()):
+        turn = life.sense("the sun goes down over the hills", type_="thing")
+        life.feedback(turn)
+
+        held = life.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
+        assert held.confidence == round((1.6 + 0.8) / 2.8, 6)
+
+
+def test_a_model_that_fails_forms_nothing() -> None:
+    """The failure is the reason."""
+    life = alive()
+    asked = liked(life)
+
+    turn = life.fail_model(asked, "timeout")
+
+    assert refused(turn) == ("model_failed", "timeout: why")
+
+
+def test_a_model_that_never_answers_is_given_up() -> None:
+    """The ask's timer ends it, and what comes later is late."""
+    life = alive()
+    asked = liked(life)
+    life.wait((PATIENCE + MODEL_GRACE).total_seconds())
+
+    ended = life.sense("whatever happens next", type_="thing")
+    late = life.answer_model(asked, rule())
+
+    assert one(ended, CandidateRefused).reason == "model_timeout"
+    assert one(ended, Decided)
+    assert one(late, Handled).reason == "late"
+    assert learnt(life) == []
+
+
+def test_a_second_rule_is_one_too_many() -> None:
+    """The first answer to each ask counts."""
+    life = alive()
+    asked = liked(life)
+    life.answer_model(asked, rule())
+
+    again = life.answer_model(asked, rule())
+
+    assert one(again, Handled).reason == "second"
+    assert len(learnt(life)) == 1
+
+
+def test_only_so_many_are_in_the_making() -> None:
+    """Beyond the limit the vote counts, and nobody is asked."""
+    life = alive()
+    for number in range(FORMING_LIMIT):
+        life.wait(1).feedback(answered(life, f"event number {number}"))
+
+    turn = life.wait(1).feedback(answered(life, "one more event"))
+
+    assert names(turn) == ["FeedbackApplied", "CandidateRefused"]
+    assert refused(turn)[0] == "crowded"
+
+
+def test_without_vectors_nothing_is_formed() -> None:
+    """What cannot be compared with anything could never be met again."""
+    life = alive()
+    asked = liked(life)
+    life.vectorless = True
+
+    turn = life.answer_model(asked, rule())
+
+    assert refused(turn)[0] == "not_embedded"
+
+
+SAME = pack(
+    heuristic("low", CONDITION, MESSAGE, WARM, when="health<=3"),
+    heuristic("other_test", CONDITION, MESSAGE, WARM, when="health <= 4"),
+    heuristic("other_words", CONDITION, "Run as far as you can.", WARM),
+)
+
+
+def test_what_is_known_already_is_reinforced() -> None:
+    """Same situation, same test, same advice: the vote counts for it, nothing is made."""
+    life = alive(SAME)
+    asked = liked(life)
+    rapport = life.mind.rapport["user"].value
+    turn = life.answer_model(asked, rule(when="health  <=  3.0"))
+
+    assert names(turn) == ["Handled", "FeedbackApplied", "HeuristicReinforced"]
+    vote, told = one(turn, FeedbackApplied), one(turn, HeuristicReinforced)
+    assert vote.heuristic_id == told.heuristic_id == SAME.ids[0]
+    assert (vote.decision_id, vote.fire_id) == (None, None)
+    assert vote.through == told.decision_id == decision_id(life.turns[2])
+    assert (told.similarity, told.action_similarity) == (1.0, 1.0)
+    held = life.belief(SAME.ids[0], SAME.content_hashes[0])
+    assert told.confidence == held.confidence == round((1.2 + 0.8) / 2.8, 6)
+    assert life.mind.rapport["user"].value == rapport
+    assert len(life.mind.beliefs) == 1
+    assert learnt(life) == []
+
+
+def test_a_formed_heuristic_is_reinforced_by_the_next_like_it() -> None:
+    """Two answers with one rule make one heuristic."""
+    life = alive()
+    first = one(formed(life), HeuristicFormed)
+
+    asked = life.wait(60).feedback(answered(life, "again health became very low"))
+    turn = life.answer_model(asked, rule())
+
+    assert one(turn, HeuristicReinforced).heuristic_id == first.heuristic_id
+    (held,) = learnt(life)
+    assert life.belief(held.id, held.content_hash).confidence == 0.5
+
+
+def test_a_changed_mind_takes_the_reinforcement_back() -> None:
+    """Later votes on that decision count for the heuristic, in the same place."""
+    life = alive(SAME)
+    asked = liked(life)
+    life.answer_model(asked, rule())
+    id_ = one(asked, FeedbackApplied).decision_id or ""
+
+    again = life.feedback(id_)
+    same = life.belief(SAME.ids[0], SAME.content_hashes[0])
+    turned = life.feedback(id_, "negative")
+
+    assert one(again, FeedbackApplied).heuristic_id == SAME.ids[0]
+    assert same.confidence == round((1.2 + 0.8) / 2.8, 6)
+    assert one(turned, FeedbackApplied).through == id_
+    held = life.belief(SAME.ids[0], SAME.content_hashes[0])
+    assert held.confidence == round(1.2 / 2.8, 6)
+    assert len(held.signals) == 1
+
+
+def test_what_a_person_froze_is_not_made_again() -> None:
+    """A twin of a frozen heuristic would be a way around the person's word."""
+    life = alive(SAME)
+    life.control(HeuristicFrozen(heuristic_id=SAME.ids[0]))
+    asked = liked(life)
+
+    turn = life.answer_model(asked, rule())
+
+    assert one(turn, HeuristicReinforced).heuristic_id == SAME.ids[0]
+    assert learnt(life) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"when": None},
+        {"condition": "the rain has begun to fall on all of the dry fields here"},
+        {"message": "Leave this place at once and do not look back on your way"},
+    ],
+)
+def test_what_differs_in_one_of_the_three_is_another_heuristic(
+    changes: dict[str, Any],
+) -> None:
+    """Situation, test and advice must all agree."""
+    life = alive(pack(heuristic("low", CONDITION, MESSAGE, WARM, when="health <= 3")))
+
+    assert names(formed(life, **changes)) == ["Handled", "HeuristicFormed"]
+
+
+def test_another_domain_knows_nothing_of_it() -> None:
+    """The same rule in another domain is a heuristic of its own there."""
+    life = alive(SAME)
+    id_ = answered(life, EVENT, source="porch", type_="seen")
+    asked = life.feedback(id_)
+
+    turn = life.answer_model(asked, rule())
+
+    assert one(turn, HeuristicFormed).domain == "porch"
+    assert len(learnt(life, "porch")) == 1
+
+
+def test_a_pack_without_embedded_words_is_never_the_same() -> None:
+    """Nothing is told to say the same of which nobody knows what it says."""
+    bare = factories.compile_pack(SAME.pack, SAME.vectors)
+    life = alive(bare)
+
+    assert names(formed(life)) == ["Handled", "HeuristicFormed"]
+
+
+def test_an_answer_that_was_never_said_teaches_nothing() -> None:
+    """A model that came too late said nothing that could be liked."""
+    life = alive(ttl_s=5.0)
+    turn = life.sense(EVENT, fields={"health": 2})
+    life.wait(6).answer_model(turn, "Eat something.")
+
+    assert names(life.feedback(turn)) == ["FeedbackApplied"]
