@@ -11,7 +11,17 @@ from datetime import UTC, datetime
 from immutables import Map
 
 from projections.folds import beliefs
-from replay.retuning.facts import Carried, Evidence, Fact, Judged, Ruled, Seen, Shown
+from projections.folds.judging import Vote
+from replay.retuning.facts import (
+    Carried,
+    Evidence,
+    Fact,
+    Judged,
+    Neglected,
+    Ruled,
+    Seen,
+    Shown,
+)
 from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings
 from schemas.state import Belief
@@ -19,6 +29,7 @@ from schemas.tuning import Scalar, learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """When a heuristic last fired does not matter to what is believed of it."""
+_Told = Shown | Seen | Judged | Neglected
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +99,8 @@ class Believing:
                 self._set(fact.key, self._seen(fact))
             case Judged():
                 self._set(fact.key, self._judged(fact))
+            case Neglected():
+                self._set(fact.key, self._neglected(fact))
             case Carried():
                 if fact.key in self.believed:
                     self._set(fact.to, self.believed[fact.key])
@@ -102,9 +115,19 @@ class Believing:
 
     def _judged(self, fact: Judged) -> Belief:
         held = self._held(fact.key, fact.declared)
-        return beliefs.voted(
-            held, fact.fire_id, fact.actor, fact.value, fact.sequence, self.learning
+        given = Vote(
+            aspect=fact.aspect,
+            fire_id=fact.fire_id,
+            actor=fact.actor,
+            value=fact.value,
+            base=fact.base,
+            place=fact.sequence,
         )
+        return given.counted("pair", held, fact.earlier, self.learning)
+
+    def _neglected(self, fact: Neglected) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        return beliefs.ignored(held, fact.fire_id, fact.sequence, self.learning)
 
     def _rule(self, fact: Ruled) -> None:
         before, self.learning = (
@@ -145,7 +168,7 @@ def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Cu
     found: dict[str, list[Point]] = {}
     for fact in evidence.facts:
         before = believing.believed
-        if isinstance(fact, Shown | Seen | Judged) and fact.key not in found:
+        if isinstance(fact, _Told) and fact.key not in found:
             start = believing.confidence(fact.key, fact.declared)
             found[fact.key] = [Point(fact.sequence, start)]
         believing.take(fact)
@@ -168,7 +191,7 @@ def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> 
             points.append(Point(fact.sequence, held.confidence))
 
 
-def _key(fact: Shown | Seen | Judged | Carried) -> str:
+def _key(fact: Shown | Seen | Judged | Neglected | Carried) -> str:
     return fact.to if isinstance(fact, Carried) else fact.key
 
 

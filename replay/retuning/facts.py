@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from immutables import Map
 
+from schemas.feedback import Aspect, Strand
 from schemas.settings import LearningSettings
 from schemas.state import Belief
 
@@ -47,6 +48,21 @@ class Judged:
     actor: str
     value: float
     """-1 to 1."""
+    aspect: Aspect = "overall"
+    base: float = 0.0
+    """What the actor used to say until then."""
+    earlier: tuple[Strand, ...] = ()
+    """Where earlier votes on the fire count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neglected:
+    """Several fires in a row were ignored, the last of them this one."""
+
+    sequence: int
+    key: str
+    declared: float
+    fire_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +84,7 @@ class Ruled:
     """Whether what was believed is counted anew, as when a proposal is applied."""
 
 
-Fact: TypeAlias = Shown | Seen | Judged | Carried | Ruled
+Fact: TypeAlias = Shown | Seen | Judged | Neglected | Carried | Ruled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

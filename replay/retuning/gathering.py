@@ -4,25 +4,33 @@ While it is read, the facts are folded under the recorded settings, and every re
 confidence is compared: a recording whose own confidences do not come out is refused.
 """
 
-from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
-from projections.folds.agent import DIRECT_VOTE
+from projections.folds import beliefs
 from projections.folds.controls import declared_confidence
 from projections.folds.heuristics import find
 from replay import views
 from replay.retuning.believing import Believing
-from replay.retuning.facts import Carried, Evidence, Fact, Judged, Ruled, Seen, Shown
+from replay.retuning.facts import (
+    Carried,
+    Evidence,
+    Fact,
+    Neglected,
+    Ruled,
+    Seen,
+    Shown,
+)
+from replay.retuning.voting import Voting
 from replay.sources import Recording
 from replay.standing import Standing, brought
 from replay.views import DecidedView
 from schemas.controls import HeuristicEdited
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Input
-from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.learning import AdviceIgnored, FeedbackApplied, OutcomeObserved
 from schemas.reading import read_input, read_output
 from schemas.record import Record
 from schemas.settings import LearningSettings
@@ -31,7 +39,7 @@ from schemas.subjects import SHARED_AGENT, parse
 from streams.order import Group
 
 _HEURISTIC = "heuristic:"
-_READ = ("heuristic_fired", "outcome_observed", "feedback_applied")
+_READ = ("heuristic_fired", "outcome_observed", "advice_ignored", "feedback_applied")
 """The outputs, besides decisions, that confidence follows from or is recorded in."""
 
 
@@ -83,10 +91,12 @@ class _Reader:
         self._recording = recording
         self._standing = Standing.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
+        self._start = start
         self._believing = Believing(start.beliefs, self._learning, {})
         self._parts: list[_Part] = []
         self._outcomes: dict[str, float] = {}
-        self._votes: dict[str, dict[str, float]] = {}
+        self._voting = Voting(start)
+        self._ignored: set[str] = set()
         self._names: dict[str, str] = {}
         self._is_changed = True
         self._decision_id = ""
@@ -122,10 +132,7 @@ class _Reader:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """All that was gathered."""
-        happened = {
-            **{fire: _mean(self._votes[fire]) for fire in sorted(self._votes)},
-            **self._outcomes,
-        }
+        happened = {**self._voting.happened(), **self._outcomes}
         return tuple(
             Evidence(
                 agent=self._recording.agent,
@@ -167,18 +174,35 @@ class _Reader:
                 success = outcome == "success"
                 self._outcomes.setdefault(message.fire_id, float(success))
                 fact = Seen(sequence, key, declared, message.fire_id, success)
-                self._learn(input_, fact)
-            case FeedbackApplied(heuristic_id=str(id_), content_hash=str(content_hash)):
-                key, declared = self._about(id_, content_hash)
-                fire_id, actor = message.fire_id or DIRECT_VOTE, message.actor
-                if message.fire_id is not None:
-                    self._votes.setdefault(fire_id, {})[actor] = message.value
-                self._learn(
-                    input_,
-                    Judged(sequence, key, declared, fire_id, actor, message.value),
-                )
+                if not self._is_settled(message):
+                    self._learn(input_, fact)
+            case AdviceIgnored():
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                self._ignored.add(message.fire_id)
+                self._learn(input_, Neglected(sequence, key, declared, message.fire_id))
+            case FeedbackApplied():
+                self._vote(input_, message)
             case _:
                 pass
+
+    def _vote(self, input_: Record, vote: FeedbackApplied) -> None:
+        before, fact = self._believing.believed, None
+        if vote.heuristic_id is not None and vote.content_hash is not None:
+            key, declared = self._about(vote.heuristic_id, vote.content_hash)
+            given = read_input(input_).message
+            fact = self._voting.judged(input_.sequence, key, declared, vote, given)
+            self._learn(input_, fact)
+        self._voting.take(fact, vote, before, self._believing.believed)
+
+    def _is_settled(self, seen: OutcomeObserved) -> bool:
+        """Whether a fire's silence was counted, for good."""
+        remembered = self._start.decisions.get(seen.decision_id)
+        is_ignored = remembered is not None and remembered.is_ignored
+        if seen.fire_id not in self._ignored and not is_ignored:
+            return False
+        key = belief_key(seen.heuristic_id, seen.content_hash)
+        held = self._believing.believed.get(key)
+        return held is None or beliefs.find(held, seen.fire_id, "ignored") is None
 
     def _change(self, group: Group) -> None:
         taken = read_input(group.input)
@@ -239,8 +263,3 @@ class _Reader:
         for domain in sorted(agent.shelves):
             shelf = agent.shelves[domain].heuristics
             self._names.update({id_: shelf[id_].name for id_ in sorted(shelf)})
-
-
-def _mean(votes: Mapping[str, float]) -> float:
-    """The mean of people's latest votes, on 0 to 1."""
-    return (sum(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

@@ -1,0 +1,98 @@
+"""Voting: what each recorded vote was worth to the mind that heard it.
+
+A vote counts by what its giver used to say, and by where earlier votes on the same fire
+count; both follow from the votes before it, whatever the settings.
+"""
+
+from immutables import Map
+
+from projections.folds import beliefs, judging, raters
+from replay.retuning.facts import Judged
+from schemas.catalogue import InputMessage
+from schemas.envelope import NotBuilt, Unreadable
+from schemas.feedback import FeedbackGiven, Strand
+from schemas.learning import FeedbackApplied
+from schemas.state import AgentState, Belief
+
+
+class Voting:
+    """The votes until now."""
+
+    def __init__(self, start: AgentState) -> None:
+        """Begin with those of before the recording."""
+        self._start = start
+        self._raters = start.raters
+        self._entered: dict[str, bool] = {}
+        self._said: dict[str, dict[str, float]] = {}
+
+    def judged(
+        self,
+        sequence: int,
+        key: str,
+        declared: float,
+        vote: FeedbackApplied,
+        given: InputMessage | Unreadable | NotBuilt,
+    ) -> Judged:
+        """A vote on a heuristic as a fact."""
+        return Judged(
+            sequence=sequence,
+            key=key,
+            declared=declared,
+            fire_id=judging.vote_place(vote),
+            actor=vote.actor,
+            value=vote.value,
+            aspect=vote.aspect,
+            base=raters.base(self._raters, vote.actor, judging.target(vote)),
+            earlier=self._earlier(vote, given),
+        )
+
+    def take(
+        self,
+        fact: Judged | None,
+        vote: FeedbackApplied,
+        before: Map[str, Belief],
+        after: Map[str, Belief],
+    ) -> None:
+        """Know of a vote, `fact` if it was on a heuristic, that changed what is believed."""
+        target = judging.target(vote)
+        self._raters = raters.voted(self._raters, vote.actor, target, vote.value)
+        if fact is None or vote.decision_id is None:
+            return
+        was_settled = "pair" in fact.earlier and not _is_found(before, fact)
+        self._entered[vote.decision_id] = _is_found(after, fact) or was_settled
+        if vote.fire_id is not None:
+            said = self._said.setdefault(vote.fire_id, {})
+            said.pop(vote.actor, None)
+            if judging.STRANDS[vote.aspect] == "pair":
+                said[vote.actor] = vote.value
+
+    def happened(self) -> dict[str, float]:
+        """How each fire that people judged came out by their latest votes, 0 to 1."""
+        return {
+            fire: _mean(self._said[fire])
+            for fire in sorted(self._said)
+            if self._said[fire]
+        }
+
+    def _earlier(
+        self, vote: FeedbackApplied, given: InputMessage | Unreadable | NotBuilt
+    ) -> tuple[Strand, ...]:
+        if isinstance(given, FeedbackGiven) and given.about is not None:
+            return given.about.entries
+        known = self._entered.get(vote.decision_id or "")
+        if known is not None:
+            return ("pair",) if known else ()
+        remembered = self._start.decisions.get(vote.decision_id or "")
+        return remembered.entries if remembered is not None else ()
+
+
+def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:
+    held = believed.get(fact.key)
+    if held is None:
+        return False
+    return beliefs.find(held, fact.fire_id, "explicit") is not None
+
+
+def _mean(votes: dict[str, float]) -> float:
+    """The mean of people's latest votes, on 0 to 1."""
+    return (sum(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0
