@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from schemas import conditions, patterns, vectors
 from schemas.conditions import When
+from schemas.constraints import Constraints, within
 from schemas.controls import Action
 from schemas.identity import digest, heuristic_id
 from schemas.message import Name, Part, Seconds, Unit
@@ -110,6 +111,8 @@ class Heuristic(Part):
     confidence: float = Field(default=0.5, ge=0.05, le=0.95)
     """What its author trusts it with, before anything was learnt."""
     urgency: Unit = 0.0
+    constraints: Constraints = Constraints()
+    """How far evidence may move that; they go before the pack's."""
 
     @field_validator("when")
     @classmethod
@@ -132,6 +135,8 @@ class Pack(Part):
     description: str = ""
     executive: Executive = Executive()
     salience: PackSalience = PackSalience()
+    constraints: Constraints = Constraints()
+    """How far evidence may move the confidence in its heuristics."""
     ttl_s: Seconds | None = None
     """After so many seconds an answer is stale; else the settings' ttl."""
     events: tuple[EventType, ...] = Field(default=(), max_length=1_000)
@@ -168,6 +173,8 @@ class CompiledPack:
     """The same vectors, ready to be multiplied."""
     fields_named: tuple[str, ...]
     """Every field that some `when` names, sorted."""
+    constraints: tuple[Constraints, ...]
+    """Each heuristic's own, or its pack's, by row; empty if there are none."""
     rows: Mapping[str, int]
     """By heuristic id."""
     event_types: Mapping[tuple[str, str | None], EventType]
@@ -237,9 +244,15 @@ def compile_pack(
         action_vectors=tuple(action_vectors or ()),
         actions=vectors.stack(action_vectors or ()),
         fields_named=tuple(sorted(named)),
+        constraints=_constraints(pack),
         rows={id_: row for row, id_ in enumerate(ids)},
         event_types={(event.type, event.source): event for event in pack.events},
     )
+
+
+def _constraints(pack: Pack) -> tuple[Constraints, ...]:
+    rows = tuple(within(each.constraints, pack.constraints) for each in pack.heuristics)
+    return rows if any(each != Constraints() for each in rows) else ()
 
 
 def _check_count(pack: Pack, of: str, given: Sequence[Vector]) -> None:

@@ -53,6 +53,9 @@ class ModelSettings(Part):
 
 
 ENDORSEMENT_CAP = 0.65
+STALE_DAYS = 30.0
+DRIFT_FIRES = 20
+DRIFT_LEVEL = 0.999
 IGNORED = 0.3
 
 
@@ -88,6 +91,28 @@ class LearningSettings(Part):
     ignored_after: int = Field(default=0, ge=0, le=100, exclude_if=(0).__eq__)
     """So many fires of a heuristic in a row that nothing came of count as one weak
     failure; 0: silence never does."""
+    repeat_decay: float = Field(default=0.0, ge=0.0, le=100.0, exclude_if=(0.0).__eq__)
+    """k: after n approvals of a heuristic the next weighs 1 / (1 + k * n); 0: as much."""
+    feedback_weight: float = Field(
+        default=1.0, ge=0.25, le=2.0, exclude_if=(1.0).__eq__
+    )
+    """What multiplies the weight of people's votes, where no pack says otherwise."""
+    floor: Unit = Field(default=0.0, exclude_if=(0.0).__eq__)
+    """No confidence falls under this, where no pack says otherwise; 0: no bound."""
+    ceiling: Unit = Field(default=1.0, exclude_if=(1.0).__eq__)
+    """No confidence rises over this, where no pack says otherwise; 1: no bound."""
+    stale_days: float = Field(
+        default=STALE_DAYS, ge=0.0, le=36_500.0, exclude_if=STALE_DAYS.__eq__
+    )
+    """A heuristic that did not fire for so many days is flagged as stale; 0: none is."""
+    drift_fires: int = Field(
+        default=DRIFT_FIRES, ge=0, le=128, exclude_if=DRIFT_FIRES.__eq__
+    )
+    """So many of its latest fires are held against all before them; 0: none are."""
+    drift_level: float = Field(
+        default=DRIFT_LEVEL, ge=0.5, le=0.999_999, exclude_if=DRIFT_LEVEL.__eq__
+    )
+    """The credibility of the interval that their success must leave to be drift."""
 
 
 SEED_LEARNING = LearningSettings(

@@ -171,6 +171,10 @@ class Belief(Struct, frozen=True, kw_only=True):
     last_fired: datetime | None = None
     ignored: int = 0
     """Of how many fires in a row nothing came, since that last counted."""
+    settled_approvals: int = 0
+    """How many of the old votes were approvals."""
+    trials: int = 0
+    """How often it was revived, and its evidence began anew."""
     recent: Recent | None = None
     """Its latest fires and last success; None in a state of before they were kept."""
 
@@ -180,6 +184,15 @@ class Reinforced(Struct, frozen=True, kw_only=True):
 
     heuristic_id: str
     content_hash: str
+
+
+class Prior(Struct, frozen=True, kw_only=True):
+    """What heuristics of one origin are believed to be worth before any evidence."""
+
+    kappa: float
+    """The weight of the prior, in observations."""
+    mean: float | None = None
+    """The success to start from; None is what each one's author declared."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
@@ -378,6 +391,8 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Heuristics frozen by hand."""
     beliefs: Map[str, Belief] = field(default_factory=Map)
     """By `<heuristic id>@<content hash>`."""
+    priors: Map[str, Prior] = field(default_factory=Map)
+    """By origin; of the others each one's declared confidence is the prior."""
     fits: Map[str, Belief] = field(default_factory=Map)
     """How well conditions tell their situations, under the same keys, as far as anybody
     judged that."""

@@ -26,6 +26,10 @@ LEARNING: Mapping[str, tuple[float, float]] = {
     "learning.endorsement_cap": (0.0, 1.0),
     "learning.deprecated_below": (0.0, 1.0),
     "learning.frozen_below": (0.0, 1.0),
+    "learning.repeat_decay": (0.0, 100.0),
+    "learning.feedback_weight": (0.25, 2.0),
+    "learning.floor": (0.0, 1.0),
+    "learning.ceiling": (0.0, 1.0),
     "learning.calibrate_raters": (False, True),
 }
 """Every learning setting, and what it may be, ends included; a pair of booleans is one

@@ -194,14 +194,31 @@ def confidence(
     prior: tuple[float, float],
     signals: Iterable[Signal],
     learning: LearningSettings,
+    approvals: int = 0,
 ) -> tuple[float, float]:
-    """The pseudo-counts after `signals`, starting from `alpha` and `beta`."""
+    """The pseudo-counts after `signals`, starting from `alpha` and `beta`.
+
+    `approvals` is how many there were before these; more of them may count for less.
+    """
     for signal in signals:
         weight, value = _counted(signal, learning)
+        if is_approval(signal):
+            weight /= 1.0 + learning.repeat_decay * approvals
+            approvals += 1
         alpha = prior[0] + learning.gamma * (alpha - prior[0]) + weight * value
         beta = prior[1] + learning.gamma * (beta - prior[1])
         beta += weight * (1.0 - value)
     return alpha, beta
+
+
+def is_approval(signal: Signal) -> bool:
+    """Whether a signal is that people, on the whole, approved."""
+    return signal.kind == "explicit" and signal.value > 0.5
+
+
+def is_stronger(one: Signal, other: Signal) -> bool:
+    """Whether of two signals on one fire the first says how it went."""
+    return _STRENGTH[one.kind] > _STRENGTH[other.kind]
 
 
 def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> Belief:
@@ -214,7 +231,12 @@ def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> 
 def _settled(belief: Belief, learning: LearningSettings) -> Belief:
     prior = _prior(belief.declared, learning.kappa)
     alpha, beta = confidence(
-        belief.settled_alpha, belief.settled_beta, prior, belief.signals[:1], learning
+        belief.settled_alpha,
+        belief.settled_beta,
+        prior,
+        belief.signals[:1],
+        learning,
+        belief.settled_approvals,
     )
     return replace(
         belief,
@@ -222,6 +244,7 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
         settled_beta=beta,
         signals=belief.signals[1:],
         settled_successes=belief.settled_successes + _successes(belief.signals[:1]),
+        settled_approvals=belief.settled_approvals + is_approval(belief.signals[0]),
     )
 
 
@@ -232,6 +255,7 @@ def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
         _prior(belief.declared, learning.kappa),
         belief.signals,
         learning,
+        belief.settled_approvals,
     )
     return replace(
         belief,
@@ -247,7 +271,7 @@ def _successes(signals: tuple[Signal, ...]) -> int:
     stronger: dict[str, Signal] = {}
     for signal in signals:
         held = stronger.get(signal.fire_id)
-        if held is None or _STRENGTH[signal.kind] > _STRENGTH[held.kind]:
+        if held is None or is_stronger(signal, held):
             stronger[signal.fire_id] = signal
     return sum(1 for signal in stronger.values() if signal.value > 0.5)
 

@@ -74,6 +74,7 @@ def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
         (prior.settled_alpha, prior.settled_beta),
         held.signals,
         learning,
+        held.settled_approvals,
     )
 
 

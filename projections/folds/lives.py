@@ -1,0 +1,46 @@
+"""Lives: bounds, new trials and staleness of what is believed of a heuristic."""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from projections.folds import beliefs
+from schemas.numbers import clamp, round6
+from schemas.settings import LearningSettings
+from schemas.state import Belief
+
+
+def bounded(belief: Belief, learning: LearningSettings) -> Belief:
+    """The belief as it is reported: with its confidence within the bounds, if any."""
+    within = clamp(belief.confidence, learning.floor, learning.ceiling)
+    if within == belief.confidence:
+        return belief
+    return replace(belief, confidence=round6(within))
+
+
+def revived(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
+    """The belief that begins a new trial, from the declared confidence.
+
+    What was learnt before does not count any more. Of whom so little was declared that
+    it would freeze again at once, the trial begins where a life is active.
+    """
+    if declared < learning.frozen_below:
+        declared = learning.deprecated_below
+    return replace(
+        beliefs.initial(declared, learning),
+        fire_count=belief.fire_count,
+        success_count=belief.success_count,
+        settled_successes=belief.success_count,
+        last_fired=belief.last_fired,
+        recent=belief.recent,
+        trials=belief.trials + 1,
+    )
+
+
+def is_stale(
+    last_fired: datetime | None, now: datetime, learning: LearningSettings
+) -> bool:
+    """Whether a heuristic that fired once has not for as long as the settings say."""
+    if last_fired is None or learning.stale_days <= 0.0:
+        return False
+    return now - last_fired > timedelta(days=learning.stale_days)

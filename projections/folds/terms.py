@@ -1,0 +1,91 @@
+"""Terms: the learning settings that one heuristic is judged by.
+
+They are the agent's, with what its own constraints say, else its pack's, put in the place
+of what the settings say, and with the weight that the prior of its origin gives it.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from schemas.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
+from schemas.numbers import clamp
+from schemas.settings import LearningSettings, LearningWeights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What of a heuristic's judgement is not as the settings say."""
+
+    kappa: float | None = None
+    """The weight of its prior, by its origin."""
+    locked: float | None = None
+    """What its confidence is locked at."""
+    floor: float | None = None
+    ceiling: float | None = None
+    feedback_weight: float | None = None
+
+
+FREE = Terms()
+"""Of a heuristic that is judged as the settings say."""
+
+_NOTHING_COUNTS = LearningWeights(
+    outcome=0.0, explicit=0.0, endorsement=0.0, ignored=0.0
+)
+
+
+def under(learning: LearningSettings, terms: Terms) -> LearningSettings:
+    """The settings that a heuristic of these terms is judged by."""
+    if terms == FREE and learning.feedback_weight == 1.0 and _is_unbounded(learning):
+        return learning
+    return _under(learning, terms)
+
+
+@lru_cache(maxsize=4096)
+def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
+    weight = terms.feedback_weight
+    weight = learning.feedback_weight if weight is None else weight
+    weights = learning.weights.model_copy(
+        update={"explicit": learning.weights.explicit * weight}
+    )
+    floor, ceiling = bounds(learning, terms)
+    if terms.locked is not None:
+        weights, floor, ceiling = _NOTHING_COUNTS, terms.locked, terms.locked
+    return learning.model_copy(
+        update={
+            "kappa": learning.kappa if terms.kappa is None else terms.kappa,
+            "weights": weights,
+            "feedback_weight": 1.0,
+            "floor": floor,
+            "ceiling": ceiling,
+        }
+    )
+
+
+def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
+    """Between which a confidence stays; 0 and 1 if there are no bounds.
+
+    Where the settings contradict the author, the author's bound holds.
+    """
+    if terms.floor is None and terms.ceiling is None and _is_unbounded(learning):
+        return 0.0, 1.0
+    floor = learning.floor if terms.floor is None else terms.floor
+    ceiling = learning.ceiling if terms.ceiling is None else terms.ceiling
+    if floor > ceiling:
+        floor, ceiling = (ceiling, ceiling) if terms.floor is None else (floor, floor)
+    return clamp(floor, *OUTER_BOUNDS), clamp(ceiling, *OUTER_BOUNDS)
+
+
+def of_constraints(constraints: Constraints, declared: float) -> Terms:
+    """The terms that an author's constraints make; `declared` is what a lock holds."""
+    if constraints == UNCONSTRAINED:
+        return FREE
+    return Terms(
+        locked=clamp(declared, *OUTER_BOUNDS) if constraints.locked else None,
+        floor=constraints.floor,
+        ceiling=constraints.ceiling,
+        feedback_weight=constraints.feedback_weight,
+    )
+
+
+def _is_unbounded(learning: LearningSettings) -> bool:
+    return learning.floor <= 0.0 and learning.ceiling >= 1.0
