@@ -24,6 +24,7 @@ ControlMessage: TypeAlias = (
     | controls.HeuristicSeeded
     | controls.HeuristicEdited
     | controls.HeuristicFrozen
+    | controls.PriorUpdated
     | controls.ProfileSet
     | controls.ProposalSubmitted
     | controls.ProposalApplied
@@ -53,6 +54,7 @@ LearningMessage: TypeAlias = (
     learning.FeedbackApplied
     | learning.FeedbackRefused
     | learning.LifecycleChanged
+    | learning.DriftRaised
     | learning.ProposalMade
     | learning.HeuristicFormed
     | learning.CandidateRefused
@@ -83,6 +85,7 @@ INPUTS: tuple[type[Message], ...] = (
     controls.HeuristicSeeded,
     controls.HeuristicEdited,
     controls.HeuristicFrozen,
+    controls.PriorUpdated,
     controls.ProfileSet,
     controls.ProposalSubmitted,
     controls.ProposalApplied,
@@ -108,6 +111,7 @@ OUTPUTS: tuple[type[Message], ...] = (
     learning.FeedbackApplied,
     learning.FeedbackRefused,
     learning.LifecycleChanged,
+    learning.DriftRaised,
     learning.ProposalMade,
     learning.HeuristicFormed,
     learning.CandidateRefused,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.experiments import UnitKind, Variant
 from schemas.message import Message, Name, Part, Unit
-from schemas.reasons import ResponseType
+from schemas.reasons import Origin, ResponseType
 from schemas.sensing import Fields
 from schemas.settings import CodeDigests, MindSettings, SessionClock
 from schemas.subjects import Kind
@@ -105,6 +105,24 @@ class HeuristicFrozen(Control):
     heuristic_id: Name
     frozen: bool = True
     reason: str = ""
+
+
+class PriorUpdated(Control):
+    """What heuristics of one origin start from is this, until there is evidence.
+
+    One of which something was learnt already keeps the start that it had.
+    """
+
+    origin: Origin
+    kappa: float = Field(default=2.0, ge=0.1, le=1_000.0)
+    """The weight of the start, in observations."""
+    mean: Unit | None = None
+    """The success to start from; without it what each one's author declared."""
+    is_default: bool = False
+    """Whether the origin is judged as the settings say again, whatever stands here."""
+    detail: str = Field(default="", max_length=2_000)
+    """What speaks for it."""
+    by: Name = "user"
 
 
 class ProfileSet(Control):

@@ -160,3 +160,19 @@ class Endorsed(Learning):
     """Of the model's answer and the heuristic's."""
     weight: float = Field(ge=0.0)
     """What that counts as, in observations, by the settings in force."""
+
+
+class DriftRaised(Learning):
+    """A heuristic's latest fires went other than all before; announced, never folded."""
+
+    heuristic_id: Name
+    content_hash: Name
+    fires: int
+    """How many of the latest fires were looked at."""
+    successes: int
+    """How many of them went well."""
+    expected: Unit
+    """The share that was to be expected by what was learnt before."""
+    low: Unit
+    """Where the share of so many fires would lie but for rare chance, ends included."""
+    high: Unit
