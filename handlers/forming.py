@@ -11,6 +11,7 @@ from handlers.group import Group
 from handlers.stages import delivery, formation, repertoire
 from handlers.stages.formation import Fault, Rule
 from handlers.stages.repertoire import Known
+from projections.folds import judging
 from schemas import conditions, identity, vectors
 from schemas.learning import (
     CandidateRefused,
@@ -39,7 +40,8 @@ def ask(group: Group, vote: FeedbackApplied) -> None:
     if not group.settings.formation or model is None or decision_id is None:
         return
     lesson = group.state.lessons.get(decision_id)
-    if lesson is None or vote.value <= 0:
+    is_liked = vote.value > 0 and judging.STRANDS[vote.aspect] == "pair"
+    if lesson is None or not is_liked:
         return
     if len(group.state.forming) >= FORMING_LIMIT:
         detail = f"{FORMING_LIMIT} others are in the making"

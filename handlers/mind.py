@@ -82,7 +82,7 @@ def _run_timers(group: Group) -> int:
         if timer not in group.state.timers:
             continue
         if timer.purpose == "outcome":
-            group.say(outcomes.expired(group.state.fires, timer.id))
+            _expire(group, timer.id)
         elif timer.purpose == "formation":
             forming.give_up(group, group.state.forming[timer.id])
         else:
@@ -91,6 +91,18 @@ def _run_timers(group: Group) -> int:
             strategy = deciding.strategy_that_asked(group, pending)
             concluding.without_model(group, strategy, pending, otherwise)
     return len(due)
+
+
+def _expire(group: Group, fire_id: str) -> None:
+    """Wait no longer for what comes of a fire; several such in a row may tell something."""
+    end = outcomes.expired(group.state.fires, fire_id)
+    group.say(end)
+    after = group.learning.ignored_after
+    if after:
+        belief = group.belief(end.heuristic_id, end.content_hash)
+        ignored = outcomes.ignored(belief, end, after)
+        if ignored is not None:
+            group.credit(ignored)
 
 
 def _answer(group: Group, ran: int) -> None:

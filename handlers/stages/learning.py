@@ -1,7 +1,8 @@
 """Learning: what a person's vote counts for.
 
-A vote on a decision moves rapport, and the heuristic whose action the person saw; the
-words of a model credit no heuristic. A vote may also name a heuristic itself.
+A vote on a decision is about the heuristic whose action the person saw; the words of a
+model credit no heuristic, unless they were found to be one's own. A vote may also name a
+heuristic itself. Where a vote counts, `folds.judging` says by its aspect.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from projections.folds.controls import content_in_force
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs import CompiledPack
-from schemas.state import AgentState
+from schemas.state import AgentState, Remembered
 
 
 def feedback(
@@ -25,13 +26,15 @@ def feedback(
 def _on_decision(
     state: AgentState, given: FeedbackGiven, decision_id: str
 ) -> FeedbackApplied | FeedbackRefused:
-    known = state.decisions.get(decision_id)
+    # What is remembered goes before what the shell looked up in the log.
+    known = state.decisions.get(decision_id) or given.about
     if known is None:
         return FeedbackRefused(
             reason="unknown_decision",
             detail=f"this agent made no decision {decision_id!r} that it remembers",
         )
-    through = known.reinforced if known.fire_id is None else None
+    through = known.reinforced if isinstance(known, Remembered) else None
+    through = through if known.fire_id is None else None
     credited = through or known
     return FeedbackApplied(
         decision_id=decision_id,
@@ -41,6 +44,7 @@ def _on_decision(
         through=decision_id if through else None,
         actor=given.actor,
         value=given.signed,
+        aspect=given.aspect,
         comment=given.comment,
     )
 
@@ -62,5 +66,6 @@ def _on_heuristic(
         content_hash=content_hash,
         actor=given.actor,
         value=given.signed,
+        aspect=given.aspect,
         comment=given.comment,
     )

@@ -20,9 +20,9 @@ from projections.folds import (
     experiments,
     fires,
     heuristics,
+    judging,
     lessons,
     proposals,
-    rapport,
     sessions,
     waits,
 )
@@ -36,6 +36,7 @@ from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input
 from schemas.feedback import FeedbackGiven
 from schemas.learning import (
+    AdviceIgnored,
     CandidateRefused,
     FeedbackApplied,
     HeuristicFormed,
@@ -52,14 +53,10 @@ from schemas.state import (
     AgentState,
     Belief,
     Lesson,
-    Rapport,
     SharedState,
     Trigger,
     belief_key,
 )
-
-DIRECT_VOTE = "direct"
-"""The fire of a vote that is about the heuristic itself."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +152,9 @@ def _learnt(
         case OutcomeObserved():
             return _observed(state, scene, message)
         case OutcomeExpired():
-            return fires.ended(state, message, "timeout")
+            return _expired(state, scene, message)
+        case AdviceIgnored():
+            return _ignored(state, scene, message)
         case FeedbackApplied():
             return _voted(state, scene, message)
         case HeuristicFormed():
@@ -208,6 +207,7 @@ def _fired(
     else:
         trigger = waits.trigger(state, message.decision_id, scene.now)
     state = fires.fired(state, id_, message, trigger)
+    state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
     held = belief(state, scene, message.heuristic_id, message.content_hash)
     return _believing(
         state,
@@ -256,49 +256,62 @@ def _recorded(state: AgentState, message: object) -> AgentState:
 
 
 def _observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> AgentState:
+    is_known = fires.is_told(state, message)
     state = fires.ended(state, message, message.outcome)
-    if message.outcome not in ("success", "fail"):
-        return state
     held = belief(state, scene, message.heuristic_id, message.content_hash)
-    after = beliefs.observed(
-        held,
-        message.fire_id,
-        message.outcome == "success",
-        scene.taken.sequence,
-        scene.learning,
-    )
+    if message.outcome not in ("success", "fail"):
+        return _noticed(state, message, held)
     is_success = message.outcome == "success"
+    after, place, learning = held, scene.taken.sequence, scene.learning
+    if not is_known:
+        after = beliefs.observed(held, message.fire_id, is_success, place, learning)
     after = beliefs.told(after, message.fire_id, is_success, scene.now)
     return _believing(state, message.heuristic_id, message.content_hash, after)
 
 
+def _expired(state: AgentState, scene: Scene, message: OutcomeExpired) -> AgentState:
+    remembered = state.decisions.get(message.decision_id)
+    state = fires.ended(state, message, "timeout")
+    if not scene.learning.ignored_after or remembered is None:
+        return state
+    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    after = beliefs.expired(held, is_judged=remembered.is_judged)
+    return _believing(state, message.heuristic_id, message.content_hash, after)
+
+
+def _ignored(state: AgentState, scene: Scene, message: AdviceIgnored) -> AgentState:
+    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    place, learning = scene.taken.sequence, scene.learning
+    after = beliefs.ignored(held, message.fire_id, place, learning)
+    state = fires.ignored(state, message)
+    return _believing(state, message.heuristic_id, message.content_hash, after)
+
+
+def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> AgentState:
+    """The state that knows that the world took note, though it teaches nothing."""
+    if not held.ignored:
+        return state
+    held = replace(held, ignored=0)
+    return _believing(state, message.heuristic_id, message.content_hash, held)
+
+
 def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentState:
+    given, before = scene.taken.message, state
+    about = given if isinstance(given, FeedbackGiven) else None
+    earlier = judging.earlier(state, about, message)
     if message.heuristic_id is not None and message.content_hash is not None:
         held = belief(state, scene, message.heuristic_id, message.content_hash)
-        after = beliefs.voted(
-            held,
-            vote_place(message),
-            message.actor,
-            message.value,
-            scene.taken.sequence,
-            scene.learning,
+        place, learning = scene.taken.sequence, scene.learning
+        state = judging.counted(
+            state, message, held, earlier, place, learning, scene.now
         )
-        if message.value != 0.0:
-            fire_id, is_success = vote_place(message), message.value > 0.0
-            after = beliefs.told(after, fire_id, is_success, scene.now)
-        state = _believing(state, message.heuristic_id, message.content_hash, after)
         state = lessons.reinforced(state, message)
+    state = judging.rated(state, message)
     if message.decision_id is None:
         return state
+    state = judging.noted(before, state, message, earlier)
     state = lessons.voted(state, message)
-    stood = state.rapport.get(message.actor, Rapport())
-    stands = rapport.voted(stood, message.decision_id, message.value, scene.now)
-    return replace(state, rapport=state.rapport.set(message.actor, stands))
-
-
-def vote_place(vote: FeedbackApplied) -> str:
-    """Where a vote stands in a heuristic's evidence: each place has one such entry."""
-    return vote.fire_id or vote.through or DIRECT_VOTE
+    return judging.felt(state, message, scene.now)
 
 
 def _believing(

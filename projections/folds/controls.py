@@ -74,3 +74,17 @@ def content_in_force(
         if row is not None:
             return pack.content_hashes[row]
     return None
+
+
+def action(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> controls.Action | None:
+    """What a heuristic would have done as it stands now; None if it only speaks."""
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return taught.action
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return pack.pack.heuristics[row].action.action
+    return None

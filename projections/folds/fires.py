@@ -1,19 +1,26 @@
 """Fires and decisions: what later feedback and outcomes will be about."""
 
+from datetime import datetime, timedelta
+
 from msgspec.structs import replace
 
-from projections.folds import timers, waits
+from projections.folds import beliefs, timers, waits
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
-from schemas.learning import OutcomeExpired, OutcomeObserved
+from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome
 from schemas.state import (
     AgentState,
     AskStatus,
     OpenFire,
     Remembered,
+    ShownFire,
     Timer,
     Trigger,
+    belief_key,
 )
+
+SHOWN_LIMIT = 64
+"""How many of the latest fires can be taken back."""
 
 FIRE_LIMIT = 256
 """How many fires may wait for an outcome; the oldest is given up first."""
@@ -90,10 +97,54 @@ def suggested(state: AgentState, message: HeuristicFired) -> AgentState:
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
-    shown = replace(
-        remembered, suggested=(*remembered.suggested, message.heuristic_id)
-    )
+    shown = replace(remembered, suggested=(*remembered.suggested, message.heuristic_id))
     return replace(state, decisions=state.decisions.set(message.decision_id, shown))
+
+
+def shown(
+    state: AgentState,
+    fire_id: str,
+    message: HeuristicFired,
+    trigger: Trigger,
+    undo_s: float,
+) -> AgentState:
+    """The state that knows what was shown within so many seconds and may be undone."""
+    if not undo_s:
+        return replace(state, shown=()) if state.shown else state
+    fire = ShownFire(
+        fire_id=fire_id,
+        decision_id=message.decision_id,
+        heuristic_id=message.heuristic_id,
+        content_hash=message.content_hash,
+        at=trigger.at,
+        domain=trigger.domain,
+        entities=trigger.entities,
+    )
+    fresh = [each for each in state.shown if is_fresh(each, trigger.at, undo_s)]
+    return replace(state, shown=(*fresh, fire)[-SHOWN_LIMIT:])
+
+
+def is_fresh(fire: ShownFire, now: datetime, undo_s: float) -> bool:
+    """Whether a fire was shown at most so many seconds ago."""
+    return now - fire.at <= timedelta(seconds=undo_s)
+
+
+def is_told(state: AgentState, message: OutcomeObserved) -> bool:
+    """Whether the fire has its implicit signal, where that can change no more."""
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None or not remembered.is_ignored:
+        return False
+    held = state.beliefs.get(belief_key(message.heuristic_id, message.content_hash))
+    return held is None or beliefs.find(held, message.fire_id, "ignored") is None
+
+
+def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:
+    """The state that knows which fire stands for several that were ignored."""
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None:
+        return state
+    known = replace(remembered, is_ignored=True)
+    return replace(state, decisions=state.decisions.set(message.decision_id, known))
 
 
 def ended(

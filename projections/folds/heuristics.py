@@ -91,11 +91,7 @@ def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentStat
         ),
     )
     state = _put(state, changed)
-    belief = state.beliefs.get(belief_key(held.id, held.content_hash))
-    if not message.keep or belief is None:
-        return state
-    key = belief_key(changed.id, changed.content_hash)
-    return replace(state, beliefs=state.beliefs.set(key, belief))
+    return _carried(state, held, changed) if message.keep else state
 
 
 def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
@@ -114,6 +110,18 @@ def content_hash(
     fields = action.model_dump(exclude_none=True) if action is not None else None
     content = [condition, when, text, fields]
     return identity.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+
+
+def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
+    """The state that believes of the new content what it did of the old one."""
+    was, key = (belief_key(each.id, each.content_hash) for each in (old, new))
+    belief, fit = state.beliefs.get(was), state.fits.get(was)
+    if belief is not None:
+        state = replace(state, beliefs=state.beliefs.set(key, belief))
+    # What people said of a condition says nothing of another one.
+    if fit is None or (new.condition, new.when) != (old.condition, old.when):
+        return state
+    return replace(state, fits=state.fits.set(key, fit))
 
 
 def _put(state: AgentState, heuristic: Taught) -> AgentState:

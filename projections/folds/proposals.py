@@ -104,7 +104,11 @@ def _going_by(
         key: beliefs.relearnt(state.beliefs[key], learning, relearnt)
         for key in sorted(state.beliefs)
     }
-    return replace(state, beliefs=Map(recounted))
+    refitted = {
+        key: beliefs.relearnt(state.fits[key], learning, relearnt)
+        for key in sorted(state.fits)
+    }
+    return replace(state, beliefs=Map(recounted), fits=Map(refitted))
 
 
 def _with(state: AgentState, proposal: Proposal) -> AgentState:
