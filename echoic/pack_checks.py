@@ -126,6 +126,69 @@ def _spoken(source: Source) -> Iterator[str]:
         yield from (str(heuristic.get(key, "")) for key in ("condition", "when"))
 
 
+def _contrary_bounds(source: Source) -> Iterator[Problem]:
+    """A floor over a ceiling; a confidence or a pack's bound that then does not hold."""
+    root = source.value if isinstance(source.value, dict) else {}
+    of_pack = _constraints(root)
+    if _is_upside_down(of_pack):
+        yield _upside_down(source, ("constraints",), of_pack)
+        return
+    for steps, heuristic in _mappings(source, "heuristics"):
+        own = _constraints(heuristic)
+        both = {**of_pack, **own}
+        if _is_upside_down(own):
+            yield _upside_down(source, (*steps, "constraints"), own)
+        elif _is_upside_down(both):
+            key, other = (
+                ("floor", "ceiling") if "floor" in own else ("ceiling", "floor")
+            )
+            place = source.place_of((*steps, "constraints", key))
+            message = f"{key} {both[key]}: the pack's {other} {both[other]} cannot hold"
+            yield _warning(make(source, place, "E-PACK-014", message))
+        else:
+            yield from _declared_outside(source, steps, heuristic, both)
+
+
+def _declared_outside(
+    source: Source,
+    steps: Steps,
+    heuristic: dict[str, JsonValue],
+    bounds: dict[str, JsonValue],
+) -> Iterator[Problem]:
+    declared = _number(heuristic.get("confidence", 0.5))
+    floor, ceiling = _number(bounds.get("floor", 0)), _number(bounds.get("ceiling", 1))
+    if declared is None or floor is None or ceiling is None:
+        return
+    if not floor <= declared <= ceiling:
+        kept = floor if declared < floor else ceiling
+        place = source.place_of(
+            (*steps, "confidence") if "confidence" in heuristic else steps
+        )
+        message = f"confidence {declared:g} is out of bounds: it is kept at {kept:g}"
+        yield _warning(make(source, place, "E-PACK-014", message))
+
+
+def _constraints(of: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    found = of.get("constraints")
+    return found if isinstance(found, dict) else {}
+
+
+def _is_upside_down(bounds: dict[str, JsonValue]) -> bool:
+    floor, ceiling = _number(bounds.get("floor")), _number(bounds.get("ceiling"))
+    return floor is not None and ceiling is not None and floor > ceiling
+
+
+def _upside_down(source: Source, steps: Steps, bounds: dict[str, JsonValue]) -> Problem:
+    message = f"the floor {bounds['floor']} is over the ceiling {bounds['ceiling']}"
+    place = source.place_of((*steps, "floor"))
+    return make(source, place, "E-PACK-013", message)
+
+
+def _number(value: JsonValue) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isinstance(value, int | float) else None
+
+
 def _mappings(
     source: Source, *steps: str
 ) -> Iterator[tuple[Steps, dict[str, JsonValue]]]:
@@ -148,4 +211,5 @@ _CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     _repeated_events,
     _undeclared_events,
     _untriggered_patterns,
+    _contrary_bounds,
 )

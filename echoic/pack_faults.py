@@ -20,7 +20,7 @@ def problem_of(fault: ErrorDetails, source: Source) -> Problem | None:
     """Return a fault as a problem; None for one that another check words better."""
     steps: Steps = fault["loc"]
     kind = fault["type"]
-    if kind == "duplicate":
+    if kind in ("duplicate", "bounds"):
         return None
     if kind == "missing":
         message = f'missing key "{steps[-1]}"'

@@ -22,6 +22,8 @@ Code: TypeAlias = Literal[
     "E-PACK-010",  # a format that this program does not know
     "E-PACK-011",  # a `when` on an event type that is not declared
     "E-PACK-012",  # heuristics but no event types
+    "E-PACK-013",  # a floor over the ceiling
+    "E-PACK-014",  # bounds that a confidence or other bounds do not fit
 ]
 Severity = Literal["error", "warning"]
 

@@ -4,12 +4,17 @@ They are the agent's, with what its own constraints say, else its pack's, put in
 of what the settings say, and with the weight that the prior of its origin gives it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from projections.folds import heuristics
 from schemas.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
 from schemas.numbers import clamp
+from schemas.packs import CompiledPack
+from schemas.reasons import Origin
 from schemas.settings import LearningSettings, LearningWeights
+from schemas.state import AgentState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,40 @@ def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
     )
 
 
+def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> Terms:
+    """The terms of a heuristic as it stands now; free if there is none."""
+    if not state.priors and not any(pack.constraints for pack in packs):
+        return FREE
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return Terms(kappa=_kappa(state, taught.origin))
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return _of_row(state, pack, row)
+    return FREE
+
+
+def declared(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> float:
+    """What a heuristic starts from: what its origin's prior says, else its author.
+
+    0.5 if it is not known any more.
+    """
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return _start(state, taught.origin, taught.declared)
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            of_author = pack.pack.heuristics[row].confidence
+            if _of_row(state, pack, row).locked is not None:
+                return of_author
+            return _start(state, "skill_pack", of_author)
+    return 0.5
+
+
 def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
     """Between which a confidence stays; 0 and 1 if there are no bounds.
 
@@ -75,16 +114,31 @@ def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
     return clamp(floor, *OUTER_BOUNDS), clamp(ceiling, *OUTER_BOUNDS)
 
 
-def of_constraints(constraints: Constraints, declared: float) -> Terms:
-    """The terms that an author's constraints make; `declared` is what a lock holds."""
-    if constraints == UNCONSTRAINED:
-        return FREE
+def _of_row(state: AgentState, pack: CompiledPack, row: int) -> Terms:
+    kappa = _kappa(state, "skill_pack")
+    constraints = pack.constraints[row] if pack.constraints else UNCONSTRAINED
+    return _of_author(constraints, pack.pack.heuristics[row].confidence, kappa)
+
+
+@lru_cache(maxsize=4096)
+def _of_author(constraints: Constraints, declared: float, kappa: float | None) -> Terms:
     return Terms(
+        kappa=kappa,
         locked=clamp(declared, *OUTER_BOUNDS) if constraints.locked else None,
         floor=constraints.floor,
         ceiling=constraints.ceiling,
         feedback_weight=constraints.feedback_weight,
     )
+
+
+def _kappa(state: AgentState, origin: Origin) -> float | None:
+    prior = state.priors.get(origin)
+    return None if prior is None else prior.kappa
+
+
+def _start(state: AgentState, origin: Origin, declared: float) -> float:
+    prior = state.priors.get(origin)
+    return declared if prior is None or prior.mean is None else prior.mean
 
 
 def _is_unbounded(learning: LearningSettings) -> bool:

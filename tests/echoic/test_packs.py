@@ -16,6 +16,7 @@ from echoic.packs import (
     pack_schema,
     render,
 )
+from schemas.packs import compile_pack
 
 PACKS = Path(__file__).parents[2] / "packs"
 
@@ -111,6 +112,42 @@ def test_a_problem_is_shown_with_its_line(write):
             (10, 1, "E-PACK-012"),
             "",
         ),
+        (
+            "confidence: 0.8",
+            "constraints: {floor: 0.8, ceiling: 0.6}",
+            (17, 26, "E-PACK-013"),
+            "the floor 0.8 is over the ceiling 0.6",
+        ),
+        (
+            "events:",
+            "constraints: {floor: 0.8, ceiling: 0.6}\nevents:",
+            (10, 22, "E-PACK-013"),
+            "the floor 0.8 is over the ceiling 0.6",
+        ),
+        (
+            "confidence: 0.8",
+            "constraints: {floor: 0.9}",
+            (13, 5, "E-PACK-014"),
+            "0.5 is out of bounds: it is kept at 0.9",
+        ),
+        (
+            "confidence: 0.8",
+            "constraints: {floor: 0.04}",
+            (17, 26, "E-PACK-006"),
+            "0.05",
+        ),
+        (
+            "confidence: 0.8",
+            "constraints: {feedback_weight: 2.1}",
+            (17, 36, "E-PACK-006"),
+            "less than or equal to 2",
+        ),
+        (
+            "confidence: 0.8",
+            "constraints: {flor: 0.4}",
+            (17, 19, "E-PACK-003"),
+            'did you mean "floor"?',
+        ),
     ],
 )
 def test_each_mistake_has_a_place_a_code_and_advice(
@@ -123,6 +160,21 @@ def test_each_mistake_has_a_place_a_code_and_advice(
 
     assert (problem.line, problem.column, problem.code) == place
     assert message in f"{problem.message} {problem.suggestion}"
+
+
+def test_a_heuristic_goes_before_its_pack(write):
+    """A bound of the pack that contradicts a heuristic's own is named, and does not hold."""
+    folder = write(
+        GOOD.replace("events:", "constraints: {ceiling: 0.6}\nevents:", 1).replace(
+            "confidence: 0.8", "constraints: {floor: 0.8}", 1
+        )
+    )
+    (problem,) = check(folder).problems
+
+    assert (problem.code, problem.severity) == ("E-PACK-014", "warning")
+    assert problem.message == "floor 0.8: the pack's ceiling 0.6 cannot hold"
+    (resolved,) = compile_pack(load(folder), [b"\x01"]).constraints
+    assert (resolved.floor, resolved.ceiling) == (0.8, None)
 
 
 def test_all_mistakes_are_found_at_once(write):
