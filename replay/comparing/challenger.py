@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from replay.comparing import voiced
+from replay.comparing import untold
 from replay.comparing.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from replay.comparing.calibrated import calibrated
 from replay.comparing.document import Comparison, Fact, Flip
@@ -36,7 +36,9 @@ def comparison(whole: Whole, index: int) -> Comparison:
     challenger = whole.strategy(index)
     fields = plain(asdict(found))
     if challenger.personality is not None:
-        voiced.silence(fields)
+        untold.silence(fields)
+    elif not is_told(found):
+        untold.without_values(fields)
     verdict = fields["difference"]["verdict"]
     reasons = fields["difference"]["reasons"]
     is_short = any(each["code"] == "short_term_only" for each in reasons)
@@ -53,7 +55,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         next=next_steps(
             verdict,
             rows,
-            (fields["difference"]["dr"], fields["difference"]["se"]),
+            (found.difference.dr, found.difference.se),
             short_term_only=is_short,
             baseline=whole.strategy(),
             challenger=challenger,
