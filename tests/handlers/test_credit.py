@@ -153,7 +153,9 @@ def test_x6_an_outcome_belongs_to_its_own_fire() -> None:
     life = start()
     first = advised(life, entities=["ana"])
     advised(life, entities=["bo"])
-    shown = one(life.wait(1).sense("health restored", entities=["ana"]), OutcomeObserved)
+    shown = one(
+        life.wait(1).sense("health restored", entities=["ana"]), OutcomeObserved
+    )
 
     assert shown.fire_id == output(first, HeuristicFired).id
     assert [each.fire_id for each in life.mind.fires] != [shown.fire_id]
