@@ -260,6 +260,23 @@ OPTIONS: tuple[Option, ...] = (
         " without scores; `hint`, as one suggestion with its confidence; or not at all.",
     ),
     Option(
+        "candidates.withhold", number(0, 1), 0.5,
+        "With which probability an answer that is known, and not trusted yet, is kept"
+        " from a model: only what it then says by itself speaks for that answer.",
+    ),
+    Option(
+        "learning.formation", one_of("on", "off"), "on",
+        "Whether a model's answer that you like is made a heuristic.",
+    ),
+    Option(
+        "learning.endorsement", one_of("on", "off"), "on",
+        "Whether a model speaks for the heuristics that say what it said by itself.",
+    ),
+    Option(
+        "learning.endorsement_cap", number(0, 1), 0.65,
+        "How far models alone can lift a confidence.",
+    ),
+    Option(
         "prediction", one_of("same", "separate", "off"), "same",
         "How a model tells what will come of its answer: in the `same` call, in a"
         " `separate` one, or not at all.",

@@ -53,6 +53,7 @@ class Settings:
     model_ceiling: float
     model_candidates: int
     candidates_present: "Presentation"
+    candidates_withhold: float
     prediction: "Prediction"
     base_prompt: str | None
     personality: str
@@ -63,6 +64,9 @@ class Settings:
     learning_preset: str
     learning_kappa: float
     learning_gamma: float
+    learning_formation: str
+    learning_endorsement: str
+    learning_endorsement_cap: float
     packs: tuple[str, ...]
     origins: Mapping[str, str] = field(repr=False)
     """Option name to where its value came from, in words."""
@@ -126,12 +130,16 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         max_candidates=settings.model_candidates,
         present=settings.candidates_present,
         prediction=settings.prediction,
+        withhold=settings.candidates_withhold,
+        formation=settings.learning_formation == "on",
+        endorsement=settings.learning_endorsement == "on",
         confidence_ceiling=settings.model_ceiling,
         ttl_s=settings.ttl_s,
         channel=settings.channel,
         learning=LearningSettings(
             kappa=settings.learning_kappa,
             gamma=settings.learning_gamma,
+            endorsement_cap=settings.learning_endorsement_cap,
             weights=preset.weights,
         ),
         limits=limits,

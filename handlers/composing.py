@@ -12,7 +12,7 @@ from handlers.stages.executive import Choice, Race
 from handlers.stages.prompts import Prompt, request_hash
 from schemas.asks import DeliveryAsked, ModelAsked, Rival, Words
 from schemas.context import DecisionResult, HeuristicCandidate, Strategy
-from schemas.decisions import SILENT, Completed, Decided, HeuristicFired
+from schemas.decisions import SILENT, Candidate, Completed, Decided, HeuristicFired
 from schemas.settings import ModelSettings
 from schemas.state import Lesson, Pending
 
@@ -65,7 +65,7 @@ def decided(
         exploration=choice.odds.exploration,
         exploration_excluded=choice.odds.excluded,
         draw=choice.draw,
-        candidates=choice.candidates,
+        candidates=_withheld(choice.candidates, prompt),
         gates=(*occasion.assessment.gates, *choice.odds.gates),
         prompt_digest=prompt.request_hash if prompt else None,
     )
@@ -163,7 +163,12 @@ def prediction_asked(
         urgency=pending.urgency,
         matched_heuristic_id=pending.matched_heuristic_id,
         request_hash=request_hash(model, system, prompt),
-        about=Words(ask_id=end.ask_id, model=end.model, text=end.text),
+        about=Words(
+            ask_id=end.ask_id,
+            model=end.model,
+            text=end.text,
+            agrees_with=end.agrees_with,
+        ),
     )
 
 
@@ -223,6 +228,18 @@ def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsk
         priority=pending.priority,
         expires_at=pending.expires_at,
         ttl_s=max(left_s, _SOONEST_S),
+    )
+
+
+def _withheld(
+    candidates: tuple[Candidate, ...], prompt: Prompt | None
+) -> tuple[Candidate, ...]:
+    """The candidates, with what was drawn of those that the model might be shown."""
+    if prompt is None or not prompt.withheld:
+        return candidates
+    return tuple(
+        each.model_copy(update={"withheld": prompt.withheld.get(each.arm)})
+        for each in candidates
     )
 
 

@@ -6,7 +6,7 @@ what is at hand is said: an answer whose prediction is missing, a heuristic that
 
 from datetime import timedelta
 
-from handlers import composing
+from handlers import composing, endorsing
 from handlers.consulting import manner_of
 from handlers.group import Group
 from handlers.stages import conclusion, delivery, prompts
@@ -59,11 +59,16 @@ def _answered(
 ) -> None:
     manner = manner_of(group.settings, strategy)
     read = prompts.read_answer(result.text, manner.ceiling, pending.prediction)
-    end = conclusion.answered(pending, result.model, result.text, read, group.now)
+    alike = endorsing.alike(group, pending, read.text)
+    end = conclusion.answered(
+        pending, result.model, result.text, read, group.now, alike.shown
+    )
     if isinstance(end, Dropped) and end.reason == "llm_no_response":
         without_model(group, strategy, pending, end)
     elif isinstance(end, Dropped) or not _ask_prediction(group, pending, end):
         _end(group, pending, end)
+    # What is said is said by now: nobody waits for what heuristics earn by it.
+    endorsing.endorse(group, pending.decision_id, alike)
 
 
 def _predicted(

@@ -11,6 +11,7 @@ from handlers.group import Group
 from handlers.stages import prompts
 from handlers.stages.prompts import Manner, Prompt
 from handlers.strategies.asking import Asking
+from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
 from schemas.context import DecisionContext, Strategy
 from schemas.packs import CompiledPack
 from schemas.settings import MindSettings, ModelSettings
@@ -25,6 +26,8 @@ class Consultation:
     """The system prompt, the same for every event."""
     arm: str
     manner: Manner
+    strategy: Strategy
+    """Whoever asks it."""
 
     def prompt(self, group: Group, context: DecisionContext) -> Prompt:
         """What it is asked about an event."""
@@ -36,6 +39,7 @@ class Consultation:
             self.model,
             self.manner,
             group.draw,
+            threshold_of(self.strategy, group.settings, context),
         )
 
 
@@ -64,7 +68,8 @@ def consultation(group: Surroundings, strategy: Strategy) -> Consultation | None
     system = prompts.system_prompt(
         group.settings, group.packs, group.goals, manner.prediction
     )
-    return Consultation(model, system, prompts.arm(model, system, manner), manner)
+    arm = prompts.arm(model, system, manner)
+    return Consultation(model, system, arm, manner, strategy)
 
 
 def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
@@ -76,7 +81,17 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
         ceiling=settings.confidence_ceiling if ceiling is None else ceiling,
         present=own.present or settings.present,
         prediction=own.prediction or settings.prediction,
+        withhold=settings.withhold,
     )
+
+
+def threshold_of(
+    strategy: Strategy, settings: MindSettings, context: DecisionContext
+) -> float:
+    """The confidence from which a heuristic is trusted, by the strategy or the settings."""
+    if isinstance(strategy, Trusting):
+        return strategy.threshold(context)
+    return HeuristicFirst(confidence_threshold=settings.threshold).threshold(context)
 
 
 _NO_MANNER = Asking()

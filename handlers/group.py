@@ -18,6 +18,7 @@ from schemas.envelope import Input
 from schemas.experiments import AS_SET, Variant
 from schemas.learning import (
     AdviceIgnored,
+    Endorsed,
     FeedbackApplied,
     LifecycleChanged,
     OutcomeObserved,
@@ -27,7 +28,7 @@ from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings, MindSettings
 from schemas.state import AgentState, Belief, SharedState, ShownFire
 
-Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored
+Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed
 
 
 class Group:
@@ -137,9 +138,9 @@ class Group:
         if id_ is None or content_hash is None:
             self.say(message)
             return
-        before = self._life(id_, content_hash)
+        before = self.life(id_, content_hash)
         self.say(message)
-        after = self._life(id_, content_hash)
+        after = self.life(id_, content_hash)
         if after != before:
             self.say(
                 LifecycleChanged(
@@ -151,7 +152,8 @@ class Group:
                 )
             )
 
-    def _life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
+    def life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
+        """Where a heuristic's content stands in its life."""
         return beliefs.lifecycle(
             self.belief(heuristic_id, content_hash),
             heuristic_id in self.state.frozen,

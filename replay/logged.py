@@ -17,7 +17,7 @@ from replay.logged_decision import LoggedDecision as LoggedDecision
 from replay.logged_decision import decision_of
 from replay.recalling import Recalling, known
 from replay.sources import Recording
-from replay.standing import Asked, Contender, Standing, brought
+from replay.standing import CHANGE_TOKENS, Asked, Contender, Standing, brought
 from replay.views import (
     CandidateView,
     DecidedView,
@@ -174,7 +174,7 @@ class _Reader:
                     self._completed(group.input, record)
                 case "dropped":
                     self._dropped(group.input, record)
-                case "control_applied" | "proposal_made":
+                case token if token in CHANGE_TOKENS:
                     is_control = True
                 case token:
                     self._recalling.take(token, record)

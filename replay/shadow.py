@@ -14,7 +14,7 @@ from replay import views
 from replay.in_force import standing_before
 from replay.logged import context_of
 from replay.recalling import Recalling
-from replay.standing import Asked, Standing, brought
+from replay.standing import CHANGE_TOKENS, Asked, Standing, brought
 from schemas.context import Odds
 from schemas.decisions import SILENT
 from schemas.experiments import VariantName
@@ -136,7 +136,7 @@ class _Shadow:
         is_control = False
         for output in group.outputs:
             token = views.token_of(output)
-            is_control |= token in ("control_applied", "proposal_made")
+            is_control |= token in CHANGE_TOKENS
             self._recalling.take(token, output)
             if token == "decided":
                 found.append(self._shadowed(group.input, output))

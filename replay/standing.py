@@ -21,7 +21,7 @@ from schemas.controls import Action
 from schemas.decisions import heuristic_arm
 from schemas.envelope import Input, Output
 from schemas.experiments import Variant, VariantName
-from schemas.learning import ProposalMade
+from schemas.learning import HeuristicFormed, ProposalMade
 from schemas.notes import ControlApplied
 from schemas.packs import CompiledPack, Heuristic, compile_pack, from_blob
 from schemas.reasons import Origin, ResponseType
@@ -30,8 +30,10 @@ from schemas.state import STRANGER, AgentState, PartitionState, SharedState, Tau
 from schemas.subjects import SHARED_AGENT
 from streams.log import ReadableLog
 
-CHANGES = (ControlApplied, ProposalMade)
-"""The outputs by which a control changes a standing."""
+CHANGES = (ControlApplied, ProposalMade, HeuristicFormed)
+"""The outputs that change a standing."""
+
+CHANGE_TOKENS = frozenset(message.token() for message in CHANGES)
 
 NO_VARIANT = Variant()
 
@@ -145,7 +147,7 @@ class Standing:
         return tuple(sorted(digests - self.by_digest.keys()))
 
     def after(self, taken: Input, outputs: Sequence[Output]) -> "Standing":
-        """The standing after a control and what the mind made of it."""
+        """The standing after an input and what the mind made of it."""
         said = [each for each in outputs if isinstance(each.message, CHANGES)]
         if not said:
             return self

@@ -5,7 +5,7 @@ The consumers are made by `streams.consumers`; FastStream only binds to them.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
 
@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 
 from handlers.effects.desk import Desk, Held
 from handlers.effects.performing import Performer
+from schemas.asks import ModelAsked
 from schemas.catalogue import AskMessage
 from schemas.reading import UnreadableOutputError, read_output
 from schemas.record import Record, nanoseconds
@@ -24,6 +25,9 @@ from streams.topology import LOG
 
 MODEL_SLOTS = 3
 """How many models are asked at once."""
+
+AFTERTHOUGHT_SLOTS = 1
+"""How many models are asked at once for what nobody waits for."""
 
 DELIVERY_SLOTS = 4
 """How many deliveries are on their way at once."""
@@ -43,12 +47,15 @@ class Effects:
         """Perform asks with `performer`."""
         self._model = performer.model
         self._models = Desk(performer.perform, slots=MODEL_SLOTS)
+        # Slow afterthoughts must never hold the places that answers need.
+        self._afterthoughts = Desk(performer.perform, slots=AFTERTHOUGHT_SLOTS)
         self._deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
 
     @property
     def in_hand(self) -> tuple[Held, ...]:
         """The asks that wait here or are being performed."""
-        return (*self._models.in_hand, *self._deliveries.in_hand)
+        desks = (self._models, self._afterthoughts, self._deliveries)
+        return tuple(held for desk in desks for held in desk.in_hand)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -57,7 +64,8 @@ class Effects:
         At its end unfinished asks go back over the broker's connection, which must
         still be open then.
         """
-        works = [self._models.run(), self._deliveries.run()]
+        desks = (self._models, self._afterthoughts, self._deliveries)
+        works = [desk.run() for desk in desks]
         if self._model is not None:
             works.append(self._model.prepare())
         tasks = [asyncio.create_task(work) for work in works]
@@ -81,7 +89,7 @@ class Effects:
             description="Ask a language model, and append what it answers.",
         )
         async def on_model_asked(message: NatsMessage) -> None:
-            await _hand_to(self._models, message)
+            await _hand_to(self._model_desk, message)
 
         @broker.subscriber(
             DELIVERY_ASKS.subjects,
@@ -93,10 +101,15 @@ class Effects:
             description="Say it on out.<agent>.<channel>, and append that it went out.",
         )
         async def on_delivery_asked(message: NatsMessage) -> None:
-            await _hand_to(self._deliveries, message)
+            await _hand_to(lambda _: self._deliveries, message)
+
+    def _model_desk(self, ask: AskMessage) -> Desk:
+        """Where an ask to a model waits."""
+        is_afterthought = isinstance(ask, ModelAsked) and ask.purpose == "formation"
+        return self._afterthoughts if is_afterthought else self._models
 
 
-async def _hand_to(desk: Desk, message: NatsMessage) -> None:
+async def _hand_to(desk_of: Callable[[AskMessage], Desk], message: NatsMessage) -> None:
     raw = message.raw_message
     try:
         output = read_output(_record(raw))
@@ -104,10 +117,11 @@ async def _hand_to(desk: Desk, message: NatsMessage) -> None:
         _log.error("%s: is it of a newer version?", error)
         await message.nack(delay=UNREADABLE_S)
         return
-    await desk.take(
+    ask = cast(AskMessage, output.message)
+    await desk_of(ask).take(
         Held(
             output=output,
-            ask=cast(AskMessage, output.message),
+            ask=ask,
             receipt=message,
             is_repeated=raw.metadata.num_delivered > 1,
         )

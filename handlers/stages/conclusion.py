@@ -26,16 +26,30 @@ _DROPS: Mapping[str, Drop] = {
 
 
 def answered(
-    pending: Pending, model: str, raw: str, answer: ReadAnswer, now: datetime
+    pending: Pending,
+    model: str,
+    raw: str,
+    answer: ReadAnswer,
+    now: datetime,
+    agrees_with: tuple[str, ...] = (),
 ) -> Completed | Dropped:
-    """The end of a decision whose model answered `raw`, read as `answer`."""
+    """The end of a decision whose model answered `raw`, read as `answer`.
+
+    `agrees_with` are the heuristics shown to it that say the same.
+    """
     if now > pending.expires_at:
         return _stale(pending)
     if not raw.strip():
         return _dropped(pending, "llm_no_response", "the model's answer was empty")
     if not answer.text:
         return _dropped(pending, "llm_declined", "the model chose to say nothing")
-    return _spoken(pending, pending.ask_id, model, answer)
+    words = Words(
+        ask_id=pending.ask_id,
+        model=model,
+        text=answer.text,
+        agrees_with=agrees_with or None,
+    )
+    return _spoken(pending, words, answer)
 
 
 def predicted(
@@ -44,7 +58,7 @@ def predicted(
     """The end of a decision whose answer waited for its prediction."""
     if now > pending.expires_at:
         return _stale(pending)
-    return _spoken(pending, about.ask_id, about.model, answer)
+    return _spoken(pending, about, answer)
 
 
 def outrun(pending: Pending, rival: Rival, now: datetime) -> Completed | Dropped:
@@ -89,18 +103,19 @@ def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
     return pending[0] if len(pending) > PENDING_LIMIT else None
 
 
-def _spoken(pending: Pending, ask_id: str, model: str, answer: ReadAnswer) -> Completed:
+def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
     return Completed(
         decision_id=pending.decision_id,
-        ask_id=ask_id,
+        ask_id=words.ask_id,
         path="llm",
         text=answer.text,
         response_type=pending.response_type,
-        model=model,
+        model=words.model,
         predicted_success=answer.predicted_success,
         prediction_confidence=answer.prediction_confidence,
         matched_heuristic_id=pending.matched_heuristic_id,
         winner=pending.rival.llm_arm if pending.rival else None,
+        agrees_with=words.agrees_with,
     )
 
 

@@ -66,6 +66,8 @@ class Manner:
     """Its own confidence counts up to here."""
     present: Presentation = "neutral"
     prediction: Prediction = "same"
+    withhold: float = 0.0
+    """With which probability a candidate that is not trusted is kept from it."""
 
     @property
     def shown(self) -> int:
@@ -85,6 +87,8 @@ class Prompt:
     shown: tuple[HeuristicCandidate, ...]
     """The candidates in it."""
     request_hash: str
+    withheld: Mapping[str, bool]
+    """By arm, whether a candidate that might have been in it was kept back."""
 
 
 def system_prompt(
@@ -118,6 +122,7 @@ def arm(model: ModelSettings, system: str, manner: Manner) -> str:
         _CAPS.encode(),
         f"{manner.present}/{manner.max_candidates}".encode(),
         *(text.encode() for text in _further_templates(manner)),
+        *((f"withhold/{manner.withhold}".encode(),) if manner.withhold else ()),
     )
     return llm_arm(model.name, template, _sampling_hash(model))
 
@@ -129,11 +134,22 @@ def build(
     model: ModelSettings,
     manner: Manner,
     drawn: Callable[[str], float],
+    trusted: float = 0.0,
 ) -> Prompt:
-    """The prompt for an event; `drawn` is the keyed draw that shuffles the candidates."""
+    """The prompt for an event.
+
+    `drawn` is the keyed draw that shuffles the candidates, and keeps some of those back
+    whose confidence is below `trusted`: what a model says by itself, it has not copied.
+    """
+    first = candidates[: manner.shown]
+    withheld = {
+        each.arm: drawn(f"withhold/{each.heuristic_id}") < manner.withhold
+        for each in first
+        if manner.withhold and each.confidence < trusted
+    }
     shown = tuple(
         sorted(
-            candidates[: manner.shown],
+            (each for each in first if not withheld.get(each.arm)),
             key=lambda each: (drawn(f"order/{each.heuristic_id}"), each.heuristic_id),
         )
     )
@@ -149,7 +165,8 @@ def build(
         )
     parts.append(_QUESTION)
     user = "\n\n".join(parts)
-    return Prompt(system, user, shown, request_hash(model, system, user))
+    asked = request_hash(model, system, user)
+    return Prompt(system, user, shown, asked, withheld)
 
 
 def request_hash(model: ModelSettings, system: str, prompt: str) -> str:

@@ -38,6 +38,7 @@ from schemas.feedback import FeedbackGiven
 from schemas.learning import (
     AdviceIgnored,
     CandidateRefused,
+    Endorsed,
     FeedbackApplied,
     HeuristicFormed,
     OutcomeExpired,
@@ -157,6 +158,8 @@ def _learnt(
             return _ignored(state, scene, message)
         case FeedbackApplied():
             return _voted(state, scene, message)
+        case Endorsed():
+            return _endorsed(state, scene, message)
         case HeuristicFormed():
             state = heuristics.formed(state, message, scene.aids)
             return lessons.over(state, message.decision_id)
@@ -312,6 +315,18 @@ def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSt
     state = judging.noted(before, state, message, earlier)
     state = lessons.voted(state, message)
     return judging.felt(state, message, scene.now)
+
+
+def _endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:
+    id_, content_hash, similarity = (
+        message.heuristic_id,
+        message.content_hash,
+        message.similarity,
+    )
+    held = belief(state, scene, id_, content_hash)
+    place, learning = scene.taken.sequence, scene.learning
+    after = beliefs.endorsed(held, message.decision_id, similarity, place, learning)
+    return _believing(state, id_, content_hash, after)
 
 
 def _believing(

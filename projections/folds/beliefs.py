@@ -10,6 +10,7 @@ toward the prior before each signal; gamma = 1 forgets nothing.
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
+from math import inf
 
 from immutables import Map
 from msgspec.structs import replace
@@ -153,6 +154,26 @@ def withdrawn(
     return _changed(belief, index, (left,), learning)
 
 
+def endorsed(
+    belief: Belief,
+    decision_id: str,
+    similarity: float,
+    place: int,
+    learning: LearningSettings,
+) -> Belief:
+    """The belief after a model said the same by itself, once for each decision."""
+    if find(belief, decision_id, "endorsement") is not None:
+        return belief
+    signal = Signal(
+        place=place,
+        fire_id=decision_id,
+        kind="endorsement",
+        value=1.0,
+        similarity=similarity,
+    )
+    return _with_signal(belief, signal, learning)
+
+
 def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
     """Where among the signals that can still change this one stands."""
     for index, signal in enumerate(belief.signals):
@@ -199,6 +220,7 @@ def confidence(
     """The pseudo-counts after `signals`, starting from `alpha` and `beta`.
 
     `approvals` is how many there were before these; more of them may count for less.
+    What models' agreement adds is `endorsement`'s to say.
     """
     for signal in signals:
         weight, value = _counted(signal, learning)
@@ -209,6 +231,27 @@ def confidence(
         beta = prior[1] + learning.gamma * (beta - prior[1])
         beta += weight * (1.0 - value)
     return alpha, beta
+
+
+def endorsement(
+    endorsed: float,
+    prior: tuple[float, float],
+    signals: Iterable[Signal],
+    learning: LearningSettings,
+) -> float:
+    """What of the successes models' agreement adds after `signals`, from `endorsed` on.
+
+    It never exceeds what lifts the prior alone to the cap. So without a word of people
+    or the world a confidence stays there; what they add comes on top.
+    """
+    room = _room(prior, learning.endorsement_cap)
+    endorsed = min(room, endorsed)
+    for signal in signals:
+        endorsed *= learning.gamma
+        if signal.kind == "endorsement":
+            weight = learning.weights.endorsement * signal.similarity
+            endorsed = min(room, endorsed + weight)
+    return endorsed
 
 
 def is_approval(signal: Signal) -> bool:
@@ -242,21 +285,32 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
         belief,
         settled_alpha=alpha,
         settled_beta=beta,
+        settled_endorsed=endorsement(
+            belief.settled_endorsed, prior, belief.signals[:1], learning
+        ),
         signals=belief.signals[1:],
         settled_successes=belief.settled_successes + _successes(belief.signals[:1]),
         settled_approvals=belief.settled_approvals + is_approval(belief.signals[0]),
     )
 
 
-def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
+def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
+    """The pseudo-counts behind a belief, not rounded: prior and all its evidence."""
+    prior = _prior(belief.declared, learning.kappa)
     alpha, beta = confidence(
         belief.settled_alpha,
         belief.settled_beta,
-        _prior(belief.declared, learning.kappa),
+        prior,
         belief.signals,
         learning,
         belief.settled_approvals,
     )
+    added = endorsement(belief.settled_endorsed, prior, belief.signals, learning)
+    return alpha + added, beta
+
+
+def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
+    alpha, beta = counts(belief, learning)
     return replace(
         belief,
         confidence=round6(alpha / (alpha + beta)),
@@ -270,6 +324,8 @@ def _successes(signals: tuple[Signal, ...]) -> int:
     """How many fires went well, going by the stronger of each fire's signals."""
     stronger: dict[str, Signal] = {}
     for signal in signals:
+        if signal.kind == "endorsement":
+            continue
         held = stronger.get(signal.fire_id)
         if held is None or is_stronger(signal, held):
             stronger[signal.fire_id] = signal
@@ -281,6 +337,13 @@ def _prior(declared: float, kappa: float) -> tuple[float, float]:
     return kappa * c, kappa * (1.0 - c)
 
 
+def _room(prior: tuple[float, float], cap: float) -> float:
+    """What may be added to the prior's successes until its mean is the cap."""
+    if cap >= 1.0:
+        return inf
+    return max(0.0, (cap * (prior[0] + prior[1]) - prior[0]) / (1.0 - cap))
+
+
 def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
     """The weight and the value that a signal counts with."""
     weights = learning.weights
@@ -288,6 +351,8 @@ def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
         return weights.outcome, signal.value
     if signal.kind == "ignored":
         return weights.ignored, signal.value
+    if signal.kind == "endorsement":
+        return 0.0, signal.value
     if learning.calibrate_raters and signal.bases:
         return _calibrated(signal, weights.explicit)
     return weights.explicit, signal.value

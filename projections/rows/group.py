@@ -8,11 +8,23 @@ from projections.rows.folded import Folded, steps
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Output
-from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
+from schemas.learning import (
+    Endorsed,
+    FeedbackApplied,
+    HeuristicFormed,
+    OutcomeExpired,
+    OutcomeObserved,
+)
 from schemas.notes import ControlApplied, Handled, Quarantined
 from schemas.subjects import SHARED_AGENT
 
-_TEACHING = (FeedbackApplied, OutcomeObserved, ControlApplied)
+_TEACHING = (
+    FeedbackApplied,
+    OutcomeObserved,
+    ControlApplied,
+    Endorsed,
+    HeuristicFormed,
+)
 
 
 def changes_of(folded: Folded) -> list[Change]:
@@ -67,6 +79,10 @@ def _of_teaching(folded: Folded) -> Iterator[Change]:
                 yield from history.of_vote(step, message)
             case OutcomeObserved() as message:
                 yield from history.of_outcome(step, message)
+            case Endorsed() as message:
+                yield from history.of_endorsement(step, message)
+            case HeuristicFormed() as message:
+                yield from heuristics.formed(folded, step, message)
             case ControlApplied():
                 yield from heuristics.taught(folded, step)
             case _:

@@ -21,6 +21,7 @@ from schemas.controls import (
     HeuristicSeeded,
 )
 from schemas.envelope import Output
+from schemas.learning import HeuristicFormed
 from schemas.packs import CompiledPack
 from schemas.settings import UNSTARTED, LearningSettings
 from schemas.state import (
@@ -76,6 +77,13 @@ def taught(folded: Folded, step: Step) -> Iterator[Change]:
             pass
 
 
+def formed(folded: Folded, step: Step, message: HeuristicFormed) -> Iterator[Change]:
+    """The heuristic that was made of what a model had said."""
+    heuristic = taught_fold.find(step.after, message.heuristic_id)
+    if heuristic is not None:
+        yield from _begun(folded, step, heuristic, "formed")
+
+
 def beliefs_changed(folded: Folded) -> Iterator[Change]:
     """The heuristics that this group fired or credited, as they stand now."""
     before, after = folded.agent_before.beliefs, folded.agent.beliefs
@@ -108,8 +116,11 @@ def _touched(outputs: tuple[Output, ...]) -> dict[tuple[str, str], None]:
 
 def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Change]:
     heuristic = taught_fold.find(step.after, message.heuristic_id)
-    if heuristic is None:
-        return
+    if heuristic is not None:
+        yield from _begun(folded, step, heuristic, "seed")
+
+
+def _begun(folded: Folded, step: Step, heuristic: Taught, why: str) -> Iterator[Change]:
     held = _belief_of(step, step.after, heuristic)
     yield _taught_row(folded, step.after, heuristic, held)
     yield history.declared(
@@ -117,7 +128,7 @@ def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Ch
         step.output,
         (heuristic.id, heuristic.content_hash),
         held,
-        why="seed",
+        why=why,
         detail=heuristic.name,
     )
 

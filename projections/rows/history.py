@@ -8,7 +8,7 @@ from projections.folds import agent as agent_fold
 from projections.folds import beliefs
 from projections.rows.folded import Folded, Step
 from schemas.envelope import Input, Output
-from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.learning import Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.settings import LearningSettings
 from schemas.state import Belief
 
@@ -27,7 +27,7 @@ def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
         why="vote",
         detail=f"{message.actor}: {message.value:+g}",
         fire_id=message.fire_id,
-        decision_id=message.decision_id,
+        decision_id=message.decision_id or message.through,
     )
 
 
@@ -40,6 +40,19 @@ def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
         why=f"outcome_{message.by}",
         detail=f"{message.outcome}: {message.pattern or message.reason or 'reported'}",
         fire_id=message.fire_id,
+        decision_id=message.decision_id,
+    )
+
+
+def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
+    """What it did to a heuristic that a model said the same by itself."""
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="endorsement",
+        detail=f"a model said the same, like {message.similarity:.2f}",
+        fire_id=None,
         decision_id=message.decision_id,
     )
 
@@ -67,15 +80,7 @@ def declared(
 
 def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
     """The pseudo-counts alpha and beta behind a confidence."""
-    prior = beliefs.initial(held.declared, learning)
-    return beliefs.confidence(
-        held.settled_alpha,
-        held.settled_beta,
-        (prior.settled_alpha, prior.settled_beta),
-        held.signals,
-        learning,
-        held.settled_approvals,
-    )
+    return beliefs.counts(held, learning)
 
 
 def _credited(

@@ -13,6 +13,7 @@ from immutables import Map
 from projections.folds import beliefs
 from projections.folds.judging import Vote
 from replay.retuning.facts import (
+    Agreed,
     Carried,
     Evidence,
     Fact,
@@ -29,7 +30,7 @@ from schemas.tuning import Scalar, learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """When a heuristic last fired does not matter to what is believed of it."""
-_Told = Shown | Seen | Judged | Neglected
+_Told = Shown | Seen | Judged | Neglected | Agreed
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ class Believing:
                 self._set(fact.key, self._judged(fact))
             case Neglected():
                 self._set(fact.key, self._neglected(fact))
+            case Agreed():
+                self._set(fact.key, self._agreed(fact))
             case Carried():
                 if fact.key in self.believed:
                     self._set(fact.to, self.believed[fact.key])
@@ -128,6 +131,12 @@ class Believing:
     def _neglected(self, fact: Neglected) -> Belief:
         held = self._held(fact.key, fact.declared)
         return beliefs.ignored(held, fact.fire_id, fact.sequence, self.learning)
+
+    def _agreed(self, fact: Agreed) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        return beliefs.endorsed(
+            held, fact.decision_id, fact.similarity, fact.sequence, self.learning
+        )
 
     def _rule(self, fact: Ruled) -> None:
         before, self.learning = (
@@ -191,7 +200,7 @@ def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> 
             points.append(Point(fact.sequence, held.confidence))
 
 
-def _key(fact: Shown | Seen | Judged | Neglected | Carried) -> str:
+def _key(fact: _Told | Carried) -> str:
     return fact.to if isinstance(fact, Carried) else fact.key
 
 

@@ -1,7 +1,8 @@
 """Facts: what a recording holds that confidence follows from, in order.
 
-Fires shown, outcomes, votes, edits that carry a belief over, and settings that came into
-force. What each of them does to a belief is said by the fold of beliefs alone.
+Fires shown, outcomes, votes, models that agreed, edits that carry a belief over, and
+settings that came into force. What each of them does to a belief is said by the fold of
+beliefs alone.
 """
 
 from collections.abc import Mapping
@@ -66,6 +67,17 @@ class Neglected:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreed:
+    """A model said the same by itself, in answer to a decision."""
+
+    sequence: int
+    key: str
+    declared: float
+    decision_id: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class Carried:
     """An edit took the belief on the old content over to the new one."""
 
@@ -84,7 +96,7 @@ class Ruled:
     """Whether what was believed is counted anew, as when a proposal is applied."""
 
 
-Fact: TypeAlias = Shown | Seen | Judged | Neglected | Carried | Ruled
+Fact: TypeAlias = Agreed | Shown | Seen | Judged | Neglected | Carried | Ruled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from projections.folds.heuristics import find
 from replay import views
 from replay.retuning.believing import Believing
 from replay.retuning.facts import (
+    Agreed,
     Carried,
     Evidence,
     Fact,
@@ -25,12 +26,12 @@ from replay.retuning.facts import (
 )
 from replay.retuning.voting import Voting
 from replay.sources import Recording
-from replay.standing import Standing, brought
+from replay.standing import CHANGE_TOKENS, Standing, brought
 from replay.views import DecidedView
 from schemas.controls import HeuristicEdited
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Input
-from schemas.learning import AdviceIgnored, FeedbackApplied, OutcomeObserved
+from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.reading import read_input, read_output
 from schemas.record import Record
 from schemas.settings import LearningSettings
@@ -39,7 +40,13 @@ from schemas.subjects import SHARED_AGENT, parse
 from streams.order import Group
 
 _HEURISTIC = "heuristic:"
-_READ = ("heuristic_fired", "outcome_observed", "advice_ignored", "feedback_applied")
+_READ = (
+    "heuristic_fired",
+    "endorsed",
+    "outcome_observed",
+    "advice_ignored",
+    "feedback_applied",
+)
 """The outputs, besides decisions, that confidence follows from or is recorded in."""
 
 
@@ -126,7 +133,7 @@ class _Reader:
                 self._decided(group.input, views.decided(record))
             elif token in _READ:
                 self._told(group.input, record)
-            is_control = is_control or token in ("control_applied", "proposal_made")
+            is_control = is_control or token in CHANGE_TOKENS
         if is_control:
             self._change(group)
 
@@ -180,6 +187,12 @@ class _Reader:
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 self._ignored.add(message.fire_id)
                 self._learn(input_, Neglected(sequence, key, declared, message.fire_id))
+            case Endorsed():
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                decision_id, similarity = message.decision_id, message.similarity
+                self._learn(
+                    input_, Agreed(sequence, key, declared, decision_id, similarity)
+                )
             case FeedbackApplied():
                 self._vote(input_, message)
             case _:

@@ -1,0 +1,64 @@
+"""Endorsing: a model's answer is compared with what the domain's heuristics would say.
+
+A heuristic that says the same and was not in the prompt is endorsed: the model came to it
+by itself. One that was shown may have been copied, so that agreement earns nothing.
+"""
+
+from dataclasses import dataclass
+
+from handlers.group import Group
+from handlers.stages import repertoire
+from handlers.stages.repertoire import Known
+from schemas.learning import Endorsed
+from schemas.numbers import round6
+from schemas.state import Pending
+
+ENDORSED_LIMIT = 16
+"""How many heuristics one answer endorses at most, the most alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The heuristics that say what a model said."""
+
+    shown: tuple[str, ...] = ()
+    """The ids of those that it was shown."""
+    unseen: tuple[Known, ...] = ()
+    """Those that it was not, the most alike first."""
+
+
+NONE_ALIKE = Alike()
+
+
+def alike(group: Group, pending: Pending, text: str) -> Alike:
+    """The heuristics of the decision's domain that say the same as a text."""
+    lesson, vector = pending.lesson, group.aids.of(text)
+    if not group.settings.endorsement or lesson is None or vector is None:
+        return NONE_ALIKE
+    limit = group.settings.limits.endorse
+    known = repertoire.like_action(
+        group.state, group.packs, lesson.domain, vector, limit
+    )
+    remembered = group.state.decisions.get(pending.decision_id)
+    suggested = remembered.suggested if remembered is not None else ()
+    return Alike(
+        shown=tuple(e.heuristic_id for e in known if e.heuristic_id in suggested),
+        unseen=tuple(each for each in known if each.heuristic_id not in suggested),
+    )
+
+
+def endorse(group: Group, decision_id: str, found: Alike) -> None:
+    """Credit what the model said by itself, but for what is frozen."""
+    weight = group.learning.weights.endorsement
+    for known in found.unseen[:ENDORSED_LIMIT]:
+        if group.life(known.heuristic_id, known.content_hash) == "frozen":
+            continue
+        group.credit(
+            Endorsed(
+                heuristic_id=known.heuristic_id,
+                content_hash=known.content_hash,
+                decision_id=decision_id,
+                similarity=known.similarity,
+                weight=round6(weight * known.similarity),
+            )
+        )
