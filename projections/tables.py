@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from projections.changes import TableName
 
-SHAPE = 2
+SHAPE = 3
 """The version of the columns and of what they mean; another one makes a rebuild due."""
 
 PROJECTION = "read_models"
@@ -85,6 +85,7 @@ COLUMNS: dict[TableName, dict[str, Any]] = {
         "feedback_type": Text,
         "feedback_value": Double,
         "weight": Double,
+        "aspect": Text,
         "actor": Text,
         "comment": Text,
         "channel": Text,

@@ -1,7 +1,7 @@
 """Rows of fires, of how they ended, and of what people said about them."""
 
 from projections.changes import Change, Patch, Put, Row
-from projections.folds.judging import DIRECT_VOTE
+from projections.folds.judging import DIRECT_VOTE, STRANDS
 from projections.rows.folded import Folded, Step
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Output
@@ -71,7 +71,8 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
         "target_id": message.decision_id if by_decision else message.heuristic_id,
         "feedback_type": _feedback_type(message.value),
         "feedback_value": message.value,
-        "weight": folded.learning.weights.explicit,
+        "weight": _weight(folded, message),
+        "aspect": message.aspect,
         "actor": message.actor,
         "comment": message.comment,
         "channel": given.channel if isinstance(given, FeedbackGiven) else None,
@@ -83,6 +84,12 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
         "sequence": folded.taken.sequence,
     }
     return Put("feedback_events", (folded.name, step.output.id), row)
+
+
+def _weight(folded: Folded, message: FeedbackApplied) -> float:
+    """What a vote counts as evidence of anything; on the timing it is of nothing."""
+    is_evidence = STRANDS[message.aspect] is not None
+    return folded.learning.weights.explicit if is_evidence else 0.0
 
 
 def _feedback_type(value: float) -> str:

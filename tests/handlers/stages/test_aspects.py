@@ -94,7 +94,9 @@ def test_a_condition_can_be_set_right_and_never_reaches_further() -> None:
     wider = weighed(life).similarity
     life.feedback(bad, "positive", aspect="condition")
 
-    assert narrow is not None and wider is not None and narrow < wider < 1.0
+    assert narrow is not None
+    assert wider is not None
+    assert narrow < wider < 1.0
     assert weighed(life).similarity == 1.0
 
 
