@@ -18,7 +18,13 @@ from schemas.learning import (
     LifecycleChanged,
     OutcomeObserved,
 )
-from schemas.packs import CompiledPack, Pack, compile_embedded, texts_of
+from schemas.packs import (
+    CompiledPack,
+    Pack,
+    compile_embedded,
+    compile_pack,
+    texts_of,
+)
 from schemas.settings import LearningSettings, MatchLimits
 from schemas.state import Belief
 from schemas.vectors import Vector
@@ -267,7 +273,7 @@ def test_without_vectors_nothing_is_endorsed() -> None:
     life.vectorless = True
     assert not said(life.answer_model(asked, PARAPHRASE), Endorsed)
 
-    bare = factories.compile_pack(low.pack, low.vectors)
+    bare = compile_pack(low.pack, low.vectors)
     assert not said(RealLife(bare).said_by_model(PARAPHRASE), Endorsed)
 
 

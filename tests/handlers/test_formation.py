@@ -18,6 +18,7 @@ from schemas.learning import (
     HeuristicReinforced,
 )
 from schemas.notes import Handled
+from schemas.packs import compile_pack
 from schemas.state import Taught
 from tests import factories
 from tests.factories import heuristic, pack
@@ -487,7 +488,7 @@ def test_another_domain_knows_nothing_of_it() -> None:
 
 def test_a_pack_without_embedded_words_is_never_the_same() -> None:
     """Nothing is told to say the same of which nobody knows what it says."""
-    bare = factories.compile_pack(SAME.pack, SAME.vectors)
+    bare = compile_pack(SAME.pack, SAME.vectors)
     life = alive(bare)
 
     assert names(formed(life)) == ["Handled", "HeuristicFormed"]
