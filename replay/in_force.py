@@ -37,6 +37,8 @@ async def standing_before(
         input_ = await log.record(cause)
         if input_ is not None:
             outputs = [read_output(record) for record in causes[cause]]
+            # Some controls are judged by what the packs say that are in force.
+            standing = await brought(standing, log)
             standing = standing.after(read_input(input_), outputs)
     return await brought(standing, log)
 

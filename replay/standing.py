@@ -183,8 +183,11 @@ def variant_of(contender: Contender) -> Variant:
 
 async def brought(standing: Standing, log: ReadableLog) -> Standing:
     """The standing with its packs at hand, as far as the log's store has them."""
+    missing = standing.needs_packs()
+    if not missing:
+        return standing
     packs = dict(standing.by_digest)
-    for digest in standing.needs_packs():
+    for digest in missing:
         blob = await log.blob(digest)
         if blob is not None:
             packs[digest] = _without_vectors(blob)

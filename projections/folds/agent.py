@@ -22,8 +22,10 @@ from projections.folds import (
     heuristics,
     judging,
     lessons,
+    lives,
     proposals,
     sessions,
+    terms,
     waits,
 )
 from projections.folds.events import Appearance
@@ -31,7 +33,7 @@ from schemas import aids as aiding
 from schemas.aids import Aids
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import OutputMessage
-from schemas.controls import ProposalApplied, ProposalReverted
+from schemas.controls import HeuristicFrozen, ProposalApplied, ProposalReverted
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input
 from schemas.feedback import FeedbackGiven
@@ -80,6 +82,10 @@ class Scene:
     def learning(self) -> LearningSettings:
         """The learning settings in force for the agent."""
         return self.agent.learning(self.settings)
+
+    def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
+        """The learning settings that a heuristic is judged by, as it stands in `state`."""
+        return terms.under(self.learning, terms.of(state, self.packs, heuristic_id))
 
     @cached_property
     def packs(self) -> tuple[CompiledPack, ...]:
@@ -136,12 +142,28 @@ def said(
 def _controlled(state: AgentState, scene: Scene) -> AgentState:
     match scene.taken.message:
         case ProposalApplied() as message:
-            place = scene.taken.sequence
-            return proposals.applied(state, message, place, scene.settings)
+            place, settings = scene.taken.sequence, scene.settings
+            return proposals.applied(state, message, place, settings, scene.packs)
         case ProposalReverted() as message:
-            return proposals.reverted(state, message, scene.settings)
+            return proposals.reverted(state, message, scene.settings, scene.packs)
+        case HeuristicFrozen() as message:
+            return heuristics.frozen(_revived(state, scene, message), message)
         case _:
             return controls.applied(state, scene.taken, scene.aids)
+
+
+def _revived(state: AgentState, scene: Scene, message: HeuristicFrozen) -> AgentState:
+    """The state in which what froze of itself begins a new trial, if it is released."""
+    id_ = message.heuristic_id
+    content_hash = controls.content_in_force(state, scene.packs, id_)
+    if message.frozen or content_hash is None:
+        return state
+    learning = scene.judging(state, id_)
+    held = belief(state, scene, id_, content_hash)
+    if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
+        return state
+    declared = terms.declared(state, scene.packs, id_)
+    return _believing(state, id_, content_hash, lives.revived(held, declared, learning))
 
 
 def _learnt(
@@ -174,12 +196,22 @@ def _learnt(
 def belief(
     state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
 ) -> Belief:
-    """What is believed of a heuristic's content, its declared confidence if nothing yet."""
+    """What is believed of a heuristic's content, its declared confidence if nothing yet.
+
+    Within the bounds that hold for it; what is folded on is what the evidence says.
+    """
+    held = _held(state, scene, heuristic_id, content_hash)
+    return lives.bounded(held, scene.judging(state, heuristic_id))
+
+
+def _held(
+    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
+) -> Belief:
     held = state.beliefs.get(belief_key(heuristic_id, content_hash))
     if held is not None:
         return held
-    declared = controls.declared_confidence(state, scene.packs, heuristic_id)
-    return beliefs.initial(declared, scene.learning)
+    declared = terms.declared(state, scene.packs, heuristic_id)
+    return beliefs.initial(declared, scene.judging(state, heuristic_id))
 
 
 def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
@@ -211,7 +243,7 @@ def _fired(
         trigger = waits.trigger(state, message.decision_id, scene.now)
     state = fires.fired(state, id_, message, trigger)
     state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
-    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    held = _held(state, scene, message.heuristic_id, message.content_hash)
     return _believing(
         state,
         message.heuristic_id,
@@ -261,11 +293,12 @@ def _recorded(state: AgentState, message: object) -> AgentState:
 def _observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> AgentState:
     is_known = fires.is_told(state, message)
     state = fires.ended(state, message, message.outcome)
-    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    held = _held(state, scene, message.heuristic_id, message.content_hash)
     if message.outcome not in ("success", "fail"):
         return _noticed(state, message, held)
     is_success = message.outcome == "success"
-    after, place, learning = held, scene.taken.sequence, scene.learning
+    after, place = held, scene.taken.sequence
+    learning = scene.judging(state, message.heuristic_id)
     if not is_known:
         after = beliefs.observed(held, message.fire_id, is_success, place, learning)
     after = beliefs.told(after, message.fire_id, is_success, scene.now)
@@ -277,14 +310,15 @@ def _expired(state: AgentState, scene: Scene, message: OutcomeExpired) -> AgentS
     state = fires.ended(state, message, "timeout")
     if not scene.learning.ignored_after or remembered is None:
         return state
-    held = belief(state, scene, message.heuristic_id, message.content_hash)
+    held = _held(state, scene, message.heuristic_id, message.content_hash)
     after = beliefs.expired(held, is_judged=remembered.is_judged)
     return _believing(state, message.heuristic_id, message.content_hash, after)
 
 
 def _ignored(state: AgentState, scene: Scene, message: AdviceIgnored) -> AgentState:
-    held = belief(state, scene, message.heuristic_id, message.content_hash)
-    place, learning = scene.taken.sequence, scene.learning
+    held = _held(state, scene, message.heuristic_id, message.content_hash)
+    place = scene.taken.sequence
+    learning = scene.judging(state, message.heuristic_id)
     after = beliefs.ignored(held, message.fire_id, place, learning)
     state = fires.ignored(state, message)
     return _believing(state, message.heuristic_id, message.content_hash, after)
@@ -303,8 +337,9 @@ def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSt
     about = given if isinstance(given, FeedbackGiven) else None
     earlier = judging.earlier(state, about, message)
     if message.heuristic_id is not None and message.content_hash is not None:
-        held = belief(state, scene, message.heuristic_id, message.content_hash)
-        place, learning = scene.taken.sequence, scene.learning
+        held = _held(state, scene, message.heuristic_id, message.content_hash)
+        place = scene.taken.sequence
+        learning = scene.judging(state, message.heuristic_id)
         state = judging.counted(
             state, message, held, earlier, place, learning, scene.now
         )
@@ -323,8 +358,8 @@ def _endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:
         message.content_hash,
         message.similarity,
     )
-    held = belief(state, scene, id_, content_hash)
-    place, learning = scene.taken.sequence, scene.learning
+    held = _held(state, scene, id_, content_hash)
+    place, learning = scene.taken.sequence, scene.judging(state, id_)
     after = beliefs.endorsed(held, message.decision_id, similarity, place, learning)
     return _believing(state, id_, content_hash, after)
 

@@ -11,7 +11,7 @@ from schemas.aids import Aids
 from schemas.envelope import Input
 from schemas.packs import CompiledPack
 from schemas.settings import StrategySpec
-from schemas.state import AgentState, PackRef
+from schemas.state import AgentState, PackRef, Prior
 
 
 def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
@@ -26,6 +26,8 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
             return replace(state, strategy=spec)
         case (controls.ExperimentStarted() | controls.ExperimentStopped()) as message:
             return experiments.applied(state, message, state.now or taken.at)
+        case controls.PriorUpdated() as message:
+            return _prior_updated(state, message)
         case controls.ProfileSet() as message:
             return replace(state, biases=Map(message.biases))
         case controls.PackLoaded() as message:
@@ -35,8 +37,6 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
             return heuristics.seeded(state, message, aids)
         case controls.HeuristicEdited() as message:
             return heuristics.edited(state, message, aids)
-        case controls.HeuristicFrozen() as message:
-            return heuristics.frozen(state, message)
         case _:
             return state
 
@@ -48,18 +48,14 @@ def pack_ref(message: controls.PackLoaded) -> PackRef:
     )
 
 
-def declared_confidence(
-    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
-) -> float:
-    """What a heuristic's author declared; 0.5 if it is not known any more."""
-    taught = heuristics.find(state, heuristic_id)
-    if taught is not None:
-        return taught.declared
-    for pack in packs:
-        row = pack.row_of(heuristic_id)
-        if row is not None:
-            return pack.pack.heuristics[row].confidence
-    return 0.5
+def _prior_updated(state: AgentState, message: controls.PriorUpdated) -> AgentState:
+    if message.is_default:
+        known = message.origin in state.priors
+        priors = state.priors.delete(message.origin) if known else state.priors
+    else:
+        prior = Prior(kappa=message.kappa, mean=message.mean)
+        priors = state.priors.set(message.origin, prior)
+    return replace(state, priors=priors)
 
 
 def content_in_force(

@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from projections.folds import beliefs
+from projections.folds import beliefs, terms
+from projections.folds.terms import Terms
 from schemas.numbers import clamp, round6
 from schemas.settings import LearningSettings
 from schemas.state import Belief
@@ -44,3 +45,10 @@ def is_stale(
     if last_fired is None or learning.stale_days <= 0.0:
         return False
     return now - last_fired > timedelta(days=learning.stale_days)
+
+
+def relearnt(
+    belief: Belief, before: LearningSettings, after: LearningSettings, its: Terms
+) -> Belief:
+    """The belief in a heuristic of these terms once the agent's settings are others."""
+    return beliefs.relearnt(belief, terms.under(before, its), terms.under(after, its))

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import beliefs
+from projections.folds import lives, terms
 from schemas.controls import ProposalApplied, ProposalReverted
 from schemas.learning import ProposalMade, SettingChange
+from schemas.packs import CompiledPack
 from schemas.settings import MindSettings
-from schemas.state import AgentState, Overrides, Proposal
+from schemas.state import AgentState, Belief, Overrides, Proposal
 from schemas.tuning import LEARNING, learning_with, strategy_with
 
 PROPOSAL_LIMIT = 64
@@ -44,7 +45,11 @@ def made(state: AgentState, message: ProposalMade) -> AgentState:
 
 
 def applied(
-    state: AgentState, message: ProposalApplied, place: int, settings: MindSettings
+    state: AgentState,
+    message: ProposalApplied,
+    place: int,
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
 ) -> AgentState:
     """The state that goes by a proposal, applied by the input at `place`."""
     proposal = find(state, message.proposal_id)
@@ -54,18 +59,21 @@ def applied(
     proposal = replace(
         proposal, status="applied", place=place, before=before, after=after
     )
-    return _going_by(_with(state, proposal), after, settings)
+    return _going_by(_with(state, proposal), after, settings, packs)
 
 
 def reverted(
-    state: AgentState, message: ProposalReverted, settings: MindSettings
+    state: AgentState,
+    message: ProposalReverted,
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
 ) -> AgentState:
     """The state that goes by what was in force before a proposal."""
     proposal = find(state, message.proposal_id)
     if proposal is None or proposal.before is None:
         return state
     state = _with(state, replace(proposal, status="reverted"))
-    return _going_by(state, proposal.before, settings)
+    return _going_by(state, proposal.before, settings, packs)
 
 
 def in_force(state: AgentState) -> Overrides:
@@ -93,22 +101,28 @@ def proposed(
 
 
 def _going_by(
-    state: AgentState, overrides: Overrides, settings: MindSettings
+    state: AgentState,
+    overrides: Overrides,
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
 ) -> AgentState:
     learning = state.learning(settings)
     state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
     relearnt = state.learning(settings)
     if relearnt == learning:
         return state
-    recounted = {
-        key: beliefs.relearnt(state.beliefs[key], learning, relearnt)
-        for key in sorted(state.beliefs)
-    }
-    refitted = {
-        key: beliefs.relearnt(state.fits[key], learning, relearnt)
-        for key in sorted(state.fits)
-    }
-    return replace(state, beliefs=Map(recounted), fits=Map(refitted))
+
+    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
+        return Map(
+            {
+                key: lives.relearnt(
+                    believed[key], learning, relearnt, terms.of_key(state, packs, key)
+                )
+                for key in sorted(believed)
+            }
+        )
+
+    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
 
 
 def _with(state: AgentState, proposal: Proposal) -> AgentState:

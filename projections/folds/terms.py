@@ -68,7 +68,7 @@ def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
 
 def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> Terms:
     """The terms of a heuristic as it stands now; free if there is none."""
-    if not state.priors and not any(pack.constraints for pack in packs):
+    if not _are_any(state, packs):
         return FREE
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
@@ -78,6 +78,22 @@ def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> T
         if row is not None:
             return _of_row(state, pack, row)
     return FREE
+
+
+def of_key(state: AgentState, packs: Sequence[CompiledPack], key: str) -> Terms:
+    """The terms of what stands in beliefs under `<heuristic id>@<content hash>`."""
+    return of(state, packs, key.rpartition("@")[0])
+
+
+def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Terms]:
+    """The terms of all heuristics, by id, of which there are any."""
+    if not _are_any(state, packs):
+        return {}
+    ids = [id_ for pack in packs for id_ in pack.ids]
+    for domain in sorted(state.shelves):
+        ids += sorted(state.shelves[domain].heuristics)
+    found = {id_: of(state, packs, id_) for id_ in ids}
+    return {id_: found[id_] for id_ in sorted(found) if found[id_] != FREE}
 
 
 def declared(
@@ -112,6 +128,10 @@ def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
     if floor > ceiling:
         floor, ceiling = (ceiling, ceiling) if terms.floor is None else (floor, floor)
     return clamp(floor, *OUTER_BOUNDS), clamp(ceiling, *OUTER_BOUNDS)
+
+
+def _are_any(state: AgentState, packs: Sequence[CompiledPack]) -> bool:
+    return bool(state.priors) or any(pack.constraints for pack in packs)
 
 
 def _of_row(state: AgentState, pack: CompiledPack, row: int) -> Terms:

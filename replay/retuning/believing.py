@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 
 from immutables import Map
 
-from projections.folds import beliefs
+from projections.folds import beliefs, lives, terms
 from projections.folds.judging import Vote
+from projections.folds.terms import Terms
 from replay.retuning.facts import (
     Agreed,
     Carried,
@@ -19,9 +20,11 @@ from replay.retuning.facts import (
     Fact,
     Judged,
     Neglected,
+    Revived,
     Ruled,
     Seen,
     Shown,
+    Termed,
 )
 from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings
@@ -69,51 +72,71 @@ class Believing:
         believed: Map[str, Belief],
         learning: LearningSettings,
         changes: Mapping[str, Scalar],
+        its: Mapping[str, Terms] | None = None,
     ) -> None:
         """Begin with what was believed under `learning`, counted under the changed.
+
+        `its` are the terms of the heuristics that have any, by id.
 
         Raises:
             TuningError: there is no such setting, or it cannot have such a value.
         """
         self._changes = changes
+        self._terms = its or {}
         self.learning = learning_with(learning, changes)
-        self.believed = _recounted(believed, learning, self.learning)
+        self.believed = self._recounted(believed, learning)
 
     def confidence(self, key: str, declared: float) -> float:
-        """What is believed of a heuristic at this point."""
-        return self._held(key, declared).confidence
+        """What is believed of a heuristic at this point, within its bounds."""
+        return lives.bounded(self._held(key, declared), self._judging(key)).confidence
+
+    def is_frozen(self, key: str, declared: float) -> bool:
+        """Whether a heuristic is frozen by what is believed of it."""
+        held = lives.bounded(self._held(key, declared), self._judging(key))
+        life = beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
+        return life == "frozen"
 
     def life(self, key: str) -> Lifecycle:
         """Where a heuristic of which something was learnt stands by now."""
         held = self.believed.get(key)
         if held is None:
             return "active"
+        held = lives.bounded(held, self._judging(key))
         return beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
 
     def take(self, fact: Fact) -> None:
         """Learn from one fact."""
         match fact:
-            case Shown():
-                held = self._held(fact.key, fact.declared)
-                self._set(fact.key, beliefs.fired(held, _SOME_TIME))
-            case Seen():
-                self._set(fact.key, self._seen(fact))
-            case Judged():
-                self._set(fact.key, self._judged(fact))
-            case Neglected():
-                self._set(fact.key, self._neglected(fact))
-            case Agreed():
-                self._set(fact.key, self._agreed(fact))
             case Carried():
                 if fact.key in self.believed:
                     self._set(fact.to, self.believed[fact.key])
+            case Termed():
+                self._terms = fact.terms
             case Ruled():
                 self._rule(fact)
+            case _:
+                self._set(fact.key, self._moved(fact))
+
+    def _moved(self, fact: _Told | Revived) -> Belief:
+        match fact:
+            case Shown():
+                held = self._held(fact.key, fact.declared)
+                return beliefs.fired(held, _SOME_TIME)
+            case Seen():
+                return self._seen(fact)
+            case Judged():
+                return self._judged(fact)
+            case Neglected():
+                return self._neglected(fact)
+            case Agreed():
+                return self._agreed(fact)
+            case Revived():
+                return self._revived(fact)
 
     def _seen(self, fact: Seen) -> Belief:
         held = self._held(fact.key, fact.declared)
         return beliefs.observed(
-            held, fact.fire_id, fact.success, fact.sequence, self.learning
+            held, fact.fire_id, fact.success, fact.sequence, self._judging(fact.key)
         )
 
     def _judged(self, fact: Judged) -> Belief:
@@ -126,17 +149,23 @@ class Believing:
             base=fact.base,
             place=fact.sequence,
         )
-        return given.counted("pair", held, fact.earlier, self.learning)
+        return given.counted("pair", held, fact.earlier, self._judging(fact.key))
 
     def _neglected(self, fact: Neglected) -> Belief:
         held = self._held(fact.key, fact.declared)
-        return beliefs.ignored(held, fact.fire_id, fact.sequence, self.learning)
+        learning = self._judging(fact.key)
+        return beliefs.ignored(held, fact.fire_id, fact.sequence, learning)
 
     def _agreed(self, fact: Agreed) -> Belief:
         held = self._held(fact.key, fact.declared)
+        learning = self._judging(fact.key)
         return beliefs.endorsed(
-            held, fact.decision_id, fact.similarity, fact.sequence, self.learning
+            held, fact.decision_id, fact.similarity, fact.sequence, learning
         )
+
+    def _revived(self, fact: Revived) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        return lives.revived(held, fact.declared, self._judging(fact.key))
 
     def _rule(self, fact: Ruled) -> None:
         before, self.learning = (
@@ -144,21 +173,47 @@ class Believing:
             learning_with(fact.learning, self._changes),
         )
         if fact.is_recounted:
-            self.believed = _recounted(self.believed, before, self.learning)
+            self.believed = self._recounted(self.believed, before)
+
+    def _judging(self, key: str) -> LearningSettings:
+        """The settings that a heuristic is judged by."""
+        return terms.under(self.learning, self._of(key))
+
+    def _of(self, key: str) -> Terms:
+        return self._terms.get(key.rpartition("@")[0], terms.FREE)
+
+    def _recounted(
+        self, believed: Map[str, Belief], before: LearningSettings
+    ) -> Map[str, Belief]:
+        after = self.learning
+        if before == after:
+            return believed
+        return Map(
+            {
+                key: lives.relearnt(believed[key], before, after, self._of(key))
+                for key in sorted(believed)
+            }
+        )
 
     def _held(self, key: str, declared: float) -> Belief:
         held = self.believed.get(key)
-        return beliefs.initial(declared, self.learning) if held is None else held
+        if held is not None:
+            return held
+        return beliefs.initial(declared, self._judging(key))
 
     def _set(self, key: str, belief: Belief) -> None:
         self.believed = self.believed.set(key, belief)
+
+
+def _beginning(evidence: Evidence, changes: Mapping[str, Scalar]) -> Believing:
+    return Believing(evidence.believed, evidence.learning, changes, evidence.terms)
 
 
 def predictions(
     evidence: Evidence, changes: Mapping[str, Scalar]
 ) -> tuple[Prediction, ...]:
     """Each fire whose end is known, with what was believed when it was shown."""
-    believing = Believing(evidence.believed, evidence.learning, changes)
+    believing = _beginning(evidence, changes)
     made: list[Prediction] = []
     for fact in evidence.facts:
         if isinstance(fact, Shown) and fact.fire_id in evidence.happened:
@@ -173,7 +228,7 @@ def predictions(
 
 def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Curve]:
     """The confidence of each heuristic that the facts are about, wherever it moved."""
-    believing = Believing(evidence.believed, evidence.learning, changes)
+    believing = _beginning(evidence, changes)
     found: dict[str, list[Point]] = {}
     for fact in evidence.facts:
         before = believing.believed
@@ -181,7 +236,7 @@ def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Cu
             start = believing.confidence(fact.key, fact.declared)
             found[fact.key] = [Point(fact.sequence, start)]
         believing.take(fact)
-        if believing.believed is not before:
+        if believing.believed is not before or isinstance(fact, Termed):
             _extend(found, believing, fact)
     return {key: Curve(tuple(found[key]), believing.life(key)) for key in sorted(found)}
 
@@ -190,28 +245,16 @@ def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> 
     """Add a point to each curve that the fact moved."""
     if isinstance(fact, Carried) and fact.to in believing.believed:
         found.setdefault(fact.to, [])
-    touched = found if isinstance(fact, Ruled) else (_key(fact),)
+    touched = found if isinstance(fact, Ruled | Termed) else (_key(fact),)
     for key in touched:
         held = believing.believed.get(key)
         points = found.get(key)
         if held is None or points is None:
             continue
-        if not points or points[-1].confidence != held.confidence:
-            points.append(Point(fact.sequence, held.confidence))
+        confidence = believing.confidence(key, held.declared)
+        if not points or points[-1].confidence != confidence:
+            points.append(Point(fact.sequence, confidence))
 
 
-def _key(fact: _Told | Carried) -> str:
+def _key(fact: _Told | Carried | Revived) -> str:
     return fact.to if isinstance(fact, Carried) else fact.key
-
-
-def _recounted(
-    believed: Map[str, Belief], before: LearningSettings, after: LearningSettings
-) -> Map[str, Belief]:
-    if before == after:
-        return believed
-    return Map(
-        {
-            key: beliefs.relearnt(believed[key], before, after)
-            for key in sorted(believed)
-        }
-    )

@@ -6,11 +6,12 @@ beliefs alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from immutables import Map
 
+from projections.folds.terms import Terms
 from schemas.feedback import Aspect, Strand
 from schemas.settings import LearningSettings
 from schemas.state import Belief
@@ -87,6 +88,23 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
+class Revived:
+    """A heuristic that had frozen of itself was given a new trial."""
+
+    sequence: int
+    key: str
+    declared: float
+
+
+@dataclass(frozen=True, slots=True)
+class Termed:
+    """Other constraints or priors came into force, for these heuristics by id alone."""
+
+    sequence: int
+    terms: Mapping[str, Terms]
+
+
+@dataclass(frozen=True, slots=True)
 class Ruled:
     """Other learning settings came into force."""
 
@@ -96,7 +114,9 @@ class Ruled:
     """Whether what was believed is counted anew, as when a proposal is applied."""
 
 
-Fact: TypeAlias = Agreed | Shown | Seen | Judged | Neglected | Carried | Ruled
+Fact: TypeAlias = (
+    Agreed | Shown | Seen | Judged | Neglected | Carried | Revived | Termed | Ruled
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +131,8 @@ class Evidence:
     believed: Map[str, Belief]
     learning: LearningSettings
     """The recorded settings in force at its start."""
+    terms: Mapping[str, Terms] = field(default_factory=dict)
+    """What of its judgement is not as these say, by heuristic id."""
     facts: tuple[Fact, ...]
     happened: Mapping[str, float]
     """How each fire came out, 0 to 1: by the world, else by the people's votes."""

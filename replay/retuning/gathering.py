@@ -4,14 +4,16 @@ While it is read, the facts are folded under the recorded settings, and every re
 confidence is compared: a recording whose own confidences do not come out is refused.
 """
 
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
-from projections.folds import beliefs
-from projections.folds.controls import declared_confidence
+from projections.folds import beliefs, terms
+from projections.folds.controls import content_in_force
 from projections.folds.heuristics import find
+from projections.folds.terms import Terms
 from replay import views
 from replay.retuning.believing import Believing
 from replay.retuning.facts import (
@@ -20,15 +22,17 @@ from replay.retuning.facts import (
     Evidence,
     Fact,
     Neglected,
+    Revived,
     Ruled,
     Seen,
     Shown,
+    Termed,
 )
 from replay.retuning.voting import Voting
 from replay.sources import Recording
 from replay.standing import CHANGE_TOKENS, Standing, brought
 from replay.views import DecidedView
-from schemas.controls import HeuristicEdited
+from schemas.controls import HeuristicEdited, HeuristicFrozen
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Input
 from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
@@ -90,6 +94,7 @@ class _Part:
     began_ns: int
     believed: Map[str, Belief]
     learning: LearningSettings
+    terms: Mapping[str, Terms]
     facts: list[Fact] = field(default_factory=list)
 
 
@@ -99,6 +104,7 @@ class _Reader:
         self._standing = Standing.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._start = start
+        self._terms: Mapping[str, Terms] = {}
         self._believing = Believing(start.beliefs, self._learning, {})
         self._parts: list[_Part] = []
         self._outcomes: dict[str, float] = {}
@@ -106,6 +112,7 @@ class _Reader:
         self._ignored: set[str] = set()
         self._names: dict[str, str] = {}
         self._is_changed = True
+        self._changed_by = 0
         self._decision_id = ""
 
     @property
@@ -120,6 +127,7 @@ class _Reader:
         if self._standing.needs_packs():
             self._standing = await brought(self._standing, self._recording.log)
         self._name()
+        self._term()
 
     def read(self, group: Group) -> None:
         """Take a group in."""
@@ -147,6 +155,7 @@ class _Reader:
                 began_ns=part.began_ns,
                 believed=part.believed,
                 learning=part.learning,
+                terms=part.terms,
                 facts=tuple(part.facts),
                 happened=happened,
                 names=self._names,
@@ -227,7 +236,8 @@ class _Reader:
             is_shared = taken.agent == SHARED_AGENT
             ruled = Ruled(taken.sequence, self._learning, is_recounted=not is_shared)
             self._learn(group.input, ruled)
-        self._is_changed = True
+        self._revive(taken, standing)
+        self._is_changed, self._changed_by = True, taken.sequence
 
     def _carry(self, taken: Input, before: Standing) -> None:
         message = taken.message
@@ -241,6 +251,31 @@ class _Reader:
         to = belief_key(new.id, new.content_hash)
         self._learn(taken.record, Carried(taken.sequence, key, to))
 
+    def _revive(self, taken: Input, before: Standing) -> None:
+        """Whoever is released, and was frozen by what was believed, begins anew."""
+        message = taken.message
+        if not isinstance(message, HeuristicFrozen) or message.frozen:
+            return
+        id_ = message.heuristic_id
+        content_hash = content_in_force(before.agent, before.packs, id_)
+        if content_hash is None:
+            return
+        key, declared = self._about(id_, content_hash)
+        if self._believing.is_frozen(key, declared):
+            self._learn(taken.record, Revived(taken.sequence, key, declared))
+
+    def _term(self) -> None:
+        """See whether constraints or priors are others than they were."""
+        standing = self._standing
+        now = terms.in_force(standing.agent, standing.packs)
+        if now == self._terms:
+            return
+        self._terms = now
+        fact = Termed(self._changed_by, now)
+        if self._parts:
+            self._parts[-1].facts.append(fact)
+        self._believing.take(fact)
+
     def _learn(self, input_: Record, fact: Fact) -> None:
         if not self._parts:
             self._begin(input_, "")
@@ -249,7 +284,13 @@ class _Reader:
 
     def _begin(self, input_: Record, session: str) -> None:
         believing = self._believing
-        part = _Part(session, input_.time_ns, believing.believed, believing.learning)
+        part = _Part(
+            session,
+            input_.time_ns,
+            believing.believed,
+            believing.learning,
+            self._terms,
+        )
         self._parts.append(part)
 
     def _about(self, heuristic_id: str, content_hash: str) -> tuple[str, float]:
@@ -257,7 +298,7 @@ class _Reader:
 
     def _declared(self, heuristic_id: str) -> float:
         standing = self._standing
-        return declared_confidence(standing.agent, standing.packs, heuristic_id)
+        return terms.declared(standing.agent, standing.packs, heuristic_id)
 
     def _prove(self, input_: Record, key: str, recorded: float) -> None:
         declared = self._declared(key.rpartition("@")[0])

@@ -2,7 +2,7 @@
 
 from immutables import Map
 
-from projections.folds import controls, fires, heuristics, proposals, timers
+from projections.folds import controls, fires, heuristics, proposals, terms, timers
 from schemas.controls import (
     HeuristicEdited,
     HeuristicFrozen,
@@ -62,7 +62,7 @@ def test_an_unknown_heuristic_is_left_alone() -> None:
 
     assert heuristics.edited(state, edited, None) == state
     assert heuristics.frozen(state, released) == state
-    assert controls.declared_confidence(state, (), "h") == 0.5
+    assert terms.declared(state, (), "h") == 0.5
     assert controls.content_in_force(state, (), "h") is None
 
 
@@ -72,8 +72,8 @@ def test_an_unknown_proposal_is_left_alone() -> None:
     applied = ProposalApplied(proposal_id="p")
     reverted = ProposalReverted(proposal_id="p")
 
-    assert proposals.applied(state, applied, 1, UNSTARTED) == state
-    assert proposals.reverted(state, reverted, UNSTARTED) == state
+    assert proposals.applied(state, applied, 1, UNSTARTED, ()) == state
+    assert proposals.reverted(state, reverted, UNSTARTED, ()) == state
 
 
 def test_timers_are_kept_in_order() -> None:
