@@ -16,6 +16,7 @@ from nats.aio.client import Client
 from echoic.accounts import Account, Accounts
 from echoic.errors import EchoicError, RefusedError
 from echoic.finding import account_of
+from handlers import longago
 from schemas.catalogue import ControlMessage
 from schemas.envelope import Output
 from schemas.feedback import FeedbackGiven
@@ -122,6 +123,22 @@ async def tell(
     if any(_is_refusal(output) for output in outputs):
         raise _refusal(outputs)
     return outputs
+
+
+async def judge(log: TalkingLog, agent: str, given: FeedbackGiven) -> Sequence[Output]:
+    """Append a vote; one on a decision long ago goes with what the log knows of it.
+
+    Raises:
+        RefusedError: the mind refuses it.
+        Unanswered: nothing came in time.
+    """
+    try:
+        return await tell(log, agent, given)
+    except RefusedError:
+        informed = await longago.with_past(log, agent, given)
+        if informed is None:
+            raise
+    return await tell(log, agent, informed)
 
 
 async def _final(

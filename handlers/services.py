@@ -7,16 +7,18 @@ answered it. `svc.<agent>.feedback`, `svc.<agent>.control`, `svc.<agent>.state`;
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
 import orjson
 from faststream.nats import NatsBroker, NatsMessage
 
+from handlers import longago
 from schemas import subjects
 from schemas.controls import MindStarted
 from schemas.envelope import Input, NotBuilt, Unreadable
+from schemas.feedback import FeedbackGiven
 from schemas.identity import EPOCH_PREFIX
 from schemas.learning import FeedbackApplied, FeedbackRefused
 from schemas.notes import ControlApplied, ControlRefused, Quarantined
@@ -60,7 +62,7 @@ class Services:
     async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
         """Append a call's body as an input of `kind`, and reply what it came to."""
         try:
-            replies = [await self._submit(each) for each in _inputs(message, kind)]
+            replies = [await self._submitted(each) for each in _inputs(message, kind)]
         except _RefusedError as refused:
             return _refusal(refused.reason, str(refused))
         except StreamsError as error:
@@ -76,6 +78,18 @@ class Services:
         if seen is None:
             return _refusal("unknown_agent", f"nothing is known of {agent!r} here")
         return {"accepted": True, "state": dict(seen)}
+
+    async def _submitted(self, given: Input) -> Reply:
+        """Append a call's input; a vote on what is forgotten again, with the log's help."""
+        reply = await self._submit(given)
+        vote = given.message
+        is_unknown = reply.get("answer", {}).get("reason") == "unknown_decision"
+        if not (isinstance(vote, FeedbackGiven) and is_unknown):
+            return reply
+        informed = await longago.with_past(self.log, given.agent, vote)
+        if informed is None:
+            return reply
+        return await self._submit(replace(given, message=informed, id=str(uuid4())))
 
     async def _submit(self, given: Input) -> Reply:
         assert not isinstance(given.message, Unreadable | NotBuilt)
@@ -156,6 +170,9 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
             raise _RefusedError(reason, detail)
         case NotBuilt(control=control):
             raise _RefusedError("not_built", f"{control!r} is not built yet")
+        case FeedbackGiven() as vote:
+            # What the log knows of a decision is not the caller's to say.
+            return replace(given, message=vote.model_copy(update={"about": None}))
         case MindStarted():
             raise _RefusedError("reserved", "only a worker says that a mind started")
         case _:

@@ -156,9 +156,9 @@ def _input_message(
     _check_tokens(source, type_)
     fields = _fields(record)
     if type_ == subjects.PUBLISHED_FEEDBACK:
-        return _message(
-            record, "feedback", "feedback_given", fields | {"actor": source}
-        )
+        # What the log knows of a decision is not a sensor's to say.
+        fields |= {"actor": source, "about": None}
+        return _message(record, "feedback", "feedback_given", fields)
     if type_ == subjects.PUBLISHED_CONTROL:
         return _message(record, "control", str(fields.pop("control", "")), fields)
     return _message(

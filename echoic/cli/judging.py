@@ -1,6 +1,7 @@
 """`echoic feedback` and `outcome`: what people say of a decision, and how it went."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import typer
@@ -11,9 +12,19 @@ from echoic.cli.common import Agent, Data, Json, new_app, print_json, settings_o
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names, resolve
 from echoic.talking import new_event_id
-from schemas.feedback import FeedbackGiven
+from schemas.feedback import Aspect, FeedbackGiven
 from schemas.learning import FeedbackApplied
 from schemas.sensing import Sensed
+
+_RATINGS: Mapping[str, Literal["positive", "negative"]] = {
+    "up": "positive",
+    "down": "negative",
+}
+_UNCREDITED: Mapping[Aspect, str] = {
+    "overall": "counted for rapport; no heuristic answered that",
+    "action": "kept; no heuristic answered that",
+    "condition": "kept; no heuristic answered that",
+}
 
 app = new_app("judging", "What people say of a decision, and how it went.")
 
@@ -21,10 +32,20 @@ app = new_app("judging", "What people say of a decision, and how it went.")
 @app.command()
 def feedback(
     id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
-    vote: Annotated[Literal["up", "down"], typer.Argument(help="The judgement.")],
+    vote: Annotated[
+        Literal["up", "down", "1", "2", "3", "4", "5"],
+        typer.Argument(help="The judgement; 1 is -1, 3 is 0 and 5 is 1."),
+    ],
     heuristic: Annotated[
         bool, typer.Option("--heuristic", help="ID names a heuristic.")
     ] = False,
+    aspect: Annotated[
+        Aspect,
+        typer.Option(
+            help="What is judged: `condition`, it should not have spoken; `action`,"
+            " right idea, wrong answer; `timing`, the wrong moment."
+        ),
+    ] = "overall",
     actor: Annotated[str, typer.Option(help="Who judges.")] = "user",
     comment: Annotated[str | None, typer.Option(help="Why.")] = None,
     data: Data = None,
@@ -33,8 +54,11 @@ def feedback(
 ) -> None:
     """Judge a decision, or a heuristic itself; the latest vote of each actor counts.
 
-    Examples: `echoic feedback 01a1fc2d up`, `echoic feedback last down`, `echoic feedback
-    creeper-warn down --heuristic`.
+    A vote on one aspect counts there alone, and takes the place of an earlier one on
+    another.
+
+    Examples: `echoic feedback 01a1fc2d up`, `echoic feedback last 2 --aspect action`,
+    `echoic feedback creeper-warn down --heuristic`.
     """
     settings = settings_of(data, agent)
 
@@ -49,22 +73,26 @@ def feedback(
             given = FeedbackGiven(
                 decision_id=None if heuristic else named,
                 heuristic_id=named if heuristic else None,
-                rating="positive" if vote == "up" else "negative",
+                rating=_RATINGS.get(vote, "scaled"),
+                stars=None if vote in _RATINGS else int(vote),
+                aspect=aspect,
                 actor=actor,
                 comment=comment,
                 channel="cli",
             )
-            outputs = await talking.tell(log, settings.agent, given)
+            outputs = await talking.judge(log, settings.agent, given)
             messages = (output.message for output in outputs)
             return next(each for each in messages if isinstance(each, FeedbackApplied))
 
     applied = asyncio.run(run())
     if as_json:
         print_json({"v": 1, **applied.model_dump()})
+    elif applied.aspect == "timing":
+        print("counted for rapport; when it was said is no fault of a heuristic")
     elif applied.heuristic_id:
         print(f"counted for the heuristic {render.short(applied.heuristic_id)}")
     else:
-        print("counted for rapport; no heuristic answered that")
+        print(_UNCREDITED[applied.aspect])
 
 
 @app.command()

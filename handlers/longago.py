@@ -1,0 +1,106 @@
+"""Long ago: what the log knows of a decision that the mind does not remember any more.
+
+The log is the trace. Whoever passes a vote on to the mind looks here when the mind knows
+of no such decision, and sends what is found along with the vote, so that it is recorded.
+"""
+
+from collections.abc import AsyncIterator
+
+from projections.folds.judging import STRANDS
+from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.envelope import Output
+from schemas.feedback import Aspect, FeedbackGiven, Recalled, Strand
+from schemas.learning import FeedbackApplied
+from schemas.reading import read_output
+from schemas.record import Record
+from schemas.subjects import output_subject, partition_of
+from streams.log import ReadableLog
+
+_PAGE = 1_000
+
+
+async def with_past(
+    log: ReadableLog, agent: str, given: FeedbackGiven
+) -> FeedbackGiven | None:
+    """The vote with what the log knows of its decision; None if there is no such one."""
+    if given.decision_id is None:
+        return None
+    about = await recalled(log, agent, given.decision_id)
+    return given.model_copy(update={"about": about}) if about else None
+
+
+async def recalled(log: ReadableLog, agent: str, decision_id: str) -> Recalled | None:
+    """What the log knows of a decision; None if the agent made no such one."""
+    decision = await _decision(log, agent, decision_id)
+    if decision is None:
+        return None
+    decided = decision.message
+    assert isinstance(decided, Decided)
+    path, fire = decided.path, None
+    async for output in _what_follows(log, decision):
+        match output.message:
+            case HeuristicFired(mode="shown") as message:
+                fire = (output.id, message.heuristic_id, message.content_hash)
+            case Completed() as message:
+                path = message.path
+            case Dropped():
+                path = "fallback"
+            case _:
+                pass
+    fire_id, heuristic_id, content_hash = fire or (None, None, None)
+    return Recalled(
+        event_id=decided.event_id,
+        source=decided.source,
+        session_id=decided.session_id,
+        path=path,
+        fire_id=fire_id,
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        entries=await _entries(log, decision) if fire else (),
+    )
+
+
+async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
+    subject = output_subject(partition_of(agent), agent, "decision", Decided.token())
+    async for record in _records(log, subject, 0):
+        if record.headers.get("ce-id") == id_:
+            return read_output(record)
+    return None
+
+
+async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Output]:
+    """What was said on a decision, up to its end."""
+    decided = decision.message
+    is_final = isinstance(decided, Decided) and decided.final
+    subject = output_subject(decision.partition, decision.agent, "*", "*")
+    async for record in _records(log, subject, decision.record.sequence):
+        output = read_output(record)
+        if is_final and output.mark.cause_sequence != decision.mark.cause_sequence:
+            return
+        if getattr(output.message, "decision_id", None) == decision.id:
+            yield output
+            if isinstance(output.message, Completed | Dropped):
+                return
+
+
+async def _entries(log: ReadableLog, decision: Output) -> tuple[Strand, ...]:
+    """Where the latest vote of each person on the decision counts."""
+    token = FeedbackApplied.token()
+    subject = output_subject(decision.partition, decision.agent, "learning", token)
+    latest: dict[str, Aspect] = {}
+    async for record in _records(log, subject, decision.record.sequence):
+        vote = read_output(record).message
+        if isinstance(vote, FeedbackApplied) and vote.decision_id == decision.id:
+            latest[vote.actor] = vote.aspect
+    counted = {STRANDS[aspect] for aspect in latest.values()}
+    strands: tuple[Strand, ...] = ("pair", "fit")
+    return tuple(strand for strand in strands if strand in counted)
+
+
+async def _records(
+    log: ReadableLog, subjects: str, after: int
+) -> AsyncIterator[Record]:
+    while page := await log.page(subjects, after, _PAGE):
+        for record in page:
+            yield record
+        after = page[-1].sequence
