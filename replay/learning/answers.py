@@ -19,12 +19,11 @@ from replay.outcomes import OutcomeSettings
 from replay.sources import Recording
 from replay.views import CandidateView, DecidedView
 from schemas.asks import ModelAsked
-from schemas.decisions import Completed, Decided
+from schemas.decisions import Completed, Decided, HeuristicFired
 
 _DECIDED = Decided.token()
 _COMPLETED = Completed.token()
-_ASKED = ModelAsked.token()
-_HEURISTIC = "heuristic:"
+_READ = frozenset((ModelAsked.token(), HeuristicFired.token()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +43,21 @@ class Answer:
     confidence: float | None
     """What was believed of it."""
     success: float | None
-    """What came of the answer, 0 to 1, as far as anyone or anything showed it."""
+    """How the fire came out that was credited, 0 to 1, where a heuristic answered."""
+    worth: float | None
+    """What a comparison takes the answer to be worth, 0 to 1, whoever gave it."""
     voice: str
     """Under which personality, or variant of an experiment, it was made."""
 
 
-async def answers(recording: Recording) -> tuple[Answer, ...]:
+async def answers(
+    recording: Recording, happened: Mapping[str, float]
+) -> tuple[Answer, ...]:
     """The decisions of a recording, in order.
+
+    Args:
+        recording: where they were made.
+        happened: how each fire came out, by its id.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.
@@ -58,7 +65,7 @@ async def answers(recording: Recording) -> tuple[Answer, ...]:
         MissingPackError: a pack in force is not in the recording's store.
     """
     told = await chronicle(with_packs(recording), recording.agent, OutcomeSettings())
-    reading = _Reading()
+    reading = _Reading(happened)
     async with aclosing(passages(recording)) as found:
         async for passage in found:
             reading.take(passage)
@@ -68,7 +75,9 @@ async def answers(recording: Recording) -> tuple[Answer, ...]:
 class _Reading:
     """What a chronicle does not tell of decisions, by their ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, happened: Mapping[str, float]) -> None:
+        self._happened = happened
+        self._fires: dict[str, str] = {}
         self._decided: dict[str, DecidedView] = {}
         self._voices: dict[str, str] = {}
         self._winners: dict[str, str] = {}
@@ -86,10 +95,14 @@ class _Reading:
                 completed = views.completed(record)
                 if completed.winner is not None:
                     self._winners[completed.decision_id] = completed.winner
-        for output in passage.outputs(frozenset((_ASKED,))):
-            if isinstance(output.message, ModelAsked):
-                asked = output.message
-                self._calls[asked.decision_id][asked.purpose] += 1
+        for output in passage.outputs(_READ):
+            match output.message:
+                case ModelAsked() as asked:
+                    self._calls[asked.decision_id][asked.purpose] += 1
+                case HeuristicFired(mode="shown") as fired:
+                    self._fires[fired.decision_id] = output.id
+                case _:
+                    pass
 
     def answer(self, telling: Telling, told: Chronicle) -> Answer:
         """One decision, put together."""
@@ -107,7 +120,8 @@ class _Reading:
             calls=dict(sorted(self._calls[id_].items())) if id_ in self._calls else {},
             similarity=spoken.similarity if spoken else None,
             confidence=spoken.confidence if spoken else None,
-            success=outcome.value if outcome and is_seen and spoke else None,
+            success=self._happened.get(self._fires.get(id_, "")),
+            worth=outcome.value if outcome and is_seen and spoke else None,
             voice=self._voices[id_],
         )
 

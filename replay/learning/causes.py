@@ -15,9 +15,12 @@ from schemas.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Output
 from schemas.learning import (
+    AdviceIgnored,
+    DriftRaised,
     Endorsed,
     FeedbackApplied,
     HeuristicFormed,
+    HeuristicReinforced,
     LifecycleChanged,
     OutcomeExpired,
     OutcomeObserved,
@@ -28,20 +31,25 @@ from schemas.sensing import Sensed
 CauseKind = Literal[
     "fire",
     "outcome",
+    "ignored",
     "expired",
     "vote",
     "endorsement",
     "taught",
     "formed",
+    "reinforced",
     "edit",
     "pack",
     "frozen",
     "released",
     "life",
+    "drift",
     "settings",
 ]
 
-EVIDENCE: frozenset[CauseKind] = frozenset(("outcome", "vote", "endorsement"))
+EVIDENCE: frozenset[CauseKind] = frozenset(
+    ("outcome", "ignored", "vote", "endorsement")
+)
 """What moves confidence by itself."""
 
 TOKENS = frozenset(
@@ -50,10 +58,13 @@ TOKENS = frozenset(
         HeuristicFired,
         OutcomeObserved,
         OutcomeExpired,
+        AdviceIgnored,
         FeedbackApplied,
         Endorsed,
         HeuristicFormed,
+        HeuristicReinforced,
         LifecycleChanged,
+        DriftRaised,
         ControlApplied,
     )
 )
@@ -99,20 +110,39 @@ def _of_output(passage: Passage, output: Output) -> Cause | None:
         case OutcomeObserved():
             source = taken.message.source if isinstance(taken.message, Sensed) else ""
             return _cause(output, "outcome", _seen(message), source, message.event_id)
+        case AdviceIgnored():
+            what = f"ignored {message.count} times in a row"
+            return _cause(output, "ignored", what, "", taken.id)
         case OutcomeExpired():
             return _cause(output, "expired", "nothing seen in time", "", taken.id)
         case FeedbackApplied(heuristic_id=str()):
             return _cause(output, "vote", _judged(message), message.actor, taken.id)
+        case _:
+            return _of_model(passage, output)
+
+
+def _of_model(passage: Passage, output: Output) -> Cause | None:
+    message, taken = output.message, passage.taken
+    match message:
         case Endorsed():
-            what = f"the model said the same, like {message.similarity:.2f}"
+            what = f"said unasked, like {message.similarity:.2f}"
             return _cause(output, "endorsement", what, "model", taken.id)
-        case LifecycleChanged():
-            what = f"{message.before} → {message.after}"
-            return _cause(output, "life", what, "", taken.id)
         case HeuristicFormed():
             hash_ = _content(passage.after, message.heuristic_id)
             what = "formed of an answer that was liked"
             return _cause(output, "formed", what, "model", taken.id, hash_)
+        case HeuristicReinforced():
+            what = f"found again, like {message.similarity:.2f}"
+            return _cause(output, "reinforced", what, "model", taken.id)
+        case LifecycleChanged():
+            what = f"{message.before} → {message.after}"
+            return _cause(output, "life", what, "", taken.id)
+        case DriftRaised():
+            what = (
+                f"{message.successes} of the last {message.fires} went well,"
+                f" {message.expected:.0%} were expected"
+            )
+            return _cause(output, "drift", what, "", taken.id)
         case _:
             return None
 
@@ -192,12 +222,19 @@ def _content(standing: Standing, heuristic_id: str) -> str:
 
 
 def _seen(message: OutcomeObserved) -> str:
-    how = f"“{message.pattern}” seen" if message.pattern else "reported"
     reason = f": {message.reason}" if message.reason else ""
+    how = f"“{message.pattern}” seen" if message.pattern else _HOW[message.by]
     return f"{message.outcome}, {how}{reason}"
 
 
 def _judged(message: FeedbackApplied) -> str:
     target = "" if message.decision_id else " on the heuristic itself"
+    if message.aspect != "overall":
+        target = f" on its {message.aspect}"
+    if message.through is not None:
+        target = " on the same answer by a model"
     comment = f": {message.comment}" if message.comment else ""
     return f"vote {message.value:+g}{target}{comment}"
+
+
+_HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}

@@ -6,6 +6,7 @@ It is put together of what is in force and what the facts so far make believable
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from projections.folds import terms
 from replay.retuning.believing import Believing
 from replay.standing import Standing
 from schemas.reasons import Lifecycle, Origin
@@ -33,6 +34,14 @@ class Known:
 def known(standing: Standing, believing: Believing) -> Mapping[str, Known]:
     """The agent's heuristics by id."""
     return {each.id: each for each in _all(standing, believing)}
+
+
+def trust(
+    standing: Standing, believing: Believing, heuristic_id: str, content_hash: str
+) -> float:
+    """What is believed of a content of a heuristic, of what stands there now."""
+    start = terms.declared(standing.agent, standing.packs, heuristic_id)
+    return believing.confidence(belief_key(heuristic_id, content_hash), start)
 
 
 def _all(standing: Standing, believing: Believing) -> Iterator[Known]:
@@ -83,7 +92,7 @@ def _one(
         condition=words[0],
         text=words[1],
         declared=declared,
-        confidence=believing.confidence(key, declared),
+        confidence=trust(standing, believing, id_, content_hash),
         fires=held.fire_count if held else 0,
         successes=held.success_count if held else 0,
         life="frozen" if is_frozen else believing.life(key),

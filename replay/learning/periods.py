@@ -42,9 +42,11 @@ class Period:
     confidence: Mean
     """What was believed of it then."""
     success: Mean
-    """What came of its answers, where anything was seen."""
-    model_success: Mean
-    """What came of the model's answers, where anything was seen."""
+    """How its answers came out by what credited them, where anything did."""
+    worth: Mean
+    """The same by what a comparison goes by, which asks alike whoever answered."""
+    model_worth: Mean
+    """That of the model's answers."""
 
     @property
     def system_1_share(self) -> float | None:
@@ -101,7 +103,8 @@ def period(label: str, answers: Sequence[Answer]) -> Period:
         context_match=_mean(each.similarity for each in own),
         confidence=_mean(each.confidence for each in own),
         success=_mean(each.success for each in own),
-        model_success=_mean(each.success for each in said if each.spoke == "llm"),
+        worth=_mean(each.worth for each in own),
+        model_worth=_mean(each.worth for each in said if each.spoke == "llm"),
     )
 
 

@@ -4,6 +4,7 @@ Each recording is read by itself, so that what was read can be shown as it comes
 report puts them together in the order of time.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -45,6 +46,10 @@ class Report:
     calibration: Calibration | None
     """None of fewer than ten."""
     rises: tuple[Rise, ...]
+    formed: int
+    """How many liked answers of a model became a heuristic."""
+    refused: Mapping[str, int]
+    """How many did not, by reason."""
     credits: int
     faults: tuple[Fault, ...]
     names: Mapping[str, str]
@@ -60,6 +65,8 @@ class Report:
             "by_personality": [_fields(each) for each in self.voices],
             "calibration": self._calibration(),
             "time_to_threshold": [asdict(each) for each in self.rises],
+            "formed": self.formed,
+            "refused": dict(self.refused),
             "credits": self.credits,
             "wrong_credits": len(self.faults),
             "faults": [
@@ -84,9 +91,10 @@ async def read(recording: Recording) -> Reading:
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    return Reading(
-        await story(recording), await answers(recording), await audit(recording)
-    )
+    told = await story(recording)
+    # All parts of one recording share what is known of its fires.
+    said = await answers(recording, told.evidence[0].happened)
+    return Reading(told, said, await audit(recording))
 
 
 def report(
@@ -119,10 +127,21 @@ def report(
         rises=rises(
             stories, [[answer.sequence for answer in each.answers] for each in ordered]
         ),
+        formed=sum(
+            move.cause.kind == "formed" for each in stories for move in each.moves
+        ),
+        refused=_summed(stories),
         credits=sum(each.audit.credits for each in ordered),
         faults=tuple(fault for each in ordered for fault in each.audit.faults),
         names=named(stories),
     )
+
+
+def _summed(stories: Sequence[Story]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for each in stories:
+        found.update(each.refused)
+    return dict(sorted(found.items()))
 
 
 def _calibrated(pairs: Sequence[tuple[float, float]]) -> Calibration | None:

@@ -4,14 +4,14 @@ The facts are folded once more beside their causes, by the mind's own fold, so t
 move says what was believed before it and after. The recording is proven first.
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from projections.folds.controls import content_in_force, declared_confidence
+from projections.folds.controls import content_in_force
 from replay.learning.causes import Cause, CauseKind, causes
-from replay.learning.known import Known, known
+from replay.learning.known import Known, known, trust
 from replay.learning.passages import Passage, passages
 from replay.learning.thresholds import threshold
 from replay.retuning.believing import Believing
@@ -19,16 +19,20 @@ from replay.retuning.facts import Evidence, Fact, Ruled
 from replay.retuning.gathering import gather
 from replay.sources import Recording
 from replay.standing import Standing, brought
+from schemas.learning import CandidateRefused
 from schemas.state import belief_key
 
 _FACTS: Mapping[str, CauseKind] = {
     "Shown": "fire",
     "Seen": "outcome",
+    "Neglected": "ignored",
     "Judged": "vote",
-    "Endorsed": "endorsement",
+    "Agreed": "endorsement",
     "Carried": "edit",
 }
 """Which facts are the evidence of which causes."""
+
+_REFUSED = frozenset((CandidateRefused.token(),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,8 @@ class Story:
     """What the agent had before it, by id."""
     ends: Mapping[str, Known]
     """What it had after it."""
+    refused: Mapping[str, int]
+    """How many liked answers became no heuristic, by reason."""
     names: Mapping[str, str]
     """What each heuristic is called, by id."""
     threshold: float
@@ -84,7 +90,8 @@ async def story(recording: Recording) -> Story:
     standing = await brought(
         Standing.of(recording.start, recording.agent), recording.log
     )
-    believing = Believing(evidence[0].believed, evidence[0].learning, {})
+    start = evidence[0]
+    believing = Believing(start.believed, start.learning, {}, start.terms)
     begins = known(standing, believing)
     writing = _Writing(evidence, believing)
     async for passage in passages(recording):
@@ -100,6 +107,7 @@ async def story(recording: Recording) -> Story:
         moves=tuple(writing.moves),
         begins=begins,
         ends=ends,
+        refused=dict(sorted(writing.refused.items())),
         names={
             **evidence[0].names,
             **{each.id: each.name for each in ends.values()},
@@ -113,6 +121,7 @@ class _Writing:
 
     def __init__(self, evidence: tuple[Evidence, ...], believing: Believing) -> None:
         self.moves: list[Move] = []
+        self.refused: Counter[str] = Counter()
         self._believing = believing
         self._facts: dict[int, deque[Fact]] = defaultdict(deque)
         self._sessions: dict[int, str] = {}
@@ -133,6 +142,9 @@ class _Writing:
             self._note(cause, before, after)
         for fact in facts:
             self._rule(passage, fact)
+        for output in passage.outputs(_REFUSED):
+            if isinstance(output.message, CandidateRefused):
+                self.refused[output.message.reason] += 1
 
     def _before(self, passage: Passage, cause: Cause) -> float | None:
         """What was believed of what stood there until then, whatever its content."""
@@ -144,9 +156,7 @@ class _Writing:
         return self._confidence(passage.before, cause, content_hash)
 
     def _confidence(self, standing: Standing, cause: Cause, content_hash: str) -> float:
-        id_ = cause.heuristic_id
-        declared = declared_confidence(standing.agent, standing.packs, id_)
-        return self._believing.confidence(belief_key(id_, content_hash), declared)
+        return trust(standing, self._believing, cause.heuristic_id, content_hash)
 
     def _fold_until(self, facts: deque[Fact], cause: Cause) -> None:
         """Fold the facts up to the one that the cause brought, if it brought any."""
