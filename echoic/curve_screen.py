@@ -34,6 +34,9 @@ _MESSAGES: Mapping[CauseKind, str] = {
     "vote": "feedback",
     "endorsement": "answer",
     "formed": "answer",
+    "reinforced": "answer",
+    "ignored": "input",
+    "drift": "input",
     "expired": "input",
     "life": "input",
 }
@@ -140,7 +143,12 @@ def _drawn(
     place = None if began is None else scale.row(began)
     by_column = _by_column(moves, columns)
     for column in range(columns):
-        here = [scale.row(move.after) for move in by_column.get(column, ())]
+        here = [
+            scale.row(value)
+            for move in by_column.get(column, ())
+            for value in (move.before, move.after)
+            if value is not None
+        ]
         if place is None and not here:
             continue
         start = here[0] if place is None else place

@@ -33,9 +33,9 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
         EchoicError: there is no such recording, or it does not agree with itself.
     """
     parts: list[Evidence] = []
-    async with _recordings(settings, names) as found:
+    async with recordings(settings, names) as found:
         for recording, _ in found:
-            with _told(recording):
+            with told(recording):
                 parts += await gather(recording)
     return parts
 
@@ -50,15 +50,15 @@ async def lives_of(
         EchoicError: there is no such recording, or it does not agree with itself.
     """
     lives: list[Lived] = []
-    async with _recordings(settings, names) as found:
+    async with recordings(settings, names) as found:
         for recording, bringer in found:
-            with _told(recording):
+            with told(recording):
                 lives.append(await lived(recording, bringer, OutcomeSettings()))
         yield lives
 
 
 @asynccontextmanager
-async def _recordings(
+async def recordings(
     settings: Settings, names: Sequence[str]
 ) -> AsyncIterator[list[tuple[Recording, Bringer]]]:
     """What is named, each recording once; without a name all of the agent."""
@@ -76,7 +76,7 @@ async def _recordings(
 
 
 @contextmanager
-def _told(recording: Recording) -> Iterator[None]:
+def told(recording: Recording) -> Iterator[None]:
     """Say which recording it was that does not agree with itself."""
     try:
         yield

@@ -21,6 +21,11 @@ _PERIODS, _RISES, _FAULTS, _COUNTS, _MISSES = 24, 10, 8, 12, 20
 """How much of each list is shown; all of it is in `--json`."""
 _NAME = 22
 
+_LEGEND = (
+    "S1 is what was learnt, S2 the model; like: event and condition; trust: believed then;",
+    "came true: by what credited it (of so many); worth: as `echoic replay compare` goes by",
+)
+
 
 def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
     """The learning report."""
@@ -36,14 +41,12 @@ def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
         yield ""
         yield from _voices(found.voices)
     yield ""
-    yield (
-        "S1 is what was learnt, S2 the model; like: event and condition, trust: believed"
-    )
-    yield "then, true: what came of it, where anything showed that (of so many)"
+    yield from _LEGEND
     yield ""
     yield from _calibration(found.calibration, found.fires, style)
     yield ""
     yield from _rises(found.rises)
+    yield from _formed(found)
     yield ""
     yield from _credit(found, style)
 
@@ -97,22 +100,22 @@ def difference(
 
 def _periods(periods: Sequence[Period], total: Period) -> Iterator[str]:
     yield (
-        f"{'':<3}{'from':<17}{'decisions':>9}  {'answers':>7}  {'S1 share':<14}"
-        f"{'calls each':>11}  {'like':>5} {'trust':>5}  {'S1 true':<12}{'S2 true'}"
+        f"{'':<4}{'from':<17}{'decisions':>9}  {'answers':>7}  {'S1 share':<14}"
+        f"{'calls each':>11}  {'like':>5} {'trust':>5}  {'came true':<13}"
+        f"{'worth S1':<13}S2"
     )
     shown = periods[-_PERIODS:]
     if len(shown) < len(periods):
-        yield f"   {len(periods) - len(shown)} earlier: --json shows all"
+        yield f"    {len(periods) - len(shown)} earlier: --json shows all"
     for each in (*shown, total):
-        label = "all" if each is total else f"{each.label:<3}"
-        yield f"{label}{_sums(each)}".rstrip()
+        yield f"{each.label:<4}{_sums(each)}".rstrip()
 
 
 def _voices(voices: Sequence[Period]) -> Iterator[str]:
     yield "by personality"
     for each in voices:
-        yield f"   {visible(each.label)[:80]}"
-        yield f"   {_sums(each)}".rstrip()
+        yield f"    {visible(each.label)[:80]}"
+        yield f"    {_sums(each)}".rstrip()
 
 
 def _sums(each: Period) -> str:
@@ -122,7 +125,8 @@ def _sums(each: Period) -> str:
         f"{each.began_at:%Y-%m-%d %H:%M} {each.decisions:>9,}  {each.answers:>7,}"
         f"  {shown:<14}{each.calls_per_event:>11.3f}"
         f"  {_figure(each.context_match):>5} {_figure(each.confidence):>5}"
-        f"  {_of(each.success):<12}{_of(each.model_success)}"
+        f"  {_of(each.success):<13}"
+        f"{_of(each.worth):<13}{_of(each.model_worth)}"
     )
 
 
@@ -157,17 +161,28 @@ def _calibration(found: Calibration | None, fires: int, style: Style) -> Iterato
 
 def _rises(rises: Sequence[Rise]) -> Iterator[str]:
     if not rises:
-        yield "to the top    nothing was taught or formed under the threshold"
+        yield "threshold     nothing that was taught or formed stood under it"
         return
     reached = sum(each.reached_at is not None for each in rises)
     yield (
-        f"to the top    {reached} of {counted(len(rises), 'lesson')} got over"
-        f" the threshold of {rises[0].threshold:.2f}"
+        f"threshold     {reached} of {counted(len(rises), 'lesson')} got over"
+        f" {rises[0].threshold:.2f}"
     )
     for each in rises[:_RISES]:
         yield f"              {fitted(each.name, _NAME)}  {_rise(each)}"
     if len(rises) > _RISES:
         yield f"              and {len(rises) - _RISES} more: --json shows all"
+
+
+def _formed(found: Report) -> Iterator[str]:
+    refused = sum(found.refused.values())
+    if found.formed or refused:
+        reasons = ", ".join(f"{found.refused[each]} {each}" for each in found.refused)
+        why = f" ({reasons})" if refused else ""
+        yield (
+            f"formed        {found.formed} of {counted(found.formed + refused, 'answer')}"
+            f" that people liked, {refused} refused{why}"
+        )
 
 
 def _rise(each: Rise) -> str:

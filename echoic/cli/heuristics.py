@@ -9,6 +9,7 @@ from uuid import uuid4
 import typer
 
 from echoic import learnt, remembering, render
+from echoic.cli import learning
 from echoic.cli.common import (
     Agent,
     Data,
@@ -33,7 +34,10 @@ from projections.queries import ConfidenceChange
 from schemas.controls import HeuristicFrozen, HeuristicSeeded
 from schemas.reasons import ResponseType
 
-app = new_app("heuristic", "What was learnt: list, show, seed, freeze.")
+app = new_app("heuristic", "What was learnt: list, show, seed, freeze, and how.")
+app.command()(learning.history)
+app.command()(learning.diff)
+app.command(name="near-misses")(learning.near_misses_)
 
 
 @app.command(name="list")
@@ -59,15 +63,26 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SESSION|FILE]...", help="With --curve: of these."),
+    ] = None,
+    has_curve: Annotated[
+        bool, typer.Option("--curve", help="Draw its confidence over time.")
+    ] = False,
     data: Data = None,
     agent: Agent = None,
     as_json: Json = False,
 ) -> None:
     """Show one heuristic, and every change of the trust in it with its reason.
 
-    Example: `echoic heuristic show drink-now`.
+    Examples: `echoic heuristic show drink-now`, `echoic heuristic show drink-now --curve`,
+    `echoic heuristic show drink-now --curve packs/survival/recording/evening.echoic`.
     """
     settings = settings_of(data, agent)
+    if has_curve or sessions:
+        learning.curve(settings, name, sessions or (), as_json=as_json)
+        return
 
     async def run() -> tuple[Learnt, tuple[ConfidenceChange, ...]]:
         async with connect(settings) as connection:

@@ -1,0 +1,247 @@
+"""`echoic learning report`, and what `echoic heuristic` shows of recordings.
+
+Its rule: recordings are read and nothing else, sessions of the log as well as files.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Annotated, Literal, TypeVar
+
+import typer
+
+from echoic import curve_screen, learning_screen
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.cli.progress import Progress
+from echoic.errors import EchoicError
+from echoic.evidence import recordings, told
+from echoic.names import resolve
+from echoic.render import Style
+from echoic.settings import Settings
+from replay.learning.differences import Difference, differences
+from replay.learning.known import Known
+from replay.learning.near_misses import THRESHOLDS, NearMisses, near_misses
+from replay.learning.report import read
+from replay.learning.report import report as report_on
+from replay.learning.story import Move, story
+from replay.sources import Recording
+
+T = TypeVar("T")
+
+app = new_app("learning", "What learning did.")
+
+Heuristic = Annotated[
+    str, typer.Argument(metavar="HEURISTIC", help="Its name, or how its id begins.")
+]
+Sessions = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SESSION|FILE]...",
+        help="Sessions' ids, or files; without any all of the agent's log.",
+    ),
+]
+
+
+@app.callback()
+def _group() -> None:
+    """What learning did, and whether every credit was earned."""
+
+
+@app.command()
+def report(
+    sessions: Sessions = None,
+    per: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many decisions a period, not a quarter of all."),
+    ] = None,
+    by: Annotated[
+        Literal["personality"] | None,
+        typer.Option(help="Set personalities, or variants, side by side."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Report what learning did: who answered, at what cost, and how well it was known.
+
+    Over time: the share that what was learnt answers, the calls of the model, how alike,
+    how trusted and how true. Then calibration, how long lessons took to be trusted, and
+    credit that broke a rule, looked for in the log itself: exit code 1 if there is any.
+
+    Examples: `echoic learning report`, `echoic learning report evening --per 100`,
+    `echoic learning report packs/survival/recording/evening.echoic --json`.
+    """
+    readings = _each(settings_of(data, agent), sessions or (), read)
+    found = report_on(readings, per=per, has_voices=by is not None)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _print(learning_screen.report(found, _style()))
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def history(
+    heuristic: Heuristic,
+    sessions: Sessions = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Show everything that happened to a heuristic, line by line, with its causes.
+
+    Examples: `echoic heuristic history drink-now`, `echoic heuristic history drink-now
+    packs/survival/recording/evening.echoic --json`.
+    """
+    settings = settings_of(data, agent)
+    known, moves, _ = _life(settings, heuristic, sessions or ())
+    if as_json:
+        print_json({"v": 1, **asdict(known), "moves": _fields(moves)})
+        return
+    _print(curve_screen.head(known, _style()))
+    print()
+    _print(curve_screen.history(moves, _style()))
+
+
+def curve(
+    settings: Settings, heuristic: str, sessions: Sequence[str], *, as_json: bool
+) -> None:
+    """Show the curve of a heuristic's confidence, with every signal and its cause."""
+    known, moves, threshold = _life(settings, heuristic, sessions)
+    if as_json:
+        fields = {"threshold": threshold, "moves": _fields(moves)}
+        print_json({"v": 1, **asdict(known), **fields})
+        return
+    _print(curve_screen.curve(known, moves, threshold, _style()))
+
+
+def diff(
+    one: Annotated[str, typer.Argument(metavar="SESSION|FILE", help="From its end …")],
+    other: Annotated[str, typer.Argument(metavar="SESSION|FILE", help="… to this's.")],
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Show what was learnt, lost and changed between the ends of two sessions.
+
+    Example: `echoic heuristic diff monday tuesday`.
+    """
+    settings = settings_of(data, agent)
+    before, after = (_each(settings, (name,), story)[-1] for name in (one, other))
+    found = differences(before.ends, after.ends)
+    if as_json:
+        print_json({"v": 1, "heuristics": [_difference(each) for each in found]})
+        return
+    _print(learning_screen.difference(before, after, found, _style()))
+
+
+def near_misses_(
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION|FILE", help="Its id, or a file.")
+    ],
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Show what would have answered had less trust been asked, or more: at .5 to .9.
+
+    Example: `echoic heuristic near-misses packs/survival/recording/evening.echoic`.
+    """
+    found, names = _each(settings_of(data, agent), (session,), _near_misses)[-1]
+    if as_json:
+        thresholds = {"v": 1, "thresholds": THRESHOLDS}
+        print_json({**thresholds, **asdict(found), "names": names})
+        return
+    _print(learning_screen.near_misses(found, names, _style()))
+
+
+async def _near_misses(recording: Recording) -> tuple[NearMisses, dict[str, str]]:
+    return await near_misses(recording), dict((await story(recording)).names)
+
+
+def _each(
+    settings: Settings,
+    names: Sequence[str],
+    read_one: Callable[[Recording], Awaitable[T]],
+) -> list[T]:
+    """What is read from each of the named recordings.
+
+    Raises:
+        EchoicError: there is no such recording, or it does not agree with itself.
+    """
+
+    async def run() -> list[T]:
+        progress = Progress("recordings read")
+        made: list[T] = []
+        async with recordings(settings, names) as found:
+            for recording, _ in found:
+                with told(recording):
+                    made.append(await read_one(recording))
+                progress(len(made))
+        progress.done()
+        return made
+
+    return asyncio.run(run())
+
+
+def _life(
+    settings: Settings, heuristic: str, names: Sequence[str]
+) -> tuple[Known, tuple[Move, ...], float]:
+    """A heuristic as it is last known, its moves, and the threshold in force.
+
+    Raises:
+        EchoicError: there is no such heuristic, or it is gone, or no such recording.
+    """
+    stories = sorted(_each(settings, names, story), key=lambda each: each.began_ns)
+    known = {id_: name for each in stories for id_, name in each.names.items()}
+    id_ = resolve(known, heuristic)
+    last = next(each for each in reversed(stories) if id_ in each.names)
+    standing = last.ends.get(id_) or last.begins.get(id_)
+    if standing is None:
+        raise EchoicError(
+            f"the heuristic {heuristic!r} was in force for a while only",
+            next_step="name the session in which it was",
+        )
+    moves = tuple(move for each in stories for move in each.of(id_))
+    return standing, moves, last.threshold
+
+
+def _fields(moves: Sequence[Move]) -> list[dict[str, object]]:
+    return [
+        {
+            **asdict(move.cause),
+            "session": move.session,
+            "before": move.before,
+            "after": move.after,
+        }
+        for move in moves
+    ]
+
+
+def _difference(each: Difference) -> dict[str, object]:
+    return {
+        "id": each.known.id,
+        "name": each.known.name,
+        "change": each.sort,
+        "confidence_change": each.by,
+        "before": each.before and asdict(each.before),
+        "after": each.after and asdict(each.after),
+    }
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _style() -> Style:
+    return Style(terminal_width(), has_colour())
