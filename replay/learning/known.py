@@ -82,7 +82,9 @@ def _one(
     id_, name, domain, origin = named
     key = belief_key(id_, content_hash)
     held = believing.believed.get(key)
-    is_frozen = standing.agent.frozen.get(id_, False)
+    start = terms.declared(standing.agent, standing.packs, id_)
+    by_hand = standing.agent.frozen.get(id_, False)
+    is_frozen = by_hand or believing.is_frozen(key, start)
     return Known(
         id=id_,
         name=name,
@@ -92,7 +94,7 @@ def _one(
         condition=words[0],
         text=words[1],
         declared=declared,
-        confidence=trust(standing, believing, id_, content_hash),
+        confidence=believing.confidence(key, start),
         fires=held.fire_count if held else 0,
         successes=held.success_count if held else 0,
         life="frozen" if is_frozen else believing.life(key),

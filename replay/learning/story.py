@@ -15,10 +15,11 @@ from replay.learning.known import Known, known, trust
 from replay.learning.passages import Passage, passages
 from replay.learning.thresholds import threshold
 from replay.retuning.believing import Believing
-from replay.retuning.facts import Evidence, Fact, Ruled
+from replay.retuning.facts import Evidence, Fact
 from replay.retuning.gathering import gather
 from replay.sources import Recording
 from replay.standing import Standing, brought
+from schemas.controls import PackLoaded, PriorUpdated
 from schemas.learning import CandidateRefused
 from schemas.state import belief_key
 
@@ -29,8 +30,15 @@ _FACTS: Mapping[str, CauseKind] = {
     "Judged": "vote",
     "Agreed": "endorsement",
     "Carried": "edit",
+    "Revived": "released",
 }
 """Which facts are the evidence of which causes."""
+
+_RULES: Mapping[type, str] = {
+    PriorUpdated: "another prior of its origin",
+    PackLoaded: "other constraints of its pack",
+}
+"""What controls change that are about no one heuristic."""
 
 _REFUSED = frozenset((CandidateRefused.token(),))
 
@@ -90,8 +98,8 @@ async def story(recording: Recording) -> Story:
     standing = await brought(
         Standing.of(recording.start, recording.agent), recording.log
     )
-    start = evidence[0]
-    believing = Believing(start.believed, start.learning, {}, start.terms)
+    first = evidence[0]
+    believing = Believing(first.believed, first.learning, {}, first.terms)
     begins = known(standing, believing)
     writing = _Writing(evidence, believing)
     async for passage in passages(recording):
@@ -102,14 +110,14 @@ async def story(recording: Recording) -> Story:
         agent=recording.agent,
         origin=recording.origin,
         sessions=recording.sessions,
-        began_ns=evidence[0].began_ns,
+        began_ns=first.began_ns,
         evidence=evidence,
         moves=tuple(writing.moves),
         begins=begins,
         ends=ends,
         refused=dict(sorted(writing.refused.items())),
         names={
-            **evidence[0].names,
+            **first.names,
             **{each.id: each.name for each in ends.values()},
         },
         threshold=threshold(standing),
@@ -134,14 +142,19 @@ class _Writing:
     def take(self, passage: Passage) -> None:
         """Take one group in."""
         facts = self._facts.pop(passage.sequence, deque())
+        is_control = passage.before is not passage.after
+        stood = known(passage.before, self._believing) if is_control else {}
+        caused: set[str] = set()
         self._session = self._sessions.get(passage.sequence, self._session)
         for cause in causes(passage):
             before = self._before(passage, cause)
             self._fold_until(facts, cause)
             after = self._confidence(passage.after, cause, cause.content_hash)
             self._note(cause, before, after)
+            caused.add(cause.heuristic_id)
         for fact in facts:
-            self._rule(passage, fact)
+            self._believing.take(fact)
+        self._rule(passage, {id_: stood[id_] for id_ in stood if id_ not in caused})
         for output in passage.outputs(_REFUSED):
             if isinstance(output.message, CandidateRefused):
                 self.refused[output.message.reason] += 1
@@ -167,17 +180,14 @@ class _Writing:
                 if _is_of(fact, cause):
                     return
 
-    def _rule(self, passage: Passage, fact: Fact) -> None:
-        """Fold what no one heuristic caused, and note all whose trust it moved."""
-        before = self._believing.believed
-        self._believing.take(fact)
-        after = self._believing.believed
-        for key in sorted(after) if isinstance(fact, Ruled) else ():
-            held = before.get(key)
-            if held is not None and held.confidence != after[key].confidence:
-                id_, _, content_hash = key.rpartition("@")
-                cause = _ruled(passage, id_, content_hash)
-                self._note(cause, held.confidence, after[key].confidence)
+    def _rule(self, passage: Passage, stood: Mapping[str, Known]) -> None:
+        """Note whatever a control moved that is about no one heuristic."""
+        stands = known(passage.after, self._believing) if stood else {}
+        for id_, before in stood.items():
+            after = stands.get(id_)
+            if after is not None and after.confidence != before.confidence:
+                cause = _ruled(passage, id_, after.content_hash)
+                self._note(cause, before.confidence, after.confidence)
 
     def _note(self, cause: Cause, before: float | None, after: float) -> None:
         self.moves.append(
@@ -203,7 +213,7 @@ def _ruled(passage: Passage, heuristic_id: str, content_hash: str) -> Cause:
         heuristic_id=heuristic_id,
         content_hash=content_hash,
         kind="settings",
-        what="learning settings changed",
+        what=_RULES.get(type(passage.taken.message), "other learning settings"),
         id=passage.taken.id,
     )
 
