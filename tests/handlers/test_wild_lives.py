@@ -7,6 +7,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+import orjson
 import pytest
 
 from schemas.asks import DeliveryAsked, ModelAsked
@@ -70,6 +71,9 @@ class Wild:
             relevance=choice([0.0, 0.5]),
             present=choice(["neutral", "hint", "none"]),
             prediction=choice(["same", "separate", "off"]),
+            withhold=choice([0.0, 0.5]),
+            formation=choice([True, False]),
+            endorsement=choice([True, False]),
             learning={"gamma": choice([1.0, 0.9])},
         )
         self.seconds = 0.0
@@ -154,7 +158,8 @@ class Wild:
             if isinstance(each.message, ModelAsked | DeliveryAsked)
         ]
         ask = self.random.choice([*asks[-5:], "nobody"])
-        text = self.random.choice(["Hi", "", '{"response": ""}', '{"response": "Hi"}'])
+        said = ["Hi", "", '{"response": ""}', '{"response": "Hi"}', self._text()]
+        text = self.random.choice([*said, self._rule()])
         results: list[ResultMessage | ClockTicked] = [
             ModelAnswered(ask_id=ask, request_hash="r", model="m", text=text),
             ModelFailed(ask_id=ask, request_hash="r", reason="declined"),
@@ -163,6 +168,17 @@ class Wild:
             ClockTicked(due_at=self.life.at),
         ]
         self.life.tell(self.random.choice(results))
+
+    def _rule(self) -> str:
+        choice, words = self.random.choice, self.random.randint(9, 12)
+        rule = {
+            "condition": " ".join(self.random.choices(WORDS, k=words)),
+            "type": choice(["suggest", "warn", "remind", "shout"]),
+            "message": " ".join(self.random.choices(WORDS, k=words)),
+            "when": choice([*WHENS, "x = ", "mana < 2"]),
+            "time": choice([None, "noon"]),
+        }
+        return orjson.dumps(rule).decode()
 
     def _change(self) -> None:
         choice, random = self.random.choice, self.random.random
