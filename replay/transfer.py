@@ -79,10 +79,14 @@ def is_of_experiment(message: Message) -> bool:
 
 
 def without_fire(state: PartitionState, agent: str, fire_id: str) -> PartitionState:
-    """The state in which nobody waits for what a fire comes to."""
+    """The state in which nobody waits for what a fire comes to, or takes it back."""
     own = state.agents[agent]
-    fires = tuple(each for each in own.fires if each.fire_id != fire_id)
-    own = replace_state(own, fires=fires, timers=timers.without(own.timers, fire_id))
+    own = replace_state(
+        own,
+        fires=tuple(each for each in own.fires if each.fire_id != fire_id),
+        shown=tuple(each for each in own.shown if each.fire_id != fire_id),
+        timers=timers.without(own.timers, fire_id),
+    )
     return replace_state(state, agents=state.agents.set(agent, own))
 
 
@@ -93,7 +97,8 @@ def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | 
     mine = own.at(chosen.sequence)
     if mine is None or not same_arm(chosen, mine):
         return None
-    return given.model_copy(update={"decision_id": mine.decision_id})
+    # What the log knows of the recorded life's decision says nothing of the own one.
+    return given.model_copy(update={"decision_id": mine.decision_id, "about": None})
 
 
 def _report(event: Sensed, past: History, own: History) -> Sensed:

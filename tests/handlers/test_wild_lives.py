@@ -43,7 +43,18 @@ from tests import factories
 from tests.factories import after, heuristic, pack, pattern
 from tests.life import Life
 
-WORDS = ("health", "low", "dusk", "falls", "zombie", "near", "player", "died", "gone")
+WORDS = (
+    "health",
+    "low",
+    "dusk",
+    "falls",
+    "zombie",
+    "near",
+    "player",
+    "died",
+    "gone",
+    "undo",
+)
 WHENS = (None, "", "health < 3", "a.b = 1", 'type = "vital"')
 STRATEGIES = (
     "heuristic_first", "urgency", "hybrid", "thompson", "always_llm", "silent", "random",
@@ -74,7 +85,12 @@ class Wild:
             withhold=choice([0.0, 0.5]),
             formation=choice([True, False]),
             endorsement=choice([True, False]),
-            learning={"gamma": choice([1.0, 0.9])},
+            learning={
+                "gamma": choice([1.0, 0.9]),
+                "undo_s": choice([0.0, 30.0]),
+                "ignored_after": choice([0, 1, 2]),
+                "calibrate_raters": choice([False, True]),
+            },
         )
         self.seconds = 0.0
 
@@ -148,7 +164,8 @@ class Wild:
             return
         target = random.choice([*self._decisions(), "nobody"])
         rating = random.choice(["positive", "negative"])
-        self.life.feedback(target, rating, actor=random.choice("ab"))
+        aspect = random.choice(["overall", "overall", "action", "condition", "timing"])
+        self.life.feedback(target, rating, actor=random.choice("ab"), aspect=aspect)
 
     def _answer(self) -> None:
         outputs = [each for turn in self.life.turns for each in turn.outputs]
