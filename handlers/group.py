@@ -9,6 +9,7 @@ from uuid import UUID
 from projections.folds import agent as agent_fold
 from projections.folds import beliefs, controls, experiments
 from projections.folds.agent import Scene
+from projections.folds.drift import Drift, drift
 from projections.folds.events import Appearance
 from schemas import identity
 from schemas.aids import Aids
@@ -18,6 +19,7 @@ from schemas.envelope import Input
 from schemas.experiments import AS_SET, Variant
 from schemas.learning import (
     AdviceIgnored,
+    DriftRaised,
     Endorsed,
     FeedbackApplied,
     LifecycleChanged,
@@ -138,17 +140,37 @@ class Group:
         if id_ is None or content_hash is None:
             self.say(message)
             return
-        before = self.life(id_, content_hash)
+        self.watch(id_, content_hash, message)
+
+    def watch(
+        self, heuristic_id: str, content_hash: str, message: OutputMessage
+    ) -> None:
+        """Say what concerns a heuristic, and announce what it comes to by it."""
+        life = self.life(heuristic_id, content_hash)
+        drifted = self._drift(heuristic_id, content_hash)
         self.say(message)
-        after = self.life(id_, content_hash)
-        if after != before:
+        after = self.life(heuristic_id, content_hash)
+        if after != life:
             self.say(
                 LifecycleChanged(
-                    heuristic_id=id_,
+                    heuristic_id=heuristic_id,
                     content_hash=content_hash,
-                    before=before,
+                    before=life,
                     after=after,
-                    confidence=self.belief(id_, content_hash).confidence,
+                    confidence=self.belief(heuristic_id, content_hash).confidence,
+                )
+            )
+        drifts = self._drift(heuristic_id, content_hash)
+        if drifts is not None and drifted is None:
+            self.say(
+                DriftRaised(
+                    heuristic_id=heuristic_id,
+                    content_hash=content_hash,
+                    fires=drifts.fires,
+                    successes=drifts.successes,
+                    expected=drifts.expected,
+                    low=drifts.low,
+                    high=drifts.high,
                 )
             )
 
@@ -159,3 +181,7 @@ class Group:
             heuristic_id in self.state.frozen,
             self.learning,
         )
+
+    def _drift(self, heuristic_id: str, content_hash: str) -> Drift | None:
+        learning = self._scene.judging(self.state, heuristic_id)
+        return drift(self.belief(heuristic_id, content_hash), learning)

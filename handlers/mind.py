@@ -15,9 +15,15 @@ from handlers.stages import conclusion, controls, delivery, intake, learning, ou
 from handlers.strategies import registry
 from projections.folds import clock, timers
 from projections.folds.agent import begin
+from projections.folds.controls import content_in_force
 from schemas.aids import Aids
 from schemas.catalogue import ControlMessage, OutputMessage
-from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
+from schemas.controls import (
+    HeuristicFrozen,
+    ProposalApplied,
+    ProposalReverted,
+    ProposalSubmitted,
+)
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied
@@ -155,8 +161,13 @@ def _control(group: Group, control: ControlMessage) -> None:
             return str(error)
         return None
 
-    group.say(
-        controls.answer(
-            group.state, group.packs, group.taken.agent, control, group.aids, problem
-        )
+    answer = controls.answer(
+        group.state, group.packs, group.taken.agent, control, group.aids, problem
     )
+    if isinstance(control, HeuristicFrozen):
+        id_ = control.heuristic_id
+        content_hash = content_in_force(group.state, group.packs, id_)
+        if content_hash is not None:
+            group.watch(id_, content_hash, answer)
+            return
+    group.say(answer)

@@ -82,10 +82,10 @@ def _check(
             return _heuristic_edited(state, message)
         case controls.HeuristicFrozen():
             return _heuristic_frozen(state, packs, message)
-        case controls.ExperimentStarted():
-            return _experiment_started(state, message, strategy_problem)
-        case controls.ExperimentStopped():
-            return _experiment_stopped(state, message)
+        case controls.PriorUpdated():
+            return _prior_updated(message)
+        case controls.ExperimentStarted() | controls.ExperimentStopped():
+            return _experiment(state, message, strategy_problem)
         case controls.SessionEnded():
             return _session_ended(state)
         case _:
@@ -147,6 +147,23 @@ def _heuristic_frozen(
             "unknown_heuristic", f"no heuristic {message.heuristic_id!r} is in force"
         )
     return "frozen" if message.frozen else "released"
+
+
+def _prior_updated(message: controls.PriorUpdated) -> str:
+    if message.is_default:
+        return f"{message.origin}: as the settings say"
+    mean = "what is declared" if message.mean is None else f"{message.mean:g}"
+    return f"{message.origin}: from {mean}, weight {message.kappa:g}"
+
+
+def _experiment(
+    state: AgentState,
+    message: controls.ExperimentStarted | controls.ExperimentStopped,
+    strategy_problem: StrategyProblem,
+) -> str:
+    if isinstance(message, controls.ExperimentStopped):
+        return _experiment_stopped(state, message)
+    return _experiment_started(state, message, strategy_problem)
 
 
 def _experiment_started(

@@ -13,8 +13,8 @@ from schemas.writing import wire_digest
 from tests.bench.session import AGENT, Session
 
 EVENTS = 300
-OUTPUTS = "5217aa4c733aa1c191a63b15"
-CHAIN = "30ec74d25d7ea7d7580cbae3"
+OUTPUTS = "636aa85abaa350384aca772f"
+CHAIN = "523b5871288498a06052ada0"
 
 
 def test_a_session_of_everything_is_answered_as_ever() -> None:

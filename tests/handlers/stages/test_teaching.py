@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from handlers.turns import Turn
 from schemas.controls import (
     Action,
     HeuristicEdited,
@@ -11,10 +12,12 @@ from schemas.controls import (
     HeuristicSeeded,
 )
 from schemas.feedback import FeedbackGiven
+from schemas.learning import LifecycleChanged
+from schemas.notes import ControlApplied
 from schemas.state import Taught
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, applied, refused
+from tests.life import Life, applied, one, refused
 
 THREAT = {"threat": 0.9}
 
@@ -178,17 +181,28 @@ def test_only_what_was_taught_can_be_edited() -> None:
 
 
 def test_freezing_is_undone() -> None:
-    """By hand, for what was taught and for a pack's."""
+    """By hand, for what was taught and for a pack's; both ways it is announced, once."""
     life = Life()
     life.control(seeded())
-    assert applied(life.control(HeuristicFrozen(heuristic_id="h"))) == "frozen"
+    freeze = HeuristicFrozen(heuristic_id="h")
+    frozen = life.control(freeze)
+    assert one(frozen, ControlApplied).detail == "frozen"
+    assert _lives(frozen) == ("active", "frozen")
+    assert applied(life.control(freeze)) == "frozen"
     assert life.decide("health low", salience=THREAT).path == "rejected"
 
     release = HeuristicFrozen(heuristic_id="h", frozen=False)
-    assert (
-        applied(life.control(release)) == applied(life.control(release)) == "released"
-    )
+    released = life.control(release)
+    assert one(released, ControlApplied).detail == "released"
+    assert _lives(released) == ("frozen", "active")
+    assert applied(life.control(release)) == "released"
     assert life.decide("health low", salience=THREAT).path == "heuristic"
+
+
+def _lives(turn: Turn) -> tuple[str, str]:
+    """Between which stages of life a turn says that a heuristic went."""
+    changed = one(turn, LifecycleChanged)
+    return changed.before, changed.after
 
 
 def test_nobody_is_frozen() -> None:
