@@ -1,6 +1,7 @@
 """Where two strategies differ: all that a comparison of them can rest on.
 
-Its rule: rows at which both have the same odds count for nothing, exactly.
+Its rule: rows at which both have the same odds count for nothing, exactly; odds are the
+same if they lie no farther apart than decimals that people write may fall short.
 """
 
 from dataclasses import dataclass
@@ -42,9 +43,9 @@ def contrasted(columns: Columns) -> Contrast:
     gained = summed(row, np.maximum(change, 0.0), columns.rows)
     lost = summed(row, np.maximum(-change, 0.0), columns.rows)
     size = np.abs(change)
-    plain = ((size <= SUM_TOLERANCE) | (np.abs(size - 1.0) <= SUM_TOLERANCE)).all()
+    plain = ((size == 0.0) | (np.abs(size - 1.0) <= SUM_TOLERANCE)).all()
     return Contrast(
-        taken=target.taken - baseline.taken,
+        taken=_sizeable(target.taken - baseline.taken),
         gained=gained,
         lost=lost,
         differs=(gained > 0.0) | (lost > 0.0),
@@ -60,8 +61,15 @@ def _changes(columns: Columns, target: Odds, baseline: Odds) -> tuple[Ints, Floa
     )
     change = np.concatenate((target.probability, -baseline.probability))
     cells, inverse = np.unique(cell, return_inverse=True)
-    # Two terms at most, so that equal odds leave an exact zero.
-    return cells // arms, summed(inverse, change, len(cells))
+    return cells // arms, _sizeable(summed(inverse, change, len(cells)))
+
+
+def _sizeable(change: Floats) -> Floats:
+    """Changes of odds, without those that only rounding makes.
+
+    Else rows that merely round otherwise would count as observations of a flip.
+    """
+    return np.where(np.abs(change) > SUM_TOLERANCE, change, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,22 @@ def test_counts_what_the_target_alone_would_do_and_was_done():
     assert flips(*log, of_baseline=True) == (1, 1)
 
 
+def test_what_only_rounding_tells_apart_is_no_flip():
+    """Odds that were added up in another order, or written with six decimals."""
+    thirds = {"a": 1 / 3, "b": 2 / 3}
+    same = [
+        row("a", 0.9, target={"a": 1.0, "b": 1e-10}),
+        row("b", 0.9, target={"a": 0.1 + 0.2, "b": 0.7}, baseline={"a": 0.3, "b": 0.7}),
+        row("b", 0.9, target=thirds, baseline={"a": 0.333333, "b": 0.666667}),
+    ]
+    found = contrasted(columns(*same))
+
+    assert not found.differs.any()
+    assert (found.share, found.is_plain) == (0.0, True)
+    assert flips(*same, row("b", 0.2)) == (1, 1)
+    assert flips(*same, row("a", 0.8), of_baseline=True) == (1, 1)
+
+
 def test_unknown_outcomes_show_nothing():
     """A flip that was played without an outcome is no observation."""
     assert flips(row("b", 0.2, None)) == (0, 0)
