@@ -70,6 +70,32 @@ def test_true_probabilities_fit(rate):
     assert sum(z > 2.0 for z in off) <= 12
 
 
+def drawn_from_uneven_odds(seed, told=lambda p: p):
+    """25 sessions whose odds vary from decision to decision, down to one in a hundred."""
+    draws = np.random.default_rng(seed)
+    odds = 0.97 * draws.dirichlet([0.7] * 3, 1000) + 0.01
+    arms = (draws.random((1000, 1)) > odds.cumsum(axis=1)[:, :2]).sum(axis=1)
+    log = [
+        row("abc"[arm], told(p[arm]), session=f"s{i % 25}")
+        for i, (arm, p) in enumerate(zip(arms, odds, strict=True))
+    ]
+    return of_target(*log).z
+
+
+def test_missing_a_few_heavy_weights_by_chance_is_no_misfit():
+    """Then the mean is low and its error small at once, but the odds were true."""
+    found = [drawn_from_uneven_odds(seed) for seed in range(300)]
+
+    assert sum(abs(z) > 3.0 for z in found) <= 3
+
+
+def test_weights_that_are_too_small_do_not_fit_however_skewed():
+    """Every draw is logged as likelier than it was."""
+    found = [drawn_from_uneven_odds(seed, lambda p: p**0.5) for seed in range(20)]
+
+    assert all(z < -3.0 for z in found)
+
+
 def test_wrong_probabilities_do_not_fit():
     """An arm played half the time, logged as one of three."""
     wrong = [
