@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,24 @@ def test_feedback_moves_the_heuristic(live: Program) -> None:
     assert [declared["why"], up["why"], down["why"]] == ["pack", "vote", "vote"]
     assert up["after"] > up["before"] == declared["after"] == 0.8
     assert shown["confidence"] == down["after"] < 0.8
+
+
+def test_stars_and_aspects_say_what_was_wrong(live: Program) -> None:
+    """One star on the timing moves no heuristic, nor does one on its condition."""
+    found = thirsty(live, "stars", 3, "Your drink is low: 3 of 9.")
+    id_ = found["response_id"][:8]
+
+    def judged(*vote: str) -> Any:
+        return live.here("feedback", id_, *vote, "--agent", "stars", "--json").json
+
+    assert judged("4")["value"] == 0.5
+    for aspect in ("timing", "condition"):
+        assert judged("1", "--aspect", aspect)["aspect"] == aspect
+    shown = live.here(
+        "heuristic", "show", "drink-soon", "--agent", "stars", "--json"
+    ).json
+
+    assert shown["confidence"] == 0.8
 
 
 def test_feedback_on_an_unknown_heuristic_is_refused(live: Program) -> None:
