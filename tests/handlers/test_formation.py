@@ -19,6 +19,7 @@ from schemas.learning import (
 )
 from schemas.notes import Handled
 from schemas.packs import compile_pack
+from schemas.results import ClockTicked
 from schemas.state import Taught
 from tests import factories
 from tests.factories import heuristic, pack
@@ -499,5 +500,28 @@ def test_an_answer_that_was_never_said_teaches_nothing() -> None:
     life = alive(ttl_s=5.0)
     turn = life.sense(EVENT, fields={"health": 2})
     life.wait(6).answer_model(turn, "Eat something.")
+
+    assert names(life.feedback(turn)) == ["FeedbackApplied"]
+
+
+def test_what_a_heuristic_said_in_a_race_is_no_lesson() -> None:
+    """It answered in the model's place: a vote is for it, and nobody is asked."""
+    life = alive(
+        pack(heuristic("low", CONDITION, MESSAGE)), strategy={"name": "hybrid"}
+    )
+    turn = life.sense(CONDITION)
+    life.wait(1).tell(ClockTicked(due_at=life.at))
+
+    assert one(turn, ModelAsked).rival is not None
+    assert names(life.feedback(turn)) == ["FeedbackApplied"]
+
+
+def test_an_answer_of_before_it_was_allowed_is_no_lesson() -> None:
+    """What was asked while nothing might be formed was not kept."""
+    life = alive(formation=False)
+    turn = life.sense(EVENT)
+    allowed = {"formation": True, "relevance": 0.0, "model": factories.MODEL}
+    life.control(factories.mind_started(**allowed), agent="_")
+    life.answer_model(turn, "Eat something.")
 
     assert names(life.feedback(turn)) == ["FeedbackApplied"]

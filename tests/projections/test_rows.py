@@ -15,11 +15,12 @@ from schemas.controls import (
     SessionEnded,
     SessionStarted,
 )
+from schemas.learning import HeuristicFormed
 from schemas.results import ClockTicked, Delivered, ModelAnswered
 from schemas.settings import LearningSettings
 from schemas.subjects import SHARED_AGENT
 from tests import factories
-from tests.life import Life, decision_id, output
+from tests.life import Life, decision_id, one, output
 from tests.projections.chronicle import (
     EATEN,
     GARDEN,
@@ -316,3 +317,39 @@ def test_a_race_shows_who_won_and_what_the_loser_cost() -> None:
     assert asks[1]["text"] == "Eat something."
     shown = [each for each in rows(life, "heuristic_fires") if each["mode"] == "shown"]
     assert [each["fired_at"] for each in shown] == [won.outputs[0].at]
+
+
+def test_what_was_formed_and_endorsed_is_a_row_with_its_history() -> None:
+    """A learned heuristic stands beside the others, with every step of its confidence."""
+    condition = "the wind blows hard over the fields and the gate is open"
+    message = "close the gate before the wind tears it off its old hinges"
+    life = garden(
+        model=factories.MODEL, relevance=0.0, formation=True, endorsement=True
+    )
+    asked = life.sense("the wind blows hard")
+    life.wait(1).answer_model(asked, "Close the gate.")
+    rule = {"condition": condition, "type": "warn", "message": message}
+    vote = life.wait(1).feedback(asked)
+    formed = one(life.answer_model(vote, orjson.dumps(rule).decode()), HeuristicFormed)
+    for event in ("a dog barks", "another storm comes"):
+        life.wait(60).answer_model(life.sense(event), message)
+    again = life.wait(60).sense("still the wind blows hard")
+    life.answer_model(again, "Close it.")
+    life.answer_model(life.feedback(again), orjson.dumps(rule).decode())
+
+    (row,) = [each for each in rows(life, "heuristics") if each["origin"] == "learned"]
+    held = life.mind.beliefs[f"{formed.heuristic_id}@{row['content_hash']}"]
+    assert (row["confidence"], row["declared"]) == (held.confidence, 0.3)
+    steps = [
+        (each["why"], each["decision_id"])
+        for each in rows(life, "confidence_changes")
+        if each["heuristic_id"] == formed.heuristic_id
+    ]
+    assert [why for why, _ in steps] == ["formed", "endorsement", "endorsement", "vote"]
+    assert steps[-1][1] == decision_id(again)
+    votes = rows(life, "feedback_events")
+    assert [each["target_type"] for each in votes] == [
+        "decision",
+        "decision",
+        "heuristic",
+    ]

@@ -10,6 +10,7 @@ from schemas.conditions import (
     explain_failure,
     fields_named,
     holds,
+    meaning,
     parse,
 )
 
@@ -247,3 +248,21 @@ def test_no_event_raises(text, fields):
     verdict = holds(when, "t", "s", fields)
 
     assert verdict == (explain_failure(when, "t", "s", fields) == "")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("a=3 and b in [1,2]", "a = 3.0  and b in [ 1, 2 ]", True),
+        ("not (a = 1 or b = 2)", "not ( a=1 or b=2 )", True),
+        ("a = 1 or b = 2", "a = 1 and b = 2", False),
+        ("not a = 1", "a = 1", False),
+        ("a = 1", "a = true", False),
+        ("a = 1", "a <= 1", False),
+        ("a = 1", "b = 1", False),
+    ],
+)
+def test_a_meaning_is_not_how_it_is_written(one, other, is_same):
+    """Spaces and parentheses do not matter; fields, operators and kinds of values do."""
+    assert (meaning(parse(one)) == meaning(parse(other))) == is_same
+    assert meaning(None) == () != meaning(parse(one))

@@ -2,7 +2,15 @@
 
 from immutables import Map
 
-from projections.folds import controls, fires, heuristics, proposals, terms, timers
+from projections.folds import (
+    controls,
+    fires,
+    heuristics,
+    lessons,
+    proposals,
+    terms,
+    timers,
+)
 from schemas.controls import (
     HeuristicEdited,
     HeuristicFrozen,
@@ -10,7 +18,7 @@ from schemas.controls import (
     ProposalReverted,
 )
 from schemas.decisions import Completed, Dropped, HeuristicFired
-from schemas.learning import OutcomeExpired
+from schemas.learning import FeedbackApplied, OutcomeExpired
 from schemas.settings import UNSTARTED
 from schemas.state import AgentState, Shelf, Timer, Trigger
 from tests.factories import NOON, after
@@ -89,3 +97,22 @@ def test_timers_are_kept_in_order() -> None:
     assert timers.without(held, "a") == (soon,)
     assert timers.due(held, after(1)) == (same, soon)
     assert timers.due(held, after(0.999)) == ()
+
+
+def test_a_forgotten_decision_can_still_be_learnt_from() -> None:
+    """The heuristic earns the vote; that later votes count for it is not remembered."""
+    vote = FeedbackApplied(
+        heuristic_id="h", content_hash="c", actor="user", value=1.0, through="d"
+    )
+
+    assert lessons.reinforced(AgentState(), vote) == AgentState()
+    suggested = HeuristicFired(
+        decision_id="d",
+        event_id="e",
+        heuristic_id="h",
+        content_hash="c",
+        mode="suggested",
+        similarity=1.0,
+        confidence=0.3,
+    )
+    assert fires.suggested(AgentState(), suggested) == AgentState()
