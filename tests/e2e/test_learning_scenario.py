@@ -185,13 +185,14 @@ async def never_meets_another_domain(house: House, learnt: HeuristicFormed) -> N
 
 async def voted_down(house: House, learnt: HeuristicFormed) -> None:
     """Two of three people dislike it each time, until the model is asked again."""
+    decision = await house.burns(PARAPHRASES[1])
     for _ in range(ROUNDS):
-        decision = await house.burns(PARAPHRASES[1])
         if decision.path != "heuristic":
             break
         for actor, rating in (("ann", "positive"), ("ben", "negative")):
             await house.ada.votes(decision, rating, actor=actor)
         await house.ada.votes(decision, "negative", actor="cleo")
+        decision = await house.burns(PARAPHRASES[1])
 
     assert (decision.path, decision.said) == ("llm", OTHER_WORDS)
     belief = await house.belief(learnt.heuristic_id)
