@@ -5,13 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 EXTRAS := dev,crafter
+MODEL_API_BASE ?= http://127.0.0.1:8080/v1
+MODEL_NAME ?= openai/local
 CODE := schemas streams projections handlers replay echoic packs bench docs tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test check format lint types layers docs cov bench clean
+.PHONY: help setup demo up down test test-model check format lint types layers docs cov bench clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Install everything into .venv
 
@@ -33,6 +35,10 @@ down: setup ## Stop it
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest
+
+test-model: setup ## The learning scenario with a real model: docs/evaluation.md says how
+	MODEL_API_BASE=$(MODEL_API_BASE) MODEL_NAME=$(MODEL_NAME) \
+		$(BIN)/python -m pytest -s -m model_real tests/e2e/test_real_model.py
 
 check: setup ## Style, types, layers and generated documents
 	$(BIN)/ruff format --check $(CODE)
