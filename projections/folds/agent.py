@@ -200,18 +200,15 @@ def belief(
 
     Within the bounds that hold for it; what is folded on is what the evidence says.
     """
-    held = _held(state, scene, heuristic_id, content_hash)
-    return lives.bounded(held, scene.judging(state, heuristic_id))
+    packs, learning = scene.packs, scene.learning
+    return lives.believed(state, packs, learning, heuristic_id, content_hash)
 
 
 def _held(
     state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
 ) -> Belief:
-    held = state.beliefs.get(belief_key(heuristic_id, content_hash))
-    if held is not None:
-        return held
-    declared = terms.declared(state, scene.packs, heuristic_id)
-    return beliefs.initial(declared, scene.judging(state, heuristic_id))
+    packs, learning = scene.packs, scene.learning
+    return lives.held(state, packs, learning, heuristic_id, content_hash)
 
 
 def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:

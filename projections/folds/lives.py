@@ -1,5 +1,6 @@
 """Lives: bounds, new trials and staleness of what is believed of a heuristic."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -7,8 +8,36 @@ from msgspec.structs import replace
 from projections.folds import beliefs, terms
 from projections.folds.terms import Terms
 from schemas.numbers import clamp, round6
+from schemas.packs import CompiledPack
 from schemas.settings import LearningSettings
-from schemas.state import Belief
+from schemas.state import AgentState, Belief, belief_key
+
+
+def held(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    heuristic_id: str,
+    content_hash: str,
+) -> Belief:
+    """What evidence says of a heuristic's content, its start if there is none yet."""
+    known = state.beliefs.get(belief_key(heuristic_id, content_hash))
+    if known is not None:
+        return known
+    its = terms.under(learning, terms.of(state, packs, heuristic_id))
+    return beliefs.initial(terms.declared(state, packs, heuristic_id), its)
+
+
+def believed(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    heuristic_id: str,
+    content_hash: str,
+) -> Belief:
+    """What is believed of a heuristic's content, within the bounds that hold for it."""
+    its = terms.under(learning, terms.of(state, packs, heuristic_id))
+    return bounded(held(state, packs, learning, heuristic_id, content_hash), its)
 
 
 def bounded(belief: Belief, learning: LearningSettings) -> Belief:

@@ -1,24 +1,31 @@
 """The columns of a heuristic: what it is, by its pack or teacher, and where it stands."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from projections.changes import Row, json_text
-from projections.folds import beliefs
+from projections.folds import beliefs, lives, terms
 from projections.rows import history
 from schemas.controls import Action
 from schemas.packs import CompiledPack
 from schemas.settings import LearningSettings
-from schemas.state import AgentState, Belief, Taught
+from schemas.state import AgentState, Taught
 from schemas.vectors import Vector
 
 
 def standing(
-    agent: AgentState, heuristic_id: str, held: Belief, learning: LearningSettings
+    agent: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    heuristic_id: str,
+    content_hash: str,
 ) -> Row:
     """What evidence has made of a heuristic."""
+    held = lives.believed(agent, packs, learning, heuristic_id, content_hash)
     by_hand = heuristic_id in agent.frozen
     life = beliefs.lifecycle(held, by_hand, learning)
-    alpha, beta = history.counts(held, learning)
+    its = terms.under(learning, terms.of(agent, packs, heuristic_id))
+    alpha, beta = history.counts(held, its)
     return {
         "declared": held.declared,
         "confidence": held.confidence,

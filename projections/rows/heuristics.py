@@ -9,8 +9,8 @@ from immutables import Map
 
 from projections.changes import Change, Patch, Put, Row
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs
 from projections.folds import heuristics as taught_fold
+from projections.folds import lives
 from projections.folds.controls import content_in_force
 from projections.rows import contents, history
 from projections.rows.folded import Folded, Step
@@ -58,8 +58,9 @@ def shared_changed(folded: Folded) -> list[Change]:
 
 
 def tuned(folded: Folded) -> list[Change]:
-    """Where everything stands once the agent goes by other learning settings."""
-    if folded.agent.tuned == folded.agent_before.tuned:
+    """Where everything stands once the agent goes by other settings or priors."""
+    before = folded.agent_before
+    if folded.agent.tuned == before.tuned and folded.agent.priors == before.priors:
         return []
     return list(_reassessed(folded, folded.name, folded.agent))
 
@@ -96,9 +97,7 @@ def beliefs_changed(folded: Folded) -> Iterator[Change]:
             continue
         # Evidence on a content that was edited since does not move what stands now.
         if content_in_force(folded.agent, folded.packs, heuristic_id) == content_hash:
-            values = contents.standing(
-                folded.agent, heuristic_id, held, folded.learning
-            )
+            values = _standing(folded, folded.agent, heuristic_id, content_hash)
             yield Patch("heuristics", (folded.name, heuristic_id), values)
 
 
@@ -122,7 +121,7 @@ def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Ch
 
 def _begun(folded: Folded, step: Step, heuristic: Taught, why: str) -> Iterator[Change]:
     held = _belief_of(step, step.after, heuristic)
-    yield _taught_row(folded, step.after, heuristic, held)
+    yield _taught_row(folded, step.after, heuristic)
     yield history.declared(
         folded,
         step.output,
@@ -139,7 +138,7 @@ def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Ch
     if heuristic is None or earlier is None:
         return
     held = _belief_of(step, step.after, heuristic)
-    yield _taught_row(folded, step.after, heuristic, held)
+    yield _taught_row(folded, step.after, heuristic)
     if heuristic.content_hash == earlier.content_hash:
         return
     yield history.declared(
@@ -155,10 +154,24 @@ def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Ch
 
 def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     content = content_in_force(step.after, folded.packs, heuristic_id)
-    if content is not None:
-        held = agent_fold.belief(step.after, step.scene, heuristic_id, content)
-        values = contents.standing(step.after, heuristic_id, held, folded.learning)
-        yield Patch("heuristics", (folded.name, heuristic_id), values)
+    if content is None:
+        return
+    values = _standing(folded, step.after, heuristic_id, content)
+    yield Patch("heuristics", (folded.name, heuristic_id), values)
+    before, after = (
+        agent_fold.belief(agent, step.scene, heuristic_id, content)
+        for agent in (step.before, step.after)
+    )
+    if after.trials != before.trials:
+        yield history.declared(
+            folded,
+            step.output,
+            (heuristic_id, content),
+            after,
+            why="revive",
+            detail="a new trial",
+            before=before.confidence,
+        )
 
 
 def _replaced(
@@ -190,12 +203,11 @@ def _pack_row(
     folded: Folded, name: str, agent: AgentState, pack: CompiledPack, row: int
 ) -> Iterator[Change]:
     heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
-    learning = agent.learning(folded.settings)
-    held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
-    held = held or beliefs.initial(pack.pack.heuristics[row].confidence, learning)
+    packs, learning = _packs(folded, agent), agent.learning(folded.settings)
+    held = lives.believed(agent, packs, learning, heuristic_id, content_hash)
     columns: Row = {
         **contents.of_pack(pack)[row],
-        **contents.standing(agent, heuristic_id, held, learning),
+        **_standing(folded, agent, heuristic_id, content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now_of(agent),
         "created_by": folded.taken.sequence,
@@ -214,31 +226,36 @@ def _pack_row(
 
 def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change]:
     """Where every heuristic of an agent stands by other settings."""
-    learning = agent.learning(folded.settings)
-    for heuristic_id, content_hash, declared in _contents(folded, agent):
-        held = agent.beliefs.get(belief_key(heuristic_id, content_hash))
-        held = held or beliefs.initial(declared, learning)
-        values = contents.standing(agent, heuristic_id, held, learning)
+    for heuristic_id, content_hash in _contents(folded, agent):
+        values = _standing(folded, agent, heuristic_id, content_hash)
         yield Patch("heuristics", (name, heuristic_id), values)
 
 
-def _contents(folded: Folded, agent: AgentState) -> Iterator[tuple[str, str, float]]:
-    """Id, content hash and declared confidence of all that an agent goes by."""
-    for pack in aiding.in_force(folded.after.shared, agent, folded.aids):
-        declared = (each.confidence for each in pack.pack.heuristics)
-        yield from zip(pack.ids, pack.content_hashes, declared, strict=True)
+def _contents(folded: Folded, agent: AgentState) -> Iterator[tuple[str, str]]:
+    """Id and content hash of all that an agent goes by."""
+    for pack in _packs(folded, agent):
+        yield from zip(pack.ids, pack.content_hashes, strict=True)
     for domain in sorted(agent.shelves):
         taught_here = agent.shelves[domain].heuristics
         for id_ in sorted(taught_here):
-            yield id_, taught_here[id_].content_hash, taught_here[id_].declared
+            yield id_, taught_here[id_].content_hash
 
 
-def _taught_row(
-    folded: Folded, agent: AgentState, heuristic: Taught, held: Belief
-) -> Put:
+def _standing(
+    folded: Folded, agent: AgentState, heuristic_id: str, content_hash: str
+) -> Row:
+    packs, learning = _packs(folded, agent), agent.learning(folded.settings)
+    return contents.standing(agent, packs, learning, heuristic_id, content_hash)
+
+
+def _packs(folded: Folded, agent: AgentState) -> tuple[CompiledPack, ...]:
+    return aiding.in_force(folded.after.shared, agent, folded.aids)
+
+
+def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
     row: Row = {
         **contents.of_taught(heuristic),
-        **contents.standing(agent, heuristic.id, held, agent.learning(folded.settings)),
+        **_standing(folded, agent, heuristic.id, heuristic.content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now,
         "created_by": folded.taken.sequence,

@@ -5,8 +5,9 @@ from typing import TypeAlias
 
 from projections.changes import Change, Put, Row
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs
+from projections.folds import beliefs, terms
 from projections.rows.folded import Folded, Step
+from schemas import aids as aiding
 from schemas.envelope import Input, Output
 from schemas.learning import Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.settings import LearningSettings
@@ -73,7 +74,10 @@ def declared(
     `agent` is whom it concerns, if the input concerns all.
     """
     about: Row = {"why": why, "detail": detail, "at": folded.taken.at}
-    learning = folded.after.agents[agent or folded.name].learning(folded.settings)
+    whose = folded.after.agents[agent or folded.name]
+    packs = aiding.in_force(folded.after.shared, whose, folded.aids)
+    its = terms.of(whose, packs, content[0])
+    learning = terms.under(whose.learning(folded.settings), its)
     put = _entry(folded.taken, output, content, before, held, learning, about)
     return replace(put, key=(agent, put.key[1])) if agent is not None else put
 
@@ -104,7 +108,7 @@ def _credited(
         "fire_id": fire_id,
         "decision_id": decision_id,
     }
-    taken, learning = step.scene.taken, step.scene.learning
+    taken, learning = step.scene.taken, step.scene.judging(step.after, heuristic_id)
     content = heuristic_id, content_hash
     was = before.confidence
     return [_entry(taken, step.output, content, was, after, learning, about)]
