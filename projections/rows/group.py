@@ -9,6 +9,7 @@ from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Output
 from schemas.learning import (
+    AdviceIgnored,
     Endorsed,
     FeedbackApplied,
     HeuristicFormed,
@@ -19,6 +20,7 @@ from schemas.notes import ControlApplied, Handled, Quarantined
 from schemas.subjects import SHARED_AGENT
 
 _TEACHING = (
+    AdviceIgnored,
     FeedbackApplied,
     OutcomeObserved,
     ControlApplied,
@@ -79,6 +81,8 @@ def _of_teaching(folded: Folded) -> Iterator[Change]:
                 yield from history.of_vote(step, message)
             case OutcomeObserved() as message:
                 yield from history.of_outcome(step, message)
+            case AdviceIgnored() as message:
+                yield from history.of_ignored(step, message)
             case Endorsed() as message:
                 yield from history.of_endorsement(step, message)
             case HeuristicFormed() as message:

@@ -9,12 +9,14 @@ from projections.folds import beliefs, terms
 from projections.rows.folded import Folded, Step
 from schemas import aids as aiding
 from schemas.envelope import Input, Output
-from schemas.learning import Endorsed, FeedbackApplied, OutcomeObserved
+from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.settings import LearningSettings
 from schemas.state import Belief
 
 Content: TypeAlias = tuple[str, str]
 """A heuristic's id and content hash."""
+
+_HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}
 
 
 def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
@@ -26,7 +28,7 @@ def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
         message.heuristic_id,
         message.content_hash,
         why="vote",
-        detail=f"{message.actor}: {message.value:+g}",
+        detail=f"{message.actor}: {message.value:+g}{_aspect(message)}",
         fire_id=message.fire_id,
         decision_id=message.decision_id or message.through,
     )
@@ -39,7 +41,20 @@ def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
         message.heuristic_id,
         message.content_hash,
         why=f"outcome_{message.by}",
-        detail=f"{message.outcome}: {message.pattern or message.reason or 'reported'}",
+        detail=f"{message.outcome}: {message.pattern or message.reason or _HOW[message.by]}",
+        fire_id=message.fire_id,
+        decision_id=message.decision_id,
+    )
+
+
+def of_ignored(step: Step, message: AdviceIgnored) -> list[Change]:
+    """What it did to a heuristic that its advice was ignored several times in a row."""
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="ignored",
+        detail=f"{message.count} times in a row",
         fire_id=message.fire_id,
         decision_id=message.decision_id,
     )
@@ -85,6 +100,10 @@ def declared(
 def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
     """The pseudo-counts alpha and beta behind a confidence."""
     return beliefs.counts(held, learning)
+
+
+def _aspect(message: FeedbackApplied) -> str:
+    return "" if message.aspect == "overall" else f" on the {message.aspect}"
 
 
 def _credited(
