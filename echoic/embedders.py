@@ -59,10 +59,10 @@ class WordLlamaEmbedder:
     name = "wordllama"
     dimension = 256
     exact = True
-    limits = Limits(match=0.55, duplicate=0.90, endorse=0.55)
+    limits = Limits(match=0.55, duplicate=0.90, endorse=0.55, goal=0.25)
     """The lowest steps of 0.05 with a precision of 0.95 (duplicate 0.99), traps left out.
 
-    Measured on 262 labelled pairs by `bench/embedders/measure.py`: docs/embedders.md.
+    Measured on 365 labelled pairs by `bench/embedders/measure.py`: docs/embedders.md.
     """
 
     def __init__(self) -> None:

@@ -166,6 +166,7 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
         match=made_by.limits.match,
         duplicate=made_by.limits.duplicate,
         endorse=made_by.limits.endorse,
+        goal=made_by.limits.goal,
     )
     mind = mind_settings(settings, limits)
     digests = CodeDigests(version=version("echoic"), embedder=made_by.digest)

@@ -230,6 +230,11 @@ OPTIONS: tuple[Option, ...] = (
         "goals", texts, (), "What the companion is to help with.",
         also=("EXECUTIVE_GOALS",),
     ),
+    Option(
+        "goals.choose", whole(0, 32), 0,
+        "How many of them count for an event, those that it is most about; 0: all. In"
+        ' a file the name is quoted: "goals.choose" = 2.',
+    ),
     Option("seed", text, "echoic", "The key of every draw."),
     Option(
         "model.name", optional_text, None,
@@ -287,6 +292,21 @@ OPTIONS: tuple[Option, ...] = (
     Option("ttl_s", positive, 30.0, "After so many seconds an answer is stale."),
     Option("channel", token, "say", "Where answers go: out.<agent>.<channel>."),
     Option("embedder", text, "wordllama", "What makes vectors of texts."),
+    Option(
+        "learning.calibrate_raters", one_of("on", "off"), "off",
+        "Whether what somebody says of everything counts for less than what they say"
+        " rarely.",
+    ),
+    Option(
+        "learning.undo_s", number(0, 3_600), 30.0,
+        "So long after advice, an event that takes it back counts as its failure; 0:"
+        " none does.",
+    ),
+    Option(
+        "learning.ignored_after", whole(0, 100), 0,
+        "So many fires of a heuristic in a row of which nothing came, and which nobody"
+        " judged, count as one weak failure; 0: silence never does.",
+    ),
     Option(
         "learning.preset", one_of("default", "seed"), "default",
         "`seed`: every signal counts as one whole observation.",

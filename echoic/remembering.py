@@ -72,6 +72,10 @@ def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
         "learning": known.learning(shared.settings or UNSTARTED).model_dump(),
         "proposals": [proposal_fields(each) for each in known.proposals],
         "goals": list(goals),
+        "domain_goals": {
+            domain: list(known.domain_goals[domain])
+            for domain in sorted(known.domain_goals)
+        },
         "biases": {name: known.biases[name] for name in sorted(known.biases)},
         "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
         "rapport": {

@@ -173,6 +173,7 @@ def _page(account: Account, explanation: Explanation, style: Style) -> Iterator[
         yield f"  “{visible(account.said)}”"
     yield ""
     yield from (_gate(gate, style) for gate in explanation.gates)
+    yield from _goals(account)
     yield from _salience(account)
     yield from _candidates(explanation.candidates)
     yield ""
@@ -193,6 +194,12 @@ def _gate(gate: Gate, style: Style) -> str:
     return (
         f"  {mark} {gate.name:<12} {figures:<12} {margin:<7} {gate.note or ''}".rstrip()
     )
+
+
+def _goals(account: Account) -> Iterator[str]:
+    """The goals that the event was held to be about, if only such counted."""
+    for goal in account.decided.goals or ():
+        yield f"  goal {goal.similarity:.2f}  {visible(goal.text)}"
 
 
 def _salience(account: Account) -> Iterator[str]:

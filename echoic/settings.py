@@ -43,6 +43,7 @@ class Settings:
     threshold: float
     relevance: float
     goals: tuple[str, ...]
+    goals_choose: int
     seed: str
     model_name: str | None
     model_api_base: str | None
@@ -64,6 +65,9 @@ class Settings:
     learning_preset: str
     learning_kappa: float
     learning_gamma: float
+    learning_calibrate_raters: str
+    learning_undo_s: float
+    learning_ignored_after: int
     learning_formation: str
     learning_endorsement: str
     learning_endorsement_cap: float
@@ -122,6 +126,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         threshold=settings.threshold,
         relevance=settings.relevance,
         goals=settings.goals,
+        goals_choose=settings.goals_choose,
         biases=dict(settings.biases),
         seed=settings.seed,
         model=model or None,
@@ -141,6 +146,9 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
             gamma=settings.learning_gamma,
             endorsement_cap=settings.learning_endorsement_cap,
             weights=preset.weights,
+            calibrate_raters=settings.learning_calibrate_raters == "on",
+            undo_s=settings.learning_undo_s,
+            ignored_after=settings.learning_ignored_after,
         ),
         limits=limits,
         embedder=settings.embedder,

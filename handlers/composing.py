@@ -12,7 +12,14 @@ from handlers.stages.executive import Choice, Race
 from handlers.stages.prompts import Prompt, request_hash
 from schemas.asks import DeliveryAsked, ModelAsked, Rival, Words
 from schemas.context import DecisionResult, HeuristicCandidate, Strategy
-from schemas.decisions import SILENT, Candidate, Completed, Decided, HeuristicFired
+from schemas.decisions import (
+    SILENT,
+    Candidate,
+    Completed,
+    Decided,
+    HeuristicFired,
+    RelevantGoal,
+)
 from schemas.settings import ModelSettings
 from schemas.state import Lesson, Pending
 
@@ -42,6 +49,7 @@ def decided(
     choice: Choice,
     result: DecisionResult,
     prompt: Prompt | None,
+    goals: tuple[RelevantGoal, ...] | None,
 ) -> Decided:
     """The decision by a strategy; with a prompt it is not final."""
     heuristic = choice.heuristic
@@ -68,6 +76,7 @@ def decided(
         candidates=_withheld(choice.candidates, prompt),
         gates=(*occasion.assessment.gates, *choice.odds.gates),
         prompt_digest=prompt.request_hash if prompt else None,
+        goals=goals,
     )
 
 
@@ -133,6 +142,7 @@ def model_asked(
         request_hash=prompt.request_hash,
         prediction=None if prediction == "same" else prediction,
         rival=_rival(occasion, consulted, race) if race else None,
+        goals=consulted.goals if prediction == "separate" else None,
     )
 
 

@@ -98,7 +98,8 @@ def _ask_prediction(group: Group, pending: Pending, end: Completed) -> bool:
     wait_s = min(left.total_seconds(), model.deadline_s)
     if wait_s < SOONEST_S:
         return False
-    system = prompts.prediction_system_prompt(group.settings, group.packs, group.goals)
+    goals = group.goals if pending.goals is None else pending.goals
+    system = prompts.prediction_system_prompt(group.settings, group.packs, goals)
     prompt = prompts.prediction_prompt(pending.prompt, end.text)
     due = group.now + timedelta(seconds=wait_s)
     group.say(

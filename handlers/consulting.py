@@ -23,11 +23,13 @@ class Consultation:
 
     model: ModelSettings
     system: str
-    """The system prompt, the same for every event."""
+    """The system prompt, the same for every event that the same goals count for."""
     arm: str
     manner: Manner
     strategy: Strategy
     """Whoever asks it."""
+    goals: tuple[str, ...] | None = None
+    """The goals in it, if they are not those for every event."""
 
     def prompt(self, group: Group, context: DecisionContext) -> Prompt:
         """What it is asked about an event."""
@@ -56,20 +58,33 @@ class Surroundings(Protocol):
 
     @property
     def goals(self) -> Sequence[str]:
-        """The active goals."""
+        """The goals for every event."""
+
+    @property
+    def possible_goals(self) -> Sequence[str]:
+        """What tells which other goals a model may be told."""
 
 
-def consultation(group: Surroundings, strategy: Strategy) -> Consultation | None:
-    """The model of the settings, as this strategy asks it; None if there is none."""
+def consultation(
+    group: Surroundings, strategy: Strategy, goals: tuple[str, ...] | None = None
+) -> Consultation | None:
+    """The model of the settings, as this strategy asks it; None if there is none.
+
+    `goals` are those that count for the event. As with candidates, the arm covers all of
+    which they may be, never which they are.
+    """
     model = group.settings.model
     if model is None:
         return None
     manner = manner_of(group.settings, strategy)
-    system = prompts.system_prompt(
-        group.settings, group.packs, group.goals, manner.prediction
-    )
-    arm = prompts.arm(model, system, manner)
-    return Consultation(model, system, arm, manner, strategy)
+    always = tuple(group.goals)
+    form = manner.prediction
+    system = prompts.system_prompt(group.settings, group.packs, always, form)
+    arm = prompts.arm(model, system, manner, group.possible_goals)
+    if goals is None or goals == always:
+        return Consultation(model, system, arm, manner, strategy)
+    system = prompts.system_prompt(group.settings, group.packs, goals, form)
+    return Consultation(model, system, arm, manner, strategy, goals)
 
 
 def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:

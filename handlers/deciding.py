@@ -70,15 +70,20 @@ def _variant(group: Group, here: Occasion) -> Variant | None:
 def _choose(group: Group, here: Occasion) -> None:
     """Take an arm by the strategy, and do what that arm needs done."""
     strategy = strategy_in_force(group)
-    consulted = consultation(group, strategy)
-    context = _context(group, here, consulted)
+    relevant = group.relevant_goals(here.domain.name)
+    if relevant is None:
+        goals = group.goals_of(here.domain.name)
+    else:
+        goals = tuple(each.text for each in relevant)
+    consulted = consultation(group, strategy, goals)
+    context = _context(group, here, consulted, goals)
     choice = executive.choose(_odds(group, strategy, context), context, group.draw)
     result = executive.result(context, choice, group.next_id)
     prompt = (
         consulted.prompt(group, context) if consulted and choice.asks_model else None
     )
     decision_id = group.say(
-        composing.decided(group, here, strategy, choice, result, prompt)
+        composing.decided(group, here, strategy, choice, result, prompt, relevant)
     )
     if choice.heuristic is not None:
         group.say(composing.fired(here, choice.heuristic, decision_id, shown=True))
@@ -103,7 +108,10 @@ def _odds(group: Group, strategy: Strategy, context: DecisionContext) -> Odds:
 
 
 def _context(
-    group: Group, here: Occasion, consulted: Consultation | None
+    group: Group,
+    here: Occasion,
+    consulted: Consultation | None,
+    goals: tuple[str, ...],
 ) -> DecisionContext:
     return DecisionContext(
         event_id=here.id,
@@ -112,7 +120,7 @@ def _context(
         salience=dict[str, float](here.assessment.salience.dimensions.items()),
         candidates=_candidates(group, here),
         immediate=here.event.immediate,
-        goals=group.goals,
+        goals=goals,
         personality_biases=group.biases,
         urgency=here.urgency(),
         llm_arm=consulted.arm if consulted else None,

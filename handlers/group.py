@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs, controls, experiments
+from projections.folds import beliefs, controls, experiments, goals
 from projections.folds.agent import Scene
 from projections.folds.drift import Drift, drift
 from projections.folds.events import Appearance
@@ -15,6 +15,7 @@ from schemas import identity
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.controls import Action
+from schemas.decisions import RelevantGoal
 from schemas.envelope import Input
 from schemas.experiments import AS_SET, Variant
 from schemas.learning import (
@@ -79,9 +80,25 @@ class Group:
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """The active goals: the agent's own, else the settings'."""
-        own = self.state.goals
-        return self.settings.goals if own is None else own
+        """The goals for every event: the agent's own, else the settings'."""
+        return goals.own(self.state, self.settings)
+
+    @property
+    def possible_goals(self) -> tuple[str, ...]:
+        """What tells which other goals a model may be told."""
+        return goals.possible(self.state, self.settings)
+
+    def goals_of(self, domain: str) -> tuple[str, ...]:
+        """The goals that may count for a domain's events."""
+        return goals.of_domain(self.state, self.settings, domain)
+
+    def relevant_goals(self, domain: str) -> tuple[RelevantGoal, ...] | None:
+        """The goals that the event at hand is about; None if all of them count."""
+        known = self.goals_of(domain)
+        vector = self.aids.vector
+        return goals.chosen(
+            self.state, self._scene.shared, self.settings, known, vector
+        )
 
     @property
     def biases(self) -> dict[str, float]:

@@ -13,7 +13,13 @@ from projections.folds import partition
 from schemas import answers, writing
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
-from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
+from schemas.controls import (
+    GoalsSet,
+    HeuristicEdited,
+    HeuristicSeeded,
+    MindStarted,
+    PackLoaded,
+)
 from schemas.envelope import Input, Mark, Output
 from schemas.reading import read_output
 from schemas.record import Record
@@ -54,6 +60,10 @@ def needs(taken: Input) -> Needs:
             return Needs(condition, further=(text,) if text else ())
         case ModelAnswered(text=text):
             return Needs(further=answers.texts(text))
+        case GoalsSet(goals=goals):
+            return Needs(further=goals)
+        case MindStarted(settings=settings) if settings.goals_choose:
+            return Needs(further=settings.goals)
         case PackLoaded(digest=digest):
             return Needs(pack_digest=digest)
         case _:
@@ -69,7 +79,9 @@ def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn
     made = mind.handle(state, taken, aids, epoch)
     outputs = _marked(taken, made, epoch)
     # The mind has folded what it said; `fold` makes the same state of the recording.
-    return Turn(taken, outputs, partition.concluded(state, taken, outputs, made.agent))
+    return Turn(
+        taken, outputs, partition.concluded(state, taken, outputs, made.agent, aids)
+    )
 
 
 def fold(

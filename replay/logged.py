@@ -94,12 +94,18 @@ def context_of(
             ]
         ),
         immediate=event.immediate,
-        goals=standing.goals,
+        goals=_goals(decided, standing),
         personality_biases=standing.biases,
         urgency=round6(event.urgency or 0.0),
         llm_arm=llm_arm,
         now=now,
     )
+
+
+def _goals(decided: DecidedView, standing: Standing) -> tuple[str, ...]:
+    if decided.goals is None:
+        return standing.goals_of(decided.domain)
+    return tuple(each.text for each in decided.goals)
 
 
 def _candidate(

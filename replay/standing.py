@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from handlers.consulting import consultation
 from handlers.strategies import registry
 from projections.folds import agent as agent_fold
-from projections.folds import experiments
+from projections.folds import experiments, goals
 from projections.folds.agent import Scene
 from projections.folds.partition import shared_after
 from schemas import aids as aiding
@@ -94,9 +94,17 @@ class Standing:
 
     @cached_property
     def goals(self) -> tuple[str, ...]:
-        """The active goals."""
-        own = self.agent.goals
-        return self.settings.goals if own is None else own
+        """The goals for every event."""
+        return goals.own(self.agent, self.settings)
+
+    @property
+    def possible_goals(self) -> tuple[str, ...]:
+        """What tells which other goals a model may be told."""
+        return goals.possible(self.agent, self.settings)
+
+    def goals_of(self, domain: str) -> tuple[str, ...]:
+        """The goals that may count for a domain's events."""
+        return goals.of_domain(self.agent, self.settings, domain)
 
     @cached_property
     def biases(self) -> dict[str, float]:
@@ -152,7 +160,7 @@ class Standing:
         if not said:
             return self
         if taken.agent == SHARED_AGENT:
-            shared = shared_after(self.shared, taken.message)
+            shared = shared_after(self.shared, taken.message, Aids())
             return Standing(shared, self.agent, self.by_digest)
         agent = self.agent
         aids = Aids(packs=self.by_digest)

@@ -86,6 +86,12 @@ class AssignmentView(Struct, frozen=True):
     washout: bool
 
 
+class GoalView(Struct, frozen=True):
+    """A goal that the event was about."""
+
+    text: str
+
+
 class DecidedView(Struct, frozen=True):
     """A recorded decision."""
 
@@ -110,6 +116,7 @@ class DecidedView(Struct, frozen=True):
     session_id: str | None = None
     experiment: AssignmentView | None = None
     prompt_digest: str | None = None
+    goals: tuple[GoalView, ...] | None = None
 
 
 class CompletedView(Struct, frozen=True):

@@ -79,6 +79,9 @@ class ModelAsked(Ask):
     """Who answers if the model takes too long."""
     about: Words | None = None
     """What a prediction is asked about."""
+    goals: tuple[str, ...] | None = None
+    """The goals that it was told, if a prediction is asked for later and they are not
+    those for every event."""
 
 
 class DeliveryAsked(Ask):

@@ -43,6 +43,8 @@ class GoalsSet(Control):
     """The active goals are these, and no others."""
 
     goals: tuple[str, ...] = Field(max_length=32)
+    domain: Name | None = None
+    """For whose events they count besides the agent's own; None: these are its own."""
 
 
 class PackLoaded(Control):

@@ -118,6 +118,13 @@ class Excluded(Part):
     """The probability that would have gone to other arms than the strategy's."""
 
 
+class RelevantGoal(Part):
+    """A goal that was chosen because the event is about it."""
+
+    text: str
+    similarity: float
+
+
 class Draw(Part):
     """The keyed draw that chose among the arms."""
 
@@ -179,6 +186,8 @@ class Decided(Decision):
     flags: tuple[str, ...] = ()
     experiment: Assignment | None = None
     """Which variant of a running experiment was in force."""
+    goals: tuple[RelevantGoal, ...] | None = None
+    """The goals that the event is about, if only such counted; nearest first."""
     chain: str
     """The agent's chain hash up to and with its previous group."""
 

@@ -130,6 +130,8 @@ class MatchLimits(Part):
     """Two texts say the same."""
     endorse: Unit
     """A model's answer is the heuristic's action in other words."""
+    goal: Unit = Field(default=0.0, exclude_if=(0.0).__eq__)
+    """An event is about a goal."""
 
 
 class MindSettings(Part):
@@ -141,6 +143,8 @@ class MindSettings(Part):
     relevance: Unit = 0.5
     """The effective salience from which an event is worth an answer."""
     goals: tuple[str, ...] = ()
+    goals_choose: int = Field(default=0, ge=0, le=32, exclude_if=(0).__eq__)
+    """How many goals count for an event, those that it is most about; 0: all of them."""
     biases: dict[str, float] = Field(default_factory=dict)
     """Personality as adjustments, for example of `confidence_threshold`."""
     seed: str = "echoic"

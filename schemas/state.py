@@ -60,6 +60,8 @@ class SharedState(Struct, frozen=True, kw_only=True):
     settings: MindSettings | None = None
     packs: Map[str, PackRef] = field(default_factory=Map)
     """By name."""
+    goal_vectors: Map[str, Vector] = field(default_factory=Map)
+    """Of the settings' goals, by their text, if goals are chosen by event."""
     chain: str = ""
 
 
@@ -314,6 +316,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     """The variant of an experiment that it was asked under."""
     lesson: Lesson | None = None
     """The event, for what may be learnt of the answer."""
+    goals: tuple[str, ...] | None = None
+    """The goals that the model was told, if not those for every event."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):
@@ -375,6 +379,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Oldest first."""
     experiment: Experiment | None = None
     goals: tuple[str, ...] | None = None
+    domain_goals: Map[str, tuple[str, ...]] = field(default_factory=Map)
+    """What counts for the events of a domain besides."""
+    goal_vectors: Map[str, Vector] = field(default_factory=Map)
+    """Of all these goals, by their text."""
     biases: Map[str, float] = field(default_factory=Map)
     packs: Map[str, PackRef] = field(default_factory=Map)
     """Packs of this agent alone, by name."""

@@ -36,6 +36,8 @@ class Limits:
     """Two texts say the same."""
     endorse: float
     """A model's answer is the heuristic's own advice in other words."""
+    goal: float = 0.0
+    """An event is about a goal; 0: any may be."""
 
 
 class Embedder(Protocol):

@@ -19,10 +19,15 @@ from echoic.embedders import embedder
 from schemas.vectors import Embedder, cosine
 
 PAIRS = Path(__file__).with_name("pairs.jsonl")
-STEPS = tuple(step / 100 for step in range(30, 100, 5))
+STEPS = tuple(step / 100 for step in range(5, 100, 5))
 
-Use = Literal["match", "duplicate", "endorse"]
-WANTED_PRECISION: dict[Use, float] = {"match": 0.95, "duplicate": 0.99, "endorse": 0.95}
+Use = Literal["match", "duplicate", "endorse", "goal"]
+WANTED_PRECISION: dict[Use, float] = {
+    "match": 0.95,
+    "duplicate": 0.99,
+    "endorse": 0.95,
+    "goal": 0.95,
+}
 
 
 @dataclass(frozen=True, slots=True)

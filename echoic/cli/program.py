@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "outcome": ("judging", "Report how a decision turned out."),
     "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze, and how."),
     "learning": ("learning", "What learning did, and whether fairly: report."),
+    "goals": ("goals", "What the companion is to help with: list, set."),
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
     "strategy": ("strategies", "The ways to decide: list, show."),
     "tune": ("tuning", "Search for better settings; propose, apply, revert them."),

@@ -114,8 +114,13 @@ def prediction_prompt(asked: str, answer: str) -> str:
     return f"{asked}\n\n{said}"
 
 
-def arm(model: ModelSettings, system: str, manner: Manner) -> str:
-    """The arm of asking this model in this way, whatever the event."""
+def arm(
+    model: ModelSettings, system: str, manner: Manner, possible: Sequence[str] = ()
+) -> str:
+    """The arm of asking this model in this way, whatever the event.
+
+    `possible` tells which goals it may be told instead of those in `system`.
+    """
     template = identity.digest(
         *(text.encode() for text in _TEMPLATES),
         system.encode(),
@@ -123,6 +128,7 @@ def arm(model: ModelSettings, system: str, manner: Manner) -> str:
         f"{manner.present}/{manner.max_candidates}".encode(),
         *(text.encode() for text in _further_templates(manner)),
         *((f"withhold/{manner.withhold}".encode(),) if manner.withhold else ()),
+        *(text.encode() for text in possible),
     )
     return llm_arm(model.name, template, _sampling_hash(model))
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import experiments, heuristics, sessions
+from projections.folds import experiments, goals, heuristics, sessions
 from schemas import controls
 from schemas.aids import Aids
 from schemas.envelope import Input
@@ -20,7 +20,7 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
             return sessions.applied(state, message, taken)
         case controls.GoalsSet() as message:
-            return replace(state, goals=message.goals)
+            return goals.applied(state, message, aids)
         case controls.StrategySelected() as message:
             spec = StrategySpec(name=message.strategy, parameters=message.parameters)
             return replace(state, strategy=spec)

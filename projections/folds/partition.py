@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls
+from projections.folds import clock, controls, goals
 from projections.folds.agent import Scene
 from schemas import identity
 from schemas.aids import Aids
@@ -27,26 +27,31 @@ def evolve(
     """The state after an input and the whole group that answers it."""
     before = state.agents.get(taken.agent, STRANGER)
     after = _agent(before, state.shared, taken, outputs, aids)
-    return concluded(state, taken, outputs, after)
+    return concluded(state, taken, outputs, after, aids)
 
 
 def concluded(
-    state: PartitionState, taken: Input, outputs: Sequence[Output], agent: AgentState
+    state: PartitionState,
+    taken: Input,
+    outputs: Sequence[Output],
+    agent: AgentState,
+    aids: Aids,
 ) -> PartitionState:
     """The state after a group that leaves its agent in the state `agent`."""
     if taken.agent == SHARED_AGENT:
-        shared = _shared(state.shared, taken, outputs)
+        shared = _shared(state.shared, taken, outputs, aids)
         return replace(state, position=taken.sequence, shared=shared)
     agent = replace(agent, chain=linked(agent.chain, taken, outputs))
     agents = state.agents.set(taken.agent, agent)
     return replace(state, position=taken.sequence, agents=agents)
 
 
-def shared_after(shared: SharedState, message: object) -> SharedState:
+def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedState:
     """What is shared after a control that was applied."""
     match message:
         case MindStarted(settings=settings):
-            return replace(shared, settings=settings)
+            known = goals.of_settings(settings, aids)
+            return replace(shared, settings=settings, goal_vectors=known)
         case PackLoaded():
             ref = controls.pack_ref(message)
             return replace(shared, packs=shared.packs.set(ref.name, ref))
@@ -89,9 +94,9 @@ def _agent(
 
 
 def _shared(
-    shared: SharedState, taken: Input, outputs: Sequence[Output]
+    shared: SharedState, taken: Input, outputs: Sequence[Output], aids: Aids
 ) -> SharedState:
     shared = replace(shared, chain=linked(shared.chain, taken, outputs))
     if not any(isinstance(output.message, ControlApplied) for output in outputs):
         return shared
-    return shared_after(shared, taken.message)
+    return shared_after(shared, taken.message, aids)

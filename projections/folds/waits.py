@@ -51,6 +51,7 @@ def for_answer(
             rival=message.rival,
             trigger=trigger,
             lesson=lesson,
+            goals=message.goals,
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

@@ -63,4 +63,4 @@ def test_the_table_is_printed(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["measure"])
     main()
 
-    assert capsys.readouterr().out.count("limit  precision") == 3
+    assert capsys.readouterr().out.count("limit  precision") == 4
