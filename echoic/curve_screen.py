@@ -82,9 +82,10 @@ def head(known: Known, style: Style = PLAIN) -> Iterator[str]:
     life = "" if known.life == "active" else f", {known.life}"
     yield style.paint(visible(known.name), "bold") + (
         f"  {known.confidence:.2f} (declared {known.declared:.2f}){life}"
-        f"  {counted(known.fires, 'fire')},"
+    )
+    yield (
+        f"  {visible(known.domain)}, {known.origin}; {counted(known.fires, 'fire')},"
         f" {counted(known.successes, 'success', 'successes')}"
-        f"  {visible(known.domain)}, {known.origin}"
     )
     room = _width(style) - 6
     yield f"  on  {fitted(known.condition, room)}".rstrip()
@@ -127,7 +128,8 @@ def plot(
     marks = _marks(moves, columns)
     yield f"{'':>{_AXIS}}{marks}".rstrip()
     yield f"{'':>{_AXIS}}{_times(moves, columns)}"
-    yield f"{'':>{_AXIS}}{_legend(marks, threshold)}"
+    for line in _legend(marks, threshold, columns):
+        yield f"{'':>{_AXIS}}{line}"
 
 
 def _drawn(
@@ -188,9 +190,16 @@ def _mark(move: Move) -> str:
     return "" if cause.kind in _UNSIGNALLED else "o"
 
 
-def _legend(marks: str, threshold: float) -> str:
-    parts = [f"{mark} {_MARKS[mark]}" for mark in _MARKS if mark in marks]
-    return "  ".join([*parts, f"┄ answers from {threshold:.2f} on"])
+def _legend(marks: str, threshold: float, columns: int) -> Iterator[str]:
+    """What the marks mean, on as many lines as that takes."""
+    line = f"┄ answers from {threshold:.2f} on"
+    for part in (f"{mark} {_MARKS[mark]}" for mark in _MARKS if mark in marks):
+        if len(line) + 2 + len(part) > columns:
+            yield line
+            line = part
+        else:
+            line += f"  {part}"
+    yield line
 
 
 def _by_column(moves: Sequence[Move], columns: int) -> dict[int, list[Move]]:

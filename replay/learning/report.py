@@ -118,7 +118,9 @@ def report(
     ]
     return Report(
         agents=tuple(dict.fromkeys(each.agent for each in stories)),
-        sessions=len({(each.agent, id_) for each in stories for id_ in each.sessions}),
+        sessions=len(
+            {(each.agent, part.session) for each in stories for part in each.evidence}
+        ),
         total=period("all", said),
         periods=quarters(said) if per is None else stretches(said, per),
         voices=by_voice(said) if has_voices else (),

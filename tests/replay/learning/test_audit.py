@@ -11,15 +11,17 @@ from replay.learning.audit import RULES, Audit, audit
 from replay.sources import Recording, of_file
 from schemas.decisions import HeuristicFired
 from schemas.feedback import FeedbackGiven
-from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.learning import Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.record import Record
 from streams.session_file import SessionFile
-from tests.factories import heuristic, pack, pattern
+from tests.factories import EPOCH, heuristic, pack, pattern
 from tests.handlers.test_wild_lives import Wild
 from tests.life import Life
 from tests.replay.learning.schooling import THREAT, lived, recorded
-from tests.replay.lives import everything, recording_of
+from tests.replay.lives import everything, file_of_turns, recording_of
 from tests.replay.recording import evening, place, with_record
+from tests.replay.test_formed import recorded as learnt
+from tests.replay.test_formed import taught as taught_by_model
 
 OUTCOME = f".{OutcomeObserved.token()}"
 VOTE = f".{FeedbackApplied.token()}"
@@ -189,3 +191,38 @@ async def test_a_life_of_votes_and_reports_is_counted() -> None:
     found = await audit(recorded(lived()))
 
     assert (found.credits, found.faults) == (4, ())
+
+
+async def test_what_models_taught_was_earned() -> None:
+    """Endorsements unasked, once an answer, and heuristics of answers that were liked."""
+    found = await audit(learnt(taught_by_model()))
+
+    assert found.credits > 0
+    assert found.faults == ()
+
+
+async def test_an_endorsement_of_what_was_shown_is_found() -> None:
+    """A model that had it before it may have copied it."""
+    life = taught_by_model()
+    file = file_of_turns(
+        life.turns,
+        tuple(life.blobs.values()),
+        agent=life.agent,
+        partition=life.partition,
+        epoch=EPOCH,
+    )
+    index = place(file, f".{Endorsed.token()}")
+    decision_id = fields(file.records[index])["decision_id"]
+    decided = next(
+        index
+        for index, record in enumerate(file.records)
+        if record.headers.get("ce-id") == decision_id
+    )
+    candidates = [
+        {**each, "withheld": False}
+        for each in fields(file.records[decided])["candidates"]
+    ]
+
+    found = await audited(forged(file, decided, candidates=candidates))
+
+    assert {fault.rule for fault in found.faults} == {"endorsed_shown"}

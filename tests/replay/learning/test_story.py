@@ -7,6 +7,7 @@ import pytest
 from replay.learning.known import Known
 from replay.learning.story import Move, Story, story
 from replay.sources import of_file
+from schemas.controls import HeuristicFrozen, PriorUpdated
 from schemas.state import belief_key
 from schemas.subjects import SHARED_AGENT
 from tests.factories import heuristic, mind_started, pack, pack_loaded
@@ -15,6 +16,8 @@ from tests.life import Life
 from tests.replay.learning.schooling import RESTS, fire, lived, recorded, taught
 from tests.replay.lives import everything, recording_of
 from tests.replay.recording import evening
+from tests.replay.test_formed import recorded as learnt
+from tests.replay.test_formed import taught as taught_by_model
 
 
 async def told(life: Life) -> Story:
@@ -162,3 +165,46 @@ async def test_the_shipped_recording_tells_its_story() -> None:
             if last_move is move:
                 assert confidence == last[move.cause.heuristic_id].confidence
     assert {move.cause.heuristic_id for move in found.moves} <= found.names.keys()
+
+
+async def test_what_models_taught_is_told() -> None:
+    """What was formed, found again, refused and endorsed, with the model as its source."""
+    found = await story(learnt(taught_by_model()))
+
+    by_kind = {move.cause.kind: move for move in found.moves}
+    formed, endorsed = by_kind["formed"], by_kind["endorsement"]
+    assert (formed.before, formed.after, formed.cause.by) == (None, 0.3, "model")
+    assert endorsed.before is not None
+    assert endorsed.before < endorsed.after
+    assert {"reinforced", "vote"} <= by_kind.keys()
+    assert sum(found.refused.values()) > 0
+    origins = {known.origin for known in found.ends.values()}
+    assert origins == {"skill_pack", "learned"}
+
+
+async def test_a_prior_moves_what_nothing_was_learnt_of() -> None:
+    """It is a cause of its own for each heuristic of the origin."""
+    garden = pack(heuristic("h", "health low", "Rest.", confidence=0.8))
+    life = Life(garden)
+    life.decide("what nobody knows")
+    life.control(PriorUpdated(origin="skill_pack", mean=0.4))
+    life.decide("health low")
+
+    (_, move) = (await told(life)).of(garden.ids[0])
+
+    assert (move.cause.kind, move.before, move.after) == ("settings", 0.8, 0.4)
+    assert move.cause.what == "another prior of its origin"
+
+
+async def test_a_new_trial_begins_where_it_was_declared() -> None:
+    """Releasing what froze of itself moves it."""
+    life = taught(0.65)
+    life.control(mind_started(threshold=0.6, learning={"frozen_below": 0.5}), "_")
+    fire(life, "failed")
+    life.control(HeuristicFrozen(heuristic_id="h", frozen=False))
+
+    moves = (await told(life)).of("h")
+
+    released = next(move for move in moves if move.cause.kind == "released")
+    assert released.before is not None
+    assert released.before < 0.5 < released.after
