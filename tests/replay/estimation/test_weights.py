@@ -71,12 +71,12 @@ def test_true_probabilities_fit(rate):
 
 
 def drawn_from_uneven_odds(seed, told=lambda p: p):
-    """25 sessions whose odds vary from decision to decision, down to one in a hundred."""
+    """20 sessions whose odds vary by decision, down to one in two hundred."""
     draws = np.random.default_rng(seed)
-    odds = 0.97 * draws.dirichlet([0.7] * 3, 1000) + 0.01
-    arms = (draws.random((1000, 1)) > odds.cumsum(axis=1)[:, :2]).sum(axis=1)
+    odds = 0.985 * draws.dirichlet([0.7] * 3, 400) + 0.005
+    arms = (draws.random((400, 1)) > odds.cumsum(axis=1)[:, :2]).sum(axis=1)
     log = [
-        row("abc"[arm], told(p[arm]), session=f"s{i % 25}")
+        row("abc"[arm], told(p[arm]), session=f"s{i % 20}")
         for i, (arm, p) in enumerate(zip(arms, odds, strict=True))
     ]
     return of_target(*log).z
@@ -84,9 +84,9 @@ def drawn_from_uneven_odds(seed, told=lambda p: p):
 
 def test_missing_a_few_heavy_weights_by_chance_is_no_misfit():
     """Then the mean is low and its error small at once, but the odds were true."""
-    found = [drawn_from_uneven_odds(seed) for seed in range(300)]
+    found = [drawn_from_uneven_odds(seed) for seed in range(200)]
 
-    assert sum(abs(z) > 3.0 for z in found) <= 3
+    assert sum(abs(z) > 3.0 for z in found) <= 4
 
 
 def test_weights_that_are_too_small_do_not_fit_however_skewed():
