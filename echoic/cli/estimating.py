@@ -44,8 +44,10 @@ def estimate(
 
     A line is one decision: {"arm": what was done, "p": with which probability it was
     drawn, "reward": how it went in [0, 1] or null, "target": {arm: probability},
-    "baseline": {arm: probability}}, and where known "session", "decision", "context" and
-    "logging" (the probability of every arm when it was drawn).
+    "baseline": {arm: probability}}, and where known "session", "decision", "context",
+    "logging" (the probability of every arm when it was drawn) and "position" (which came
+    first in a session; with it and an arm "silent" it is tested whether having spoken
+    moves the next outcome).
 
     Examples: `echoic replay estimate log.jsonl`, `cat log.jsonl | echoic replay estimate -
     --json`, `echoic replay estimate log.jsonl --limit flip_observations=60`. The exit code

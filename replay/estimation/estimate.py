@@ -96,7 +96,7 @@ def _difference(
         doubly=around if shown else None,
         bounds=bounds,
         filled=_filled(compared, checks, settings),
-        notes=tuple(_notes(compared, around)),
+        notes=tuple(_notes(compared, around, checks)),
     )
     verdict, reasons = conclude(evidence, settings.rope)
     return DifferenceEstimate(
@@ -194,7 +194,9 @@ def _agreement_gates(
         )
 
 
-def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
+def _notes(
+    compared: Compared, around: Interval, checks: list[Gate]
+) -> Iterator[Reason]:
     """What to keep in mind, whatever the verdict."""
     if compared.has_flips and not compared.is_explored:
         yield Reason(
@@ -211,4 +213,11 @@ def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
             "complete_cases",
             f"{unknown} decisions without a known outcome are left out, as if that"
             " depended on nothing",
+        )
+    is_tested = any(gate.name == "carry_over" for gate in checks)
+    has_next = compared.columns.rows > compared.columns.sessions
+    if around.ci is not None and compared.has_flips and has_next and not is_tested:
+        yield Reason(
+            "carry_over_untested",
+            "whether a decision moves the outcome of the next one could not be tested",
         )

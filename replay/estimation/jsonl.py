@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from replay.estimation.rows import Observation, ObservationError, check
+from schemas.decisions import SILENT
 
 REQUIRED = ("arm", "p", "reward", "target", "baseline")
 _NO_NUMBER = re.compile(rb"\b(NaN|Infinity)\b")
@@ -28,8 +29,12 @@ def read(lines: Iterable[bytes], name: str) -> Iterator[Observation]:
     """Observations of a log's lines; `name` is what errors call the file.
 
     Keys: `arm`, `p`, `reward`, `target`, `baseline`, and where known `session`,
-    `decision`, `context` (a text that likens decisions) and `logging` (the odds of all
-    arms when it was logged). Others are ignored.
+    `decision`, `context` (a text that likens decisions), `logging` (the odds of all
+    arms when it was logged) and `position` (a whole number that orders the decisions of
+    a session). Others are ignored.
+
+    Whether having spoken moves the next outcome is tested where `position` and `logging`
+    are given and `silent` is one of the arms; lines may come in any order.
 
     Raises:
         LineError: a line is broken, misses a key or cannot be true, or there is none.
@@ -69,9 +74,11 @@ def observation(fields: Mapping[str, object]) -> Observation:
     reward = fields["reward"]
     context = fields.get("context")
     logging = fields.get("logging")
+    arm = _text("arm", fields["arm"])
+    odds = None if logging is None else _odds("logging", logging)
     return Observation(
         session=_session(fields.get("session")),
-        arm=_text("arm", fields["arm"]),
+        arm=arm,
         propensity=_number("p", fields["p"]),
         reward=None if reward is None else _number("reward", reward),
         target=_odds("target", fields["target"]),
@@ -79,7 +86,10 @@ def observation(fields: Mapping[str, object]) -> Observation:
         decision=_decision(fields.get("decision")),
         # Others keep all kinds of things under this name; only a text is a bucket.
         context=context if isinstance(context, str) else "",
-        logging=None if logging is None else _odds("logging", logging),
+        logging=odds,
+        position=_position(fields.get("position")),
+        responded=arm != SILENT,
+        respond_probability=None if odds is None else 1.0 - odds.get(SILENT, 0.0),
     )
 
 
@@ -115,6 +125,18 @@ def _decision(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return None if value is None else _text("decision", value)
+
+
+def _position(value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ObservationError(
+            f"position {_shown(value)} is {_kind(value)}: give a whole number"
+        )
+    if abs(value) >= 1 << 63:
+        raise ObservationError(f"position {_shown(value)} is too large: count from 0")
+    return value
 
 
 def _text(key: str, value: object) -> str:

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.replay.estimation.samples import explored
+from tests.replay.simulators import annoyance
 
 
 def text_of(log):
@@ -18,6 +20,8 @@ def text_of(log):
                 "reward": each.reward,
                 "target": dict(each.target),
                 "baseline": dict(each.baseline),
+                "logging": each.logging,
+                "position": each.position,
             }
         )
         + "\n"
@@ -106,6 +110,19 @@ def test_wrong_probabilities_end_with_their_own_code(estimate):
     assert screen.code == 3
     assert "✗ propensity target" in screen.out
     assert "held back" in screen.out
+
+
+def test_finds_carry_over_in_anybodys_log(estimate):
+    """By `position` and `logging`, in whatever order the lines are."""
+    logger, always = annoyance.at_random(0.5), annoyance.at_random(1.0)
+    log = annoyance.play(np.random.default_rng(1), logger, sessions=100)
+    text = text_of(log.observations(always))
+    turned = "".join(reversed(text.splitlines(keepends=True)))
+    found = estimate(text, "--json")
+
+    codes = [each["code"] for each in found.json["difference"]["reasons"]]
+    assert "short_term_only" in codes
+    assert estimate(turned, "--json").out == found.out
 
 
 def test_reads_stdin(echoic):

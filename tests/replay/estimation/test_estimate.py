@@ -120,6 +120,15 @@ def test_a_strategy_against_itself(rate, known):
     assert found.verdict == "EQUIVALENT"
 
 
+def test_says_that_carry_over_could_not_be_tested():
+    """Where a session has a next decision, and a value is claimed."""
+    alone = [replace(each, session="") for each in explored()]
+
+    assert "carry_over_untested" in codes(estimate(explored(), QUICK))
+    assert "carry_over_untested" not in codes(estimate(alone, QUICK))
+    assert "carry_over_untested" not in codes(estimate(explored(rate=0.0), QUICK))
+
+
 def test_wrong_probabilities_are_invalid():
     """Played half the time, logged as a fifth and four fifths."""
     log = [

@@ -44,6 +44,26 @@ def test_reads_what_may_be_there():
     assert found.logging == {"a": 0.5, "b": 0.5}
 
 
+def test_reads_what_the_test_of_carry_over_needs():
+    """The order within a session, and by which odds it spoke, if all odds are told."""
+    (first,) = read_all(line(arm="silent", p=0.25, position=3))
+    odds = {"silent": 0.25, "a": 0.75}
+    (second,) = read_all(line(p=0.75, position=4, logging=odds))
+    (third,) = read_all(line(position=None, logging={"a": 0.5, "b": 0.5}))
+
+    assert (first.position, first.responded, first.respond_probability) == (
+        3,
+        False,
+        None,
+    )
+    assert (second.position, second.responded, second.respond_probability) == (
+        4,
+        True,
+        0.75,
+    )
+    assert (third.position, third.respond_probability) == (0, 1.0)
+
+
 def test_null_is_nothing():
     """A null reward is not known, other nulls are as if left out."""
     (found,) = read_all(
@@ -98,6 +118,10 @@ def test_misses_a_key(key):
         ({"baseline": {"a": 2, "b": -1}}, "baseline gives 'a' 2: a probability"),
         ({"baseline": {"a": "1"}}, "baseline of 'a' '1' is a string"),
         ({"baseline": {"a": True}}, "baseline of 'a' True is true or false"),
+        ({"position": 1.5}, "position 1.5 is a number: give a whole number"),
+        ({"position": "3"}, "position '3' is a string: give a whole number"),
+        ({"position": True}, "position True is true or false"),
+        ({"position": 1 << 63}, "position 9223372036854775808 is too large"),
         ({"logging": 0.5}, "logging 0.5 is a number: give an object"),
         ({"logging": {"a": 0.4, "b": 0.6}}, "p is 0.5, but logging gives 'a' 0.4"),
     ],
