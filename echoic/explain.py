@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 
 from echoic.accounts import Account
 from echoic.suppositions import suppose
-from schemas.decisions import RACE, SILENT, Candidate, Decided, Dropped, Gate
+from schemas.decisions import (
+    RACE,
+    SILENT,
+    Candidate,
+    Completed,
+    Decided,
+    Dropped,
+    Gate,
+)
 
 Names = Mapping[str, str]
 """Heuristic id to its name."""
@@ -201,12 +209,23 @@ def _spoke(account: Account, names: Names) -> str:
         race = f": the model {lost} had not answered in time" if lost else ""
         return f"Spoke by the heuristic {who}{figures}{race}."
     model = getattr(account.ending, "model", "the model")
+    why = ": nothing learnt was trusted enough"
     if account.winner is not None:
         who = named(decided.matched_heuristic_id, names)
-        return f"Spoke by the model {model}, in time before the heuristic {who} had to."
-    if decided.is_tried:
-        return f"Spoke by the model {model}."
-    return f"Spoke by the model {model}: nothing learnt was trusted enough."
+        why = f", in time before the heuristic {who} had to"
+    elif decided.is_tried:
+        why = ""
+    return f"Spoke by the model {model}{why}.{_agreed(account, names)}"
+
+
+def _agreed(account: Account, names: Names) -> str:
+    """Which heuristics it may have copied."""
+    ending = account.ending
+    agrees = ending.agrees_with if isinstance(ending, Completed) else None
+    if not agrees:
+        return ""
+    known = ", ".join(named(id_, names) for id_ in agrees)
+    return f" It was shown {known} and said the same, which earns nothing."
 
 
 def _figures(gate: Gate) -> str:
@@ -288,6 +307,8 @@ def _weighed(decided: Decided, candidate: Candidate, names: Names) -> Weighed:
 def _why_not(decided: Decided, candidate: Candidate) -> str:
     if not candidate.eligible:
         return candidate.reason or "not eligible"
+    if candidate.withheld:
+        return "kept from the model, so that it could not copy it"
     if _is_race(decided) and candidate.arm in decided.arm:
         return "runs in the race"
     gate = next((g for g in decided.gates if g.name == "confidence"), None)

@@ -1,4 +1,4 @@
-"""What heuristics are called: names from the packs and the lessons that the log holds."""
+"""What heuristics are called: by their packs, by people, or by how they were formed."""
 
 import difflib
 
@@ -7,8 +7,14 @@ from echoic.explain import Names
 from schemas import packs
 from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
 from schemas.identity import heuristic_id
-from schemas.reading import read_input
-from schemas.subjects import SHARED_AGENT, input_subject, partition_of
+from schemas.learning import HeuristicFormed
+from schemas.reading import read_input, read_output
+from schemas.subjects import (
+    SHARED_AGENT,
+    input_subject,
+    output_subject,
+    partition_of,
+)
 from streams.log import ReadableLog
 
 _PAGE = 1_000
@@ -16,7 +22,7 @@ _PAGE = 1_000
 
 async def heuristic_names(log: ReadableLog, agent: str) -> Names:
     """The name of each heuristic that the agent may ever have used, by id."""
-    names: dict[str, str] = {}
+    names = await _formed(log, agent)
     for owner in (SHARED_AGENT, agent):
         subjects = input_subject(partition_of(agent), owner, "control", "*")
         position = 0
@@ -24,6 +30,21 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
             for record in page:
                 await _learn(log, read_input(record).message, names)
             position = page[-1].sequence
+    return names
+
+
+async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
+    """The names of what was made of models' answers."""
+    kind, token = HeuristicFormed.kind, HeuristicFormed.token()
+    subject = output_subject(partition_of(agent), agent, kind, token)
+    names: dict[str, str] = {}
+    position = 0
+    while page := await log.page(subject, position, _PAGE):
+        for record in page:
+            message = read_output(record).message
+            if isinstance(message, HeuristicFormed):
+                names[message.heuristic_id] = message.name
+        position = page[-1].sequence
     return names
 
 

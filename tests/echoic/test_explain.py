@@ -316,3 +316,25 @@ def test_a_race_on_a_page() -> None:
     assert "SPOKE   heuristic" in page
     assert "“Behind you!”" in page
     assert "→ race of the two" in page
+
+
+def test_what_the_model_may_have_copied_is_said() -> None:
+    """Agreement with a shown candidate is named, and that it earns nothing."""
+    waits = account(racing())
+    end = race_won("llm", waits.id).model_copy(update={"agrees_with": ("h1",)})
+
+    assert explain(replace(waits, ending=end), {"h1": "low"}).verdict.endswith(
+        " It was shown low and said the same, which earns nothing."
+    )
+
+
+def test_a_withheld_candidate_says_so() -> None:
+    """It was not out of the running: the model was to say something by itself."""
+    message = decided()
+    first, *others = message.candidates
+    kept = first.model_copy(update={"withheld": True, "arm": "heuristic:kept@c"})
+    message = message.model_copy(update={"candidates": (kept, *others)})
+
+    assert explain(account(message), NAMES).candidates[0].why == (
+        "kept from the model, so that it could not copy it"
+    )

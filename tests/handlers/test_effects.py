@@ -230,6 +230,27 @@ async def test_what_is_stale_is_not_said(broker: Broker) -> None:
     assert outlet.bodies == []
 
 
+async def test_afterthoughts_hold_no_place_that_answers_need(broker: Broker) -> None:
+    """However many rules a slow model is asked for, three answers are asked at once."""
+    model = SlowModel()
+    rules = [
+        model_asked(f"rule {number}", priority=-1.0).model_copy(
+            update={"purpose": "formation"}
+        )
+        for number in range(4)
+    ]
+    async with performing(broker, model) as running:
+        await ask(broker, *rules)
+        await until(lambda: len(running.in_hand) == 4, "all rules are in hand")
+        await until(lambda: len(model.prompts) == 1, "one is asked for")
+        await ask(broker, *(model_asked(f"answer {number}") for number in range(3)))
+        await until(lambda: len(model.prompts) == 4, "every answer is asked for")
+        model.let.set()
+        await results(broker, 7)
+
+    assert sum(prompt.startswith("rule") for prompt in model.prompts[:4]) == 1
+
+
 async def test_a_threats_model_call_starts_first(broker: Broker) -> None:
     """With three slots held, a threat is asked before trivial asks that came earlier."""
     model = SlowModel()
