@@ -1,14 +1,15 @@
 """`echoic watch`, `explain` and `state`: what was decided, why, and what is known."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from echoic import accounts, explain, finding, remembering, render
-from echoic.accounts import Account
+from echoic import accounts, explain, finding, lesson_lines, remembering, render
+from echoic.accounts import Account, Accounts
 from echoic.cli.common import (
     Agent,
     Data,
@@ -27,7 +28,9 @@ from echoic.explain import Explanation, Names
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
 from echoic.settings import Settings
-from echoic.watching import decisions, last_answered
+from echoic.watching import answered, last_answered
+from schemas.envelope import Output
+from schemas.learning import HeuristicFormed
 from schemas.subjects import partition_of
 
 app = new_app("watching", "What was decided, and why.")
@@ -42,7 +45,7 @@ def watch(
     agent: Agent = None,
     as_json: Json = False,
 ) -> None:
-    """Show each decision as it is made, until Ctrl-C.
+    """Show each decision as it is made, and what is learnt of models, until Ctrl-C.
 
     Examples: `echoic watch`, `echoic watch --json | jq .silence`.
     """
@@ -137,14 +140,31 @@ async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
         if not as_json:
             note(render.heading(_style()))
         count = 0
-        async for account in decisions(connection.log, agent, position):
-            if as_json:
-                print_json(accounts.as_fields(account))
-            elif account.is_final:
-                print(render.line(account, names, _style()), flush=True)
-            count += account.is_final
-            if count == limit:
-                return
+        told = Accounts()
+        async for taken, outputs in answered(connection.log, agent, position):
+            for account in told.take(taken, outputs):
+                if as_json:
+                    print_json(accounts.as_fields(account))
+                elif account.is_final:
+                    print(render.line(account, names, _style()), flush=True)
+                count += account.is_final
+                if count == limit:
+                    return
+            if not as_json:
+                names = _show_lessons(outputs, names)
+
+
+def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
+    """Show what a group taught; return the names with those of what was formed."""
+    for output in outputs:
+        message = output.message
+        if isinstance(message, HeuristicFormed):
+            names = {**names, message.heuristic_id: message.name}
+        line = lesson_lines.lesson(message, names)
+        if line is not None:
+            shown = f"{output.at.astimezone():%H:%M:%S} {render.visible(line)}"
+            print(_style().paint(shown, "dim"), flush=True)
+    return names
 
 
 async def _account(

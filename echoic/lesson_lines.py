@@ -1,0 +1,29 @@
+"""What was learnt of a model, as lines for whoever watches.
+
+Its rule: pure, one line for a message, none for what moves nothing.
+"""
+
+from echoic.explain import Names, named
+from schemas.catalogue import OutputMessage
+from schemas.learning import (
+    CandidateRefused,
+    Endorsed,
+    HeuristicFormed,
+    HeuristicReinforced,
+)
+
+
+def lesson(message: OutputMessage, names: Names) -> str | None:
+    """What a message tells of learning from models; None if nothing."""
+    match message:
+        case HeuristicFormed():
+            return f"formed {message.name}, trusted {message.confidence:.2f}"
+        case HeuristicReinforced(heuristic_id=id_, confidence=confidence):
+            return f"reinforced {named(id_, names)}, now trusted {confidence:.2f}"
+        case CandidateRefused(reason=reason, detail=detail):
+            return f"formed nothing: {reason}{f', {detail}' if detail else ''}"
+        case Endorsed(heuristic_id=id_, similarity=similarity):
+            said = f"the model said the same by itself, like {similarity:.2f}"
+            return f"endorsed {named(id_, names)}: {said}"
+        case _:
+            return None
