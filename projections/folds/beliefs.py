@@ -97,11 +97,8 @@ def ignored(
     belief: Belief, fire_id: str, place: int, learning: LearningSettings
 ) -> Belief:
     """The belief after several fires in a row were ignored, the last of them `fire_id`."""
-    belief = replace(belief, ignored=0)
-    if find(belief, fire_id, "implicit") is not None:
-        return belief
     signal = Signal(place=place, fire_id=fire_id, kind="ignored", value=0.0)
-    return _with_signal(belief, signal, learning)
+    return _with_signal(replace(belief, ignored=0), signal, learning)
 
 
 def voted(
