@@ -103,14 +103,13 @@ def rated(state: AgentState, vote: FeedbackApplied) -> AgentState:
 
 
 def felt(state: AgentState, vote: FeedbackApplied, now: datetime) -> AgentState:
-    """The state in which the voter stands to the companion as after the vote."""
-    if vote.decision_id is None:
-        return state
+    """The state in which the voter stands to the companion as after a vote on words."""
+    decision_id = vote.decision_id or ""
     stood = state.rapport.get(vote.actor, Rapport())
     if vote.aspect in _MOVES_RAPPORT:
-        stands = rapport.voted(stood, vote.decision_id, vote.value, now)
-    elif stood.deltas.get(vote.decision_id):
-        stands = rapport.voted(stood, vote.decision_id, 0.0, now)
+        stands = rapport.voted(stood, decision_id, vote.value, now)
+    elif stood.deltas.get(decision_id):
+        stands = rapport.voted(stood, decision_id, 0.0, now)
     else:
         return state
     return replace(state, rapport=state.rapport.set(vote.actor, stands))

@@ -4,7 +4,7 @@ The names X1 to X10 are those of `docs/departures.md`: ten ways in which a compa
 learns from what follows its advice learns the wrong thing.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -66,7 +66,11 @@ def tick(life: Life, seconds: float) -> Turn:
 @pytest.mark.parametrize("declared", [0.05, 0.3, 0.9, 0.95])
 def test_x1_a_vote_moves_confidence_its_own_way(declared: float) -> None:
     """What was declared is the prior: a first failure lowers it, a success lifts it."""
-    for rating, sign in (("positive", 1), ("negative", -1)):
+    votes: list[tuple[Literal["positive", "negative"], int]] = [
+        ("positive", 1),
+        ("negative", -1),
+    ]
+    for rating, sign in votes:
         life = Life()
         life.control(
             HeuristicSeeded(

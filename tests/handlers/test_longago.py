@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from handlers import longago
 from schemas.bounded import Bounded
 from schemas.decisions import HeuristicFired
-from schemas.feedback import FeedbackGiven
+from schemas.feedback import Aspect, FeedbackGiven
 from schemas.learning import FeedbackApplied, FeedbackRefused
 from schemas.results import ClockTicked
 from schemas.state import DECISION_LIMIT, Remembered
@@ -23,7 +23,9 @@ def forgetful(life: Life) -> None:
 
 
 @pytest.mark.parametrize("aspect", ["overall", "condition"])
-async def test_a_vote_on_a_forgotten_decision_is_the_same_vote(aspect: str) -> None:
+async def test_a_vote_on_a_forgotten_decision_is_the_same_vote(
+    aspect: Aspect,
+) -> None:
     """The heuristic that answered is credited as if it had been remembered."""
     lives = garden(), garden()
     for life, forgets in zip(lives, (True, False), strict=True):

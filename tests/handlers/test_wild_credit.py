@@ -11,6 +11,7 @@ import pytest
 from handlers.turns import Turn
 from schemas.decisions import HeuristicFired
 from schemas.results import ClockTicked
+from schemas.state import Belief
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, output
 
@@ -110,6 +111,10 @@ class Course:
         else:
             self._advise()
 
+    def belief(self) -> Belief:
+        """What the mind believes."""
+        return self.life.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
+
     def _fire(self) -> tuple[int, Fire]:
         recent = range(max(0, len(self.oracle.fires) - 5), len(self.oracle.fires))
         place = self.random.choice(recent)
@@ -166,7 +171,7 @@ def test_each_fire_has_one_signal_of_each_sort(seed: int) -> None:
     course = Course(seed)
     for _ in range(60):
         course.step()
-        held = course.life.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
+        held = course.belief()
         assert held.confidence == pytest.approx(course.oracle.confidence(), abs=2e-6)
 
     wanted = sorted(
@@ -175,6 +180,7 @@ def test_each_fire_has_one_signal_of_each_sort(seed: int) -> None:
         for kind, value in course.oracle.counts(fire)
     )
     found = sorted(
-        (each.fire_id, each.kind, round(each.value, 6)) for each in held.signals
+        (each.fire_id, each.kind, round(each.value, 6))
+        for each in course.belief().signals
     )
     assert found == wanted

@@ -2,14 +2,16 @@
 
 from msgspec.structs import replace
 
-from projections.folds import beliefs, raters
+from projections.folds import beliefs, controls, fires, judging, raters
 from schemas.bounded import Bounded
 from schemas.controls import HeuristicEdited, HeuristicSeeded
 from schemas.feedback import FeedbackGiven
 from schemas.learning import AdviceIgnored, FeedbackApplied
+from schemas.raters import Rater
 from schemas.results import ClockTicked
 from schemas.settings import LearningSettings
-from schemas.state import DECISION_LIMIT, Belief, Remembered
+from schemas.state import DECISION_LIMIT, STRANGER, Belief, Remembered
+from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, said
 
@@ -115,7 +117,7 @@ def test_undo_that_is_switched_off_forgets_what_was_shown() -> None:
 
 def test_a_base_is_shrunk_and_leaves_out_what_it_is_for() -> None:
     """Ten votes of no opinion stand before everybody's first."""
-    people: Bounded[str, raters.Rater] = Bounded(10)
+    people: Bounded[str, Rater] = Bounded(10)
     assert raters.base(people, "ana", "d1") == 0.0
     for place in range(10):
         people = raters.voted(people, "ana", f"d{place}", 1.0)
@@ -125,3 +127,34 @@ def test_a_base_is_shrunk_and_leaves_out_what_it_is_for() -> None:
     assert raters.share(1.0, 0.5) == 0.5
     assert raters.share(1.0, 0.9) == raters.LEAST_SHARE
     assert raters.share(-1.0, 0.9) == 1.0
+
+
+def test_nobody_remembers_what_was_never_decided() -> None:
+    """Neither a vote nor silence makes a decision of it."""
+    about = {
+        "decision_id": "long ago",
+        "fire_id": "f",
+        "heuristic_id": "h",
+        "content_hash": "c",
+    }
+    ignored = AdviceIgnored(**about, count=3)
+    vote = FeedbackApplied(**about, actor="ana", value=1.0, aspect="condition")
+
+    assert fires.ignored(STRANGER, ignored) == STRANGER
+    assert judging.noted(STRANGER, STRANGER, vote, ()) == STRANGER
+    assert judging.felt(STRANGER, vote, factories.NOON) == STRANGER
+    assert judging.earlier(STRANGER, None, vote) == ()
+    assert judging.fit(STRANGER, "h", "c") == 1.0
+
+
+def test_an_action_is_that_of_the_heuristic_as_it_stands() -> None:
+    """Of whichever pack has it; of no other, and of none that is gone."""
+    lamp = {"text": "Light!", "action": {"type": "light_on"}}
+    packs = [GARDEN, pack(heuristic("lamp", "dark", "Light!", action=lamp), name="b")]
+
+    found = controls.action(STRANGER, packs, packs[1].ids[0])
+
+    assert found is not None
+    assert found.type == "light_on"
+    assert controls.action(STRANGER, packs, GARDEN.ids[0]) is None
+    assert controls.action(STRANGER, packs, "gone") is None
