@@ -1,7 +1,8 @@
 """Conditions on a comparison under which a build shall fail: `regressed>0,flips>20`.
 
 A name is a count of flips (`flips`, `regressed`, …), a fact's change (`model_calls`,
-`spoke`, …), or `verdict`, which is compared with a word.
+`spoke`, …) or its value where it is of both sides at once (`agreement`, `drift`), or
+`verdict`, which is compared with a word.
 """
 
 import difflib
@@ -10,7 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from replay.comparing.document import Comparison
+from replay.comparing.document import Comparison, Fact
+from replay.estimation.verdicts import Verdict
 
 _FORM = re.compile(r"\s*([a-z_0-9]+)\s*(>=|<=|!=|>|<|=)\s*([-+A-Za-z_0-9.]+)\s*")
 _TESTS: Mapping[str, Callable[[float, float], bool]] = {
@@ -21,6 +23,8 @@ _TESTS: Mapping[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
 }
+_OF_BOTH = ("agreement", "drift")
+"""Facts of the two together: they have a value and no change."""
 _COUNTED = ("regressed", "improved", "unobserved", "unsupported")
 
 
@@ -64,14 +68,14 @@ def parse(text: str) -> tuple[Condition, ...]:
 def tripped(
     conditions: tuple[Condition, ...], comparison: Comparison
 ) -> tuple[str, ...]:
-    """Those conditions that hold, each with the value that made it so.
+    """Those conditions that hold, each with whom it holds of and what made it so.
 
     Raises:
         FailOnError: a condition names nothing that this comparison has.
     """
     known = _known(comparison)
     return tuple(
-        f"{condition}: {value}"
+        f"{condition}: {comparison.challenger.label} has {value}"
         for condition in conditions
         if (value := _value(condition, comparison, known)) is not None
     )
@@ -105,15 +109,24 @@ def _known(comparison: Comparison) -> dict[str, float | None]:
     return {
         "flips": float(comparison.flips_total),
         **counts,
-        **{fact.name: fact.delta for fact in comparison.facts},
+        **{fact.name: _compared(fact) for fact in comparison.facts},
         "success": comparison.estimate["difference"]["dr"],
     }
+
+
+def _compared(fact: Fact) -> float | None:
+    return fact.challenger if fact.name in _OF_BOTH else fact.delta
 
 
 def _check(condition: Condition) -> None:
     if condition.name == "verdict":
         if condition.relation not in ("=", "!="):
             raise FailOnError(f"--fail-on {condition}: compare a verdict by = or !=")
+        if condition.limit.upper() not in tuple(Verdict):
+            raise FailOnError(
+                f"--fail-on {condition}: there is no verdict {condition.limit!r}, there"
+                f" are {', '.join(Verdict)}"
+            )
         return
     try:
         float(condition.limit)
