@@ -19,7 +19,13 @@ from replay.comparing.document import (
 WORST = 6
 """How many flips are shown."""
 
-_MARKS = {"ok": "✓", "caution": "!", "refused": "✗", "invalid": "✗"}
+_STATUSES = {
+    "ok": ("✓", "passed", ""),
+    "caution": ("!", "passed with caution", "yellow"),
+    "refused": ("✗", "not passed", "red"),
+    "invalid": ("✗", "that find the log wrong", "red"),
+}
+"""How the gates of each status are told: mark, words, colour."""
 _COLOURS = {
     "BETTER": "green",
     "EQUIVALENT": "green",
@@ -126,17 +132,16 @@ def _headline(row: Headline) -> str:
 
 
 def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
+    """Their names alone: what those say that are not passed stands with the verdict."""
     gates = comparison.estimate["difference"]["gates"]
-    passed = [gate["name"] for gate in gates if gate["status"] == "ok"]
-    if passed:
-        names = ", ".join(name.replace("_", " ") for name in passed)
-        yield from wrap(f"✓ gates passed: {names}", style.width, subsequent_indent="  ")
-    for gate in gates:
-        if gate["status"] != "ok":
-            colour = "yellow" if gate["status"] == "caution" else "red"
-            name = gate["name"].replace("_", " ")
-            mark = _MARKS[gate["status"]]
-            yield style.paint(f"{mark} {name}: {gate['detail']}", colour)
+    for status, (mark, words, colour) in _STATUSES.items():
+        names = ", ".join(
+            gate["name"].replace("_", " ") for gate in gates if gate["status"] == status
+        )
+        if names:
+            text = f"{mark} gates {words}: {names}"
+            for line in wrap(text, style.width, subsequent_indent="  "):
+                yield style.paint(line, colour) if colour else line
 
 
 def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
@@ -199,6 +204,9 @@ def _amount(value: float | None, unit: str, *, signed: bool = False) -> str:
     if value is None:
         return "-"
     sign = "+" if signed else ""
+    if unit == "ms":
+        # What rounds to nothing has no sign of its own.
+        value = round(value) + 0.0
     match unit:
         case "share":
             return f"{100 * value:{sign}.1f} %"

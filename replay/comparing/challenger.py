@@ -35,6 +35,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
     found = evidence.estimate(rows, whole.wish.estimation)
     challenger = whole.strategy(index)
     fields = plain(asdict(found))
+    _name_the_challenger(fields["difference"])
     if challenger.personality is not None:
         untold.silence(fields)
     elif not is_told(found):
@@ -85,6 +86,12 @@ def comparison(whole: Whole, index: int) -> Comparison:
         weights=weights(rows),
         cassette=_cassette(lives, whole.plan.answers.mode),
     )
+
+
+def _name_the_challenger(difference: dict[str, Any]) -> None:
+    """Say challenger where the estimator, which knows logs alone, says target."""
+    for part in (*difference["gates"], *difference["reasons"]):
+        part["detail"] = part["detail"].replace("the target", "the challenger")
 
 
 def plain(value: Any) -> Any:

@@ -57,8 +57,11 @@ def self_replay(found: SelfReplay) -> Gate:
 def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -> Gate:
     """Whether a strategy's weights average what the logged probabilities entail."""
     size = abs(z)
-    average = "" if mean_weight is None else f"mean weight {mean_weight:.3f}, "
-    detail = f"{average}{size:.1f} standard errors from what p entails"
+    average = "" if mean_weight is None else f", mean weight {mean_weight:.3f}"
+    detail = (
+        "what was drawn is"
+        f" {size:.1f} standard errors off the logged probabilities{average}"
+    )
     status: Status = "ok"
     if size > limits.propensity_z_max:
         status = "invalid"
@@ -84,7 +87,7 @@ def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
         _above(value, limits.unsupported_mass_caution_max, limits.unsupported_mass_max),
         value,
         limits.unsupported_mass_max,
-        f"{value:.1%} of the {whose}'s odds lie on arms that were never played there",
+        f"{value:.1%} of what the {whose} would do could never be tried there",
     )
 
 
@@ -100,8 +103,8 @@ def flip_observations(
         _below(value, limits.flip_observations_caution, limits.flip_observations),
         value,
         limits.flip_observations,
-        f"{_count(value)} outcomes of the {whose}'s arm where the two differ"
-        f" (need {limits.flip_observations:g})",
+        f"where the two differ, the {whose}'s choice has {_count(value)} known"
+        f" outcome{'' if value == 1 else 's'} (need {limits.flip_observations:g})",
     )
 
 
@@ -117,7 +120,8 @@ def flip_sessions(
         _below(value, limits.flip_sessions_caution, limits.flip_sessions),
         value,
         limits.flip_sessions,
-        f"{value:,.0f} sessions show the {whose}'s arm where the two differ"
+        f"where the two differ, the {whose}'s choice was tried in"
+        f" {value:,.0f} session{'' if value == 1 else 's'}"
         f" (need {limits.flip_sessions:g})",
     )
 
@@ -133,7 +137,7 @@ def effective_size(
         _below(value, limits.ess_share_caution * rows, least),
         value,
         least,
-        f"worth {_count(value)} decisions of equal weight for the {whose}, of {rows:,}",
+        f"{rows:,} decisions tell of the {whose} as much as {_count(value)} of its own",
     )
 
 
@@ -145,7 +149,7 @@ def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
         _above(value, limits.weight_share_caution_max, limits.weight_share_max),
         value,
         limits.weight_share_max,
-        f"one decision has {value:.1%} of all weight for the {whose}",
+        f"the heaviest decision has {value:.1%} of the say on the {whose}",
     )
 
 
@@ -154,14 +158,14 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
     found = [k for k in (target.pareto_k, baseline.pareto_k) if k is not None]
     value = max(found, default=None)
     if value is None:
-        detail = "the largest weights are alike, or too few to have a tail"
+        detail = "no few decisions outweigh all others"
         return Gate("pareto_k", "ok", None, limits.pareto_k_max, detail)
     status: Status = "ok"
     if value >= limits.pareto_k_max:
         status = "refused"
     elif value >= limits.pareto_k_caution_max:
         status = "caution"
-    detail = f"shape of the weights' tail {value:.2f}"
+    detail = f"how far a few decisions outweigh all others: {value:.2f}"
     return Gate("pareto_k", status, value, limits.pareto_k_max, detail)
 
 
@@ -227,7 +231,7 @@ def agreement(
     # Around no difference at all, two signs are no quarrel.
     if dr * snips < 0.0 and not within:
         status = "refused"
-    detail = f"DR {dr:+.4f}, SNIPS {snips:+.4f}"
+    detail = f"estimated in two ways: doubly robust {dr:+.4f}, SNIPS {snips:+.4f}"
     return Gate("estimators_agree", status, overlap, limit, detail)
 
 

@@ -58,11 +58,20 @@ CLASSES: Mapping[str, str] = {
 """What a class of arms is called."""
 
 _GATES: Mapping[str, str] = {
+    "propensity_target": "Odds fit: challenger",
+    "propensity_baseline": "Odds fit: baseline",
+    "propensity_uniform": "Odds fit: everything",
+    "unsupported_mass": "Never tried",
+    "flip_observations": "Tried where they differ",
+    "flip_sessions": "Tried in sessions",
     "ess": "Effective sample size",
-    "pareto_k": "Pareto k",
+    "max_weight_share": "Heaviest decision",
+    "pareto_k": "Heavy tail (Pareto k)",
+    "outcome_coverage": "Outcomes known",
+    "censored": "Cut off",
     "cassette": "Recorded answers",
 }
-"""Gates whose names are no words."""
+"""Gates whose names mean little to whoever did not write them."""
 
 _ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MINUS = "\N{MINUS SIGN}"

@@ -30,9 +30,9 @@ def not_enough_overlap() -> dict[str, Any]:
         parts.gate("self_replay", "ok", 1.0, 1.0, "480/480 outputs identical"),
         parts.gate("propensity_target", "ok", 0.4, 3.0, "0.4 standard errors off"),
         parts.gate("flip_observations", "refused", 8.0, 30.0,
-              "8 outcomes of the target's arm where the two differ (need 30)"),
+              "the challenger\'s choice has 8 known outcomes (need 30)"),
         parts.gate("flip_sessions", "refused", 6.0, 15.0,
-              "6 sessions show the target's arm where the two differ (need 15)"),
+              "the challenger\'s choice was tried in 6 sessions (need 15)"),
         parts.gate("ess", "caution", 61.0, 50.0, "worth 61 decisions of equal weight, of 480"),
     )  # fmt: skip
     found = replace(

@@ -113,7 +113,7 @@ def test_the_verdict_is_readable_without_script_and_colour() -> None:
         assert reason["detail"] in words
     for gate in comparison["estimate"]["difference"]["gates"]:
         assert gate["detail"] in words
-    assert "! caution Flip observations 49 30" in words
+    assert "! caution Tried where they differ 49 30" in words
 
 
 def test_without_overlap_only_bounds_are_given() -> None:
@@ -124,7 +124,7 @@ def test_without_overlap_only_bounds_are_given() -> None:
     assert "Not enough overlap" in words
     assert "\N{MINUS SIGN}0.120 to +0.180 bounds; no value can be given" in words
     assert "+0.075" not in html
-    assert "refused Flip observations 8 30" in words
+    assert "refused Tried where they differ 8 30" in words
 
 
 def test_an_invalid_recording_shows_where_it_differs() -> None:
