@@ -3,16 +3,16 @@
 Its rule: the same whether it comes from the read models or is folded from the log.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from echoic.remembering import Remembered
-from projections.folds import beliefs
+from projections.folds import beliefs, lives
 from projections.queries import Heuristic
-from schemas.identity import heuristic_id
-from schemas.packs import Pack, content_hash, from_blob
+from schemas.packs import CompiledPack, compile_pack, from_blob
 from schemas.settings import UNSTARTED
-from schemas.state import Taught, belief_key
+from schemas.state import Taught
 from streams.log import ReadableLog
 
 
@@ -34,19 +34,29 @@ class Learnt:
     successes: int
     lifecycle: str
     content_hash: str
+    last_fired: datetime | None
+
+    def is_stale(self, now: datetime, days: float) -> bool:
+        """Whether it fired once, and then not for so many days; of 0 days never."""
+        return lives.is_stale(self.last_fired, now, days)
 
 
 async def learnt(log: ReadableLog, known: Remembered) -> list[Learnt]:
     """Every heuristic that the agent goes by: of its packs, then what it was taught."""
     refs = known.shared.packs.update(known.agent.packs)
+    blobs = [await log.blob(refs[name].digest) for name in sorted(refs)]
+    # For their words alone: nothing is matched with them here.
+    packs = [
+        compile_pack(pack, [b""] * len(pack.heuristics))
+        for pack in (from_blob(blob) for blob in blobs if blob is not None)
+    ]
+    standing = _Standing(known, packs)
     found: list[Learnt] = []
-    for name in sorted(refs):
-        blob = await log.blob(refs[name].digest)
-        if blob is not None:
-            found.extend(_of_pack(from_blob(blob), known))
+    for pack in packs:
+        found.extend(_of_pack(pack, standing))
     for domain in sorted(known.agent.shelves):
         shelf = known.agent.shelves[domain].heuristics
-        found.extend(_taught(shelf[id_], known) for id_ in sorted(shelf))
+        found.extend(_taught(shelf[id_], standing) for id_ in sorted(shelf))
     return found
 
 
@@ -66,26 +76,26 @@ def of_read_models(row: Heuristic) -> Learnt:
         successes=row.success_count,
         lifecycle=row.lifecycle,
         content_hash=row.content_hash,
+        last_fired=row.last_fired,
     )
 
 
-def _of_pack(pack: Pack, known: Remembered) -> Iterator[Learnt]:
-    for each in pack.heuristics:
-        yield _standing(
-            known,
-            id_=heuristic_id(pack.name, each.name),
+def _of_pack(compiled: CompiledPack, standing: "_Standing") -> Iterator[Learnt]:
+    pack = compiled.pack
+    for row, each in enumerate(pack.heuristics):
+        yield standing.of(
+            id_=compiled.ids[row],
             name=each.name,
             domain=pack.name,
             origin="skill_pack",
-            content=content_hash(each),
+            content=compiled.content_hashes[row],
             declared=each.confidence,
             words=(each.condition, each.when, each.action.text),
         )
 
 
-def _taught(taught: Taught, known: Remembered) -> Learnt:
-    return _standing(
-        known,
+def _taught(taught: Taught, standing: "_Standing") -> Learnt:
+    return standing.of(
         id_=taught.id,
         name=taught.name,
         domain=taught.domain,
@@ -96,35 +106,43 @@ def _taught(taught: Taught, known: Remembered) -> Learnt:
     )
 
 
-def _standing(
-    known: Remembered,
-    *,
-    id_: str,
-    name: str,
-    domain: str,
-    origin: str,
-    content: str,
-    declared: float,
-    words: tuple[str, str | None, str],
-) -> Learnt:
-    settings = known.shared.settings
-    learning = known.agent.learning(settings or UNSTARTED)
-    belief = known.agent.beliefs.get(belief_key(id_, content))
-    belief = belief or beliefs.initial(declared, learning)
-    by_hand = known.agent.frozen.get(id_, False)
-    condition, when, text = words
-    return Learnt(
-        id=id_,
-        name=name,
-        domain=domain,
-        origin=origin,
-        condition=condition,
-        when=when,
-        text=text,
-        confidence=belief.confidence,
-        declared=declared,
-        fires=belief.fire_count,
-        successes=belief.success_count,
-        lifecycle=beliefs.lifecycle(belief, by_hand, learning),
-        content_hash=content,
-    )
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """Where an agent's heuristics stand."""
+
+    known: Remembered
+    packs: Sequence[CompiledPack]
+
+    def of(
+        self,
+        *,
+        id_: str,
+        name: str,
+        domain: str,
+        origin: str,
+        content: str,
+        declared: float,
+        words: tuple[str, str | None, str],
+    ) -> Learnt:
+        """One of them, as it stands."""
+        agent = self.known.agent
+        learning = agent.learning(self.known.shared.settings or UNSTARTED)
+        belief = lives.believed(agent, self.packs, learning, id_, content)
+        by_hand = agent.frozen.get(id_, False)
+        condition, when, text = words
+        return Learnt(
+            id=id_,
+            name=name,
+            domain=domain,
+            origin=origin,
+            condition=condition,
+            when=when,
+            text=text,
+            confidence=belief.confidence,
+            declared=declared,
+            fires=belief.fire_count,
+            successes=belief.success_count,
+            lifecycle=beliefs.lifecycle(belief, by_hand, learning),
+            content_hash=content,
+            last_fired=belief.last_fired,
+        )

@@ -319,6 +319,38 @@ OPTIONS: tuple[Option, ...] = (
         "learning.gamma", number(0.001, 1), 1.0,
         "What forgetting leaves each time; 1: all."
     ),
+    Option(
+        "learning.floor", number(0, 1), 0.0,
+        "No confidence falls under this; 0: none is bounded. A pack's own constraints go"
+        " before it.",
+    ),
+    Option(
+        "learning.ceiling", number(0, 1), 1.0,
+        "No confidence rises over this; 1: none is bounded. A pack's own constraints go"
+        " before it.",
+    ),
+    Option(
+        "learning.feedback_weight", number(0.25, 2), 1.0,
+        "What multiplies the weight of people's votes. A pack's own constraints go"
+        " before it.",
+    ),
+    Option(
+        "learning.repeat_decay", number(0, 100), 0.0,
+        "k: after n approvals of a heuristic the next weighs 1/(1+k·n); 0: as much.",
+    ),
+    Option(
+        "learning.stale_days", number(0, 36_500), 30.0,
+        "A heuristic that did not fire for so many days is flagged as stale; 0: none is.",
+    ),
+    Option(
+        "learning.drift_fires", whole(0, 128), 20,
+        "So many of a heuristic's latest fires are held against all before them, and an"
+        " alarm is raised if they went otherwise; 0: none are.",
+    ),
+    Option(
+        "learning.drift_level", number(0.5, 0.999999), 0.999,
+        "How credible the interval is that they must leave for that.",
+    ),
     Option("packs", texts, (), "Folders of packs that `up` loads."),
 )  # fmt: skip
 """Every setting there is, in the order in which it is shown."""

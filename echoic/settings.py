@@ -65,6 +65,13 @@ class Settings:
     learning_preset: str
     learning_kappa: float
     learning_gamma: float
+    learning_floor: float
+    learning_ceiling: float
+    learning_feedback_weight: float
+    learning_repeat_decay: float
+    learning_stale_days: float
+    learning_drift_fires: int
+    learning_drift_level: float
     learning_calibrate_raters: str
     learning_undo_s: float
     learning_ignored_after: int
@@ -144,6 +151,13 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         learning=LearningSettings(
             kappa=settings.learning_kappa,
             gamma=settings.learning_gamma,
+            floor=settings.learning_floor,
+            ceiling=settings.learning_ceiling,
+            feedback_weight=settings.learning_feedback_weight,
+            repeat_decay=settings.learning_repeat_decay,
+            stale_days=settings.learning_stale_days,
+            drift_fires=settings.learning_drift_fires,
+            drift_level=settings.learning_drift_level,
             endorsement_cap=settings.learning_endorsement_cap,
             weights=preset.weights,
             calibrate_raters=settings.learning_calibrate_raters == "on",

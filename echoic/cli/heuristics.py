@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import uuid4
 
@@ -52,7 +53,8 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
             return await _learnt(connection)
 
     found = sorted(asyncio.run(run()), key=lambda each: (-each.fires, each.name))
-    rows = [_row(each) for each in found]
+    days, now = settings_of(data, agent).learning_stale_days, datetime.now(UTC)
+    rows = [_row(each, is_stale=each.is_stale(now, days)) for each in found]
     columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
     if as_json:
         print_json({"v": 1, "rows": [asdict(each) for each in found]})
@@ -209,7 +211,7 @@ async def _one(connection: Connection, name: str) -> Learnt:
     return known[resolve({id_: known[id_].name for id_ in known}, name)]
 
 
-def _row(each: Learnt) -> Mapping[str, object]:
+def _row(each: Learnt, *, is_stale: bool) -> Mapping[str, object]:
     return {
         "id": render.short(each.id),
         "name": each.name,
@@ -217,7 +219,7 @@ def _row(each: Learnt) -> Mapping[str, object]:
         "trust": f"{render.bar(each.confidence)} {each.confidence:.2f}",
         "declared": f"{each.declared:.2f}",
         "fires": each.fires,
-        "life": each.lifecycle,
+        "life": each.lifecycle + (", stale" if is_stale else ""),
     }
 
 

@@ -67,13 +67,11 @@ def revived(belief: Belief, declared: float, learning: LearningSettings) -> Beli
     )
 
 
-def is_stale(
-    last_fired: datetime | None, now: datetime, learning: LearningSettings
-) -> bool:
-    """Whether a heuristic that fired once has not for as long as the settings say."""
-    if last_fired is None or learning.stale_days <= 0.0:
+def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:
+    """Whether a heuristic that fired once has not for so many days; of 0 days never."""
+    if last_fired is None or days <= 0.0:
         return False
-    return now - last_fired > timedelta(days=learning.stale_days)
+    return now - last_fired > timedelta(days=days)
 
 
 def relearnt(

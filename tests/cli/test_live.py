@@ -217,7 +217,7 @@ def test_heuristic_list_shows_packs_and_lessons(live: Program) -> None:
     rows = live.here("heuristic", "list", "--agent", "anyone", "--json").json["rows"]
 
     names = {row["name"]: row for row in rows}
-    assert names["drink-soon"]["origin"] == "pack"
+    assert names["drink-soon"]["origin"] == "skill_pack"
     assert names["drink-soon"]["confidence"] == 0.8
 
 
