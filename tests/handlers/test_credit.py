@@ -1,7 +1,7 @@
 """Credit: what each source of it must not credit, mistake by mistake.
 
-The names X1 to X10 are those of `docs/departures.md`: ten ways in which a companion that
-learns from what follows its advice learns the wrong thing.
+X1 to X10 are ten ways in which a companion that learns from what follows its advice
+learns the wrong thing; none of them may happen here.
 """
 
 from typing import Any, Literal
