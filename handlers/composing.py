@@ -20,8 +20,9 @@ from schemas.decisions import (
     HeuristicFired,
     RelevantGoal,
 )
+from schemas.lessons import Lesson
 from schemas.settings import ModelSettings
-from schemas.state import Lesson, Pending
+from schemas.state import Pending
 
 _SOONEST_S = 0.001
 AFTER_ALL = -1.0

@@ -19,9 +19,9 @@ from schemas.learning import (
     HeuristicFormed,
     HeuristicReinforced,
 )
+from schemas.lessons import Forming
 from schemas.notes import Handled
 from schemas.results import ModelAnswered, ModelFailed
-from schemas.state import Forming
 from schemas.vectors import Vector
 
 FORMING_LIMIT = 16

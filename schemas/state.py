@@ -16,6 +16,7 @@ from schemas.controls import Action
 from schemas.experiments import Experiment, Variant
 from schemas.feedback import Strand
 from schemas.learning import SettingChange
+from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.raters import Rater
 from schemas.reasons import Origin, Outcome, ResponseType
 from schemas.recency import Recent
@@ -181,13 +182,6 @@ class Belief(Struct, frozen=True, kw_only=True):
     """Its latest fires and last success; None in a state of before they were kept."""
 
 
-class Reinforced(Struct, frozen=True, kw_only=True):
-    """A heuristic that says what a model had said, in the same situation."""
-
-    heuristic_id: str
-    content_hash: str
-
-
 class Prior(Struct, frozen=True, kw_only=True):
     """What heuristics of one origin are believed to be worth before any evidence."""
 
@@ -265,30 +259,6 @@ class Trigger(Struct, frozen=True, kw_only=True):
 
 
 AskStatus: TypeAlias = Literal["open", "answered", "late"]
-
-
-class Lesson(Struct, frozen=True, kw_only=True):
-    """An event, and what a model said about it: what a heuristic may be made of."""
-
-    domain: str
-    source: str
-    type: str
-    text: str
-    fields: str
-    """The event's fields, as JSON."""
-    said: str = ""
-
-
-class Forming(Struct, frozen=True, kw_only=True):
-    """A lesson that a model was asked to make a heuristic of."""
-
-    ask_id: str
-    decision_id: str
-    actor: str
-    """Who liked the answer."""
-    value: float
-    """That person's latest vote on it."""
-    lesson: Lesson
 
 
 class Pending(Struct, frozen=True, kw_only=True):

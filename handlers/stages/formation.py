@@ -12,9 +12,9 @@ import orjson
 
 from schemas import answers, conditions
 from schemas.conditions import ConditionError
+from schemas.lessons import Lesson
 from schemas.message import NAME_LIMIT
 from schemas.reasons import NotFormed, ResponseType
-from schemas.state import Lesson
 
 CONFIDENCE = 0.3
 """What a new rule is trusted with: it must prove itself before it answers."""

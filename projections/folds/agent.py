@@ -47,6 +47,7 @@ from schemas.learning import (
     OutcomeObserved,
     ProposalMade,
 )
+from schemas.lessons import Lesson
 from schemas.notes import ControlApplied, Handled
 from schemas.packs import CompiledPack
 from schemas.results import Result
@@ -55,7 +56,6 @@ from schemas.settings import UNSTARTED, LearningSettings, MindSettings
 from schemas.state import (
     AgentState,
     Belief,
-    Lesson,
     SharedState,
     Trigger,
     belief_key,

@@ -12,8 +12,9 @@ from schemas.asks import ModelAsked
 from schemas.decisions import Completed
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied
+from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.sensing import Sensed
-from schemas.state import AgentState, Forming, Lesson, Reinforced, Timer
+from schemas.state import AgentState, Timer
 
 
 def of_event(event: Sensed, domain: str) -> Lesson:

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from projections.folds import timers
 from schemas.asks import ModelAsked, Words
+from schemas.lessons import Lesson
 from schemas.state import (
     AgentState,
     AskStatus,
     Expectation,
-    Lesson,
     Pending,
     Timer,
     Trigger,

@@ -2,86 +2,35 @@
 
 from typing import Any
 
-import orjson
 import pytest
 
 from handlers.forming import FORMING_LIMIT, PATIENCE
-from handlers.turns import Turn
 from projections.folds.waits import MODEL_GRACE
 from schemas.asks import ModelAsked
-from schemas.controls import HeuristicFrozen
 from schemas.decisions import Decided
 from schemas.learning import (
     CandidateRefused,
     FeedbackApplied,
     HeuristicFormed,
-    HeuristicReinforced,
 )
 from schemas.notes import Handled
-from schemas.packs import compile_pack
 from schemas.results import ClockTicked
-from schemas.state import Taught
 from tests import factories
 from tests.factories import heuristic, pack
+from tests.handlers.forming import (
+    CONDITION,
+    EVENT,
+    GARDEN,
+    MESSAGE,
+    alive,
+    answered,
+    formed,
+    learnt,
+    liked,
+    refused,
+    rule,
+)
 from tests.life import Life, decision_id, names, one, said
-
-CONDITION = "the health of the player has become very low while food is near"
-MESSAGE = "Your health is very low now so eat what lies near you"
-EVENT = "health became very low"
-GARDEN = pack(heuristic("dusk", "the sun goes down over the hills", "Go in.", 0.8))
-WARM = 0.6
-
-
-def alive(*packs: Any, **settings: Any) -> Life:
-    """A life that forms heuristics."""
-    return Life(
-        *(packs or (GARDEN,)),
-        model=factories.MODEL,
-        **{"formation": True, "relevance": 0.0, **settings},
-    )
-
-
-def rule(**changes: Any) -> str:
-    """What a model sends that was asked for a rule."""
-    fields = {
-        "condition": CONDITION,
-        "type": "suggest",
-        "message": MESSAGE,
-        "when": "health <= 3",
-        "time": None,
-    }
-    return orjson.dumps({**fields, **changes}).decode()
-
-
-def answered(life: Life, text: str = EVENT, **fields: Any) -> str:
-    """The decision on an event that a model answered."""
-    turn = life.sense(text, **{"fields": {"health": 2}, **fields})
-    life.wait(1).answer_model(turn, "Eat something.")
-    return decision_id(turn)
-
-
-def liked(life: Life, **vote: Any) -> Turn:
-    """The vote on an answer of a model's."""
-    return life.wait(1).feedback(answered(life), **vote)
-
-
-def formed(life: Life, **changes: Any) -> Turn:
-    """What comes of a rule that a model sends."""
-    asked = liked(life)
-    return life.wait(1).answer_model(asked, rule(**changes))
-
-
-def refused(turn: Turn) -> tuple[str, str]:
-    """Why nothing was formed."""
-    assert names(turn)[-1] == "CandidateRefused"
-    message = one(turn, CandidateRefused)
-    return message.reason, message.detail
-
-
-def learnt(life: Life, domain: str = "garden") -> list[Taught]:
-    """What the agent has formed itself."""
-    shelf = life.mind.shelves.get(domain)
-    return list(shelf.heuristics.values()) if shelf else []
 
 
 def test_a_vote_for_a_model_s_words_asks_for_the_rule() -> None:
@@ -385,114 +334,6 @@ def test_without_vectors_nothing_is_formed() -> None:
     turn = life.answer_model(asked, rule())
 
     assert refused(turn)[0] == "not_embedded"
-
-
-SAME = pack(
-    heuristic("low", CONDITION, MESSAGE, WARM, when="health<=3"),
-    heuristic("other_test", CONDITION, MESSAGE, WARM, when="health <= 4"),
-    heuristic("other_words", CONDITION, "Run as far as you can.", WARM),
-)
-
-
-def test_what_is_known_already_is_reinforced() -> None:
-    """Same situation, same test, same advice: the vote counts for it, nothing is made."""
-    life = alive(SAME)
-    asked = liked(life)
-    rapport = life.mind.rapport["user"].value
-    turn = life.answer_model(asked, rule(when="health  <=  3.0"))
-
-    assert names(turn) == ["Handled", "FeedbackApplied", "HeuristicReinforced"]
-    vote, told = one(turn, FeedbackApplied), one(turn, HeuristicReinforced)
-    assert vote.heuristic_id == told.heuristic_id == SAME.ids[0]
-    assert (vote.decision_id, vote.fire_id) == (None, None)
-    assert vote.through == told.decision_id == decision_id(life.turns[2])
-    assert (told.similarity, told.action_similarity) == (1.0, 1.0)
-    held = life.belief(SAME.ids[0], SAME.content_hashes[0])
-    assert told.confidence == held.confidence == round((1.2 + 0.8) / 2.8, 6)
-    assert life.mind.rapport["user"].value == rapport
-    assert len(life.mind.beliefs) == 1
-    assert learnt(life) == []
-
-
-def test_a_formed_heuristic_is_reinforced_by_the_next_like_it() -> None:
-    """Two answers with one rule make one heuristic."""
-    life = alive()
-    first = one(formed(life), HeuristicFormed)
-
-    asked = life.wait(60).feedback(answered(life, "again health became very low"))
-    turn = life.answer_model(asked, rule())
-
-    assert one(turn, HeuristicReinforced).heuristic_id == first.heuristic_id
-    (held,) = learnt(life)
-    assert life.belief(held.id, held.content_hash).confidence == 0.5
-
-
-def test_a_changed_mind_takes_the_reinforcement_back() -> None:
-    """Later votes on that decision count for the heuristic, in the same place."""
-    life = alive(SAME)
-    asked = liked(life)
-    life.answer_model(asked, rule())
-    id_ = one(asked, FeedbackApplied).decision_id or ""
-
-    again = life.feedback(id_)
-    same = life.belief(SAME.ids[0], SAME.content_hashes[0])
-    turned = life.feedback(id_, "negative")
-
-    assert one(again, FeedbackApplied).heuristic_id == SAME.ids[0]
-    assert same.confidence == round((1.2 + 0.8) / 2.8, 6)
-    assert one(turned, FeedbackApplied).through == id_
-    held = life.belief(SAME.ids[0], SAME.content_hashes[0])
-    assert held.confidence == round(1.2 / 2.8, 6)
-    assert len(held.signals) == 1
-
-
-def test_what_a_person_froze_is_not_made_again() -> None:
-    """A twin of a frozen heuristic would be a way around the person's word."""
-    life = alive(SAME)
-    life.control(HeuristicFrozen(heuristic_id=SAME.ids[0]))
-    asked = liked(life)
-
-    turn = life.answer_model(asked, rule())
-
-    assert one(turn, HeuristicReinforced).heuristic_id == SAME.ids[0]
-    assert learnt(life) == []
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"when": None},
-        {"condition": "the rain has begun to fall on all of the dry fields here"},
-        {"message": "Leave this place at once and do not look back on your way"},
-    ],
-)
-def test_what_differs_in_one_of_the_three_is_another_heuristic(
-    changes: dict[str, Any],
-) -> None:
-    """Situation, test and advice must all agree."""
-    life = alive(pack(heuristic("low", CONDITION, MESSAGE, WARM, when="health <= 3")))
-
-    assert names(formed(life, **changes)) == ["Handled", "HeuristicFormed"]
-
-
-def test_another_domain_knows_nothing_of_it() -> None:
-    """The same rule in another domain is a heuristic of its own there."""
-    life = alive(SAME)
-    id_ = answered(life, EVENT, source="porch", type_="seen")
-    asked = life.feedback(id_)
-
-    turn = life.answer_model(asked, rule())
-
-    assert one(turn, HeuristicFormed).domain == "porch"
-    assert len(learnt(life, "porch")) == 1
-
-
-def test_a_pack_without_embedded_words_is_never_the_same() -> None:
-    """Nothing is told to say the same of which nobody knows what it says."""
-    bare = compile_pack(SAME.pack, SAME.vectors)
-    life = alive(bare)
-
-    assert names(formed(life)) == ["Handled", "HeuristicFormed"]
 
 
 def test_an_answer_that_was_never_said_teaches_nothing() -> None:
