@@ -12,7 +12,7 @@ from replay.comparing.document import Comparison, Fact, Flip
 from replay.comparing.flips import FLIP_LIMIT, matrix, order
 from replay.comparing.lanes import lanes
 from replay.comparing.life import Life
-from replay.comparing.rows import BASELINE, flip_share
+from replay.comparing.rows import BASELINE, closed_share, flip_share
 from replay.comparing.success import (
     Evidence,
     breakdown,
@@ -57,6 +57,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
             verdict,
             rows,
             (found.difference.dr, found.difference.se),
+            closed=_closed(whole, index, verdict),
             short_term_only=is_short,
             baseline=whole.strategy(),
             challenger=challenger,
@@ -132,6 +133,14 @@ def _evidence(whole: Whole, index: int) -> Evidence:
 def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
     found = (flip for result in whole.results for flip in result.flips[index - 1])
     return tuple(sorted(found, key=order))
+
+
+def _closed(whole: Whole, index: int, verdict: str) -> float | None:
+    """What no recording can show of the challenger, if that alone forbids a verdict."""
+    critical = frozenset().union(*(each.critical for each in whole.results))
+    share = closed_share(whole.decisions, index, critical)
+    most = whole.wish.estimation.limits.unsupported_mass_max
+    return share if verdict == "NOT_ENOUGH_OVERLAP" and share > most else None
 
 
 def _lives(whole: Whole, index: int) -> list[Life]:

@@ -3,8 +3,9 @@
 Decisions that ended at a gate before the strategy are none: no strategy changes them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from handlers.strategies.critical import criticality
 from replay.estimation.rows import Observation
 from replay.logged import LoggedDecision
 from replay.outcomes import UNKNOWN, Outcome
@@ -56,6 +57,36 @@ def observations(
             )
         )
     return rows
+
+
+def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:
+    """The ids of those at critical occasions, where exploration tries nothing."""
+    return frozenset(
+        each.decision_id
+        for each in decisions
+        if each.context is not None
+        and criticality(each.context, each.odds[BASELINE].greedy) is not None
+    )
+
+
+def closed_share(
+    decisions: Sequence[LoggedDecision], challenger: int, critical: Collection[str]
+) -> float:
+    """The share of what the challenger would do that no recording will ever show.
+
+    Args:
+        decisions: those that reached a strategy.
+        challenger: the index of its odds.
+        critical: the ids of those where nothing is tried.
+    """
+    closed = sum(
+        odds
+        for each in decisions
+        if each.decision_id in critical
+        for arm, odds in each.odds[challenger].arms
+        if not each.logging.get(arm)
+    )
+    return closed / len(decisions) if decisions else 0.0
 
 
 def flip_share(first: Odds, second: Odds) -> float:

@@ -16,7 +16,7 @@ from replay.comparing.document import Flip, StrategyPart
 from replay.comparing.flips import flips
 from replay.comparing.life import Curve, Life
 from replay.comparing.living import lived
-from replay.comparing.rows import asked
+from replay.comparing.rows import asked, critical
 from replay.logged import LoggedDecision, logged_state
 from replay.outcomes import OutcomeSettings
 from replay.own import Answers
@@ -56,6 +56,8 @@ class SessionResult:
     verification: Verification
     decisions: tuple[LoggedDecision, ...]
     """Those that reached a strategy, without their contexts."""
+    critical: frozenset[str]
+    """The ids of those at critical occasions."""
     chronicle: Chronicle
     flips: tuple[tuple[Flip, ...], ...]
     """Of each challenger."""
@@ -135,6 +137,7 @@ async def _read(
         recording=await _note(recording, plan),
         verification=verification,
         decisions=tuple(replace(each, context=None) for each in reached),
+        critical=critical(reached),
         chronicle=told,
         flips=tuple(
             flips(reached, index, told.outcomes, life.texts, names)
@@ -155,6 +158,7 @@ async def _unread(
         recording=await _note(recording, plan),
         verification=verification,
         decisions=(),
+        critical=frozenset(),
         chronicle=Chronicle((), {}),
         flips=((),) * len(plan.challengers),
         lives=(none,) * len(plan.challengers),

@@ -39,28 +39,40 @@ def next_steps(
     rows: Sequence[Observation],
     difference: tuple[float | None, float | None],
     *,
+    closed: float | None,
     short_term_only: bool,
     baseline: StrategyPart,
     challenger: StrategyPart,
 ) -> tuple[str, ...]:
     """What to do next, with the command where there is one.
 
-    `difference` is the measured one and its standard error, as far as told.
+    `difference` is the measured one and its standard error, as far as told. `closed` is
+    the share of what the challenger would do that no recording can show, if it is so much
+    that none decides.
     """
     steps = []
     if verdict == "INVALID":
         return ("find the cause first: `echoic replay verify`",)
     if challenger.personality is not None:
         return ("try both voices live: `echoic ab start`",)
+    live = f"`echoic ab start '{baseline.label}' '{challenger.label}'`"
+    if closed is not None:
+        return (
+            f"no recording decides it: {closed:.1%} of what {challenger.label} would do"
+            " differs at critical occasions, where exploration tries nothing",
+            f"a live experiment tells: {live}",
+        )
     if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
         steps.append(f"to decide it, record {advice(recorded_from(rows), *difference)}")
         steps.append(
             "challenger exploration at 0.2: `ECHOIC_EXPLORATION_RATE=0.2"
             f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up`"
         )
+    if baseline.config_hash == challenger.config_hash:
+        return ("these are one and the same: name another to compare with",)
     if short_term_only or verdict in ("BETTER", "EQUIVALENT"):
         steps.append(
             "the long run is not identified by a replay, a live experiment tells it:"
-            f" `echoic ab start '{baseline.label}' '{challenger.label}'`"
+            f" {live}"
         )
     return tuple(steps)

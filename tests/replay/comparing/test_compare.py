@@ -136,6 +136,22 @@ def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
     assert found.facts
 
 
+def test_what_no_exploration_would_try_is_not_asked_for(evening: Recording) -> None:
+    """Where the two differ at critical occasions, more recordings tell nothing."""
+    found = told([result(evening, "silent")], "silent").comparisons[0]
+
+    refused, live = found.next
+    assert refused.startswith("no recording decides it: 14.0% of what silent would do")
+    assert "echoic ab start 'heuristic_first' 'silent'" in live
+
+
+def test_a_strategy_beside_itself_is_told_so(evening: Recording) -> None:
+    """No experiment is proposed that could show nothing."""
+    (step,) = told([result(evening, OWN)], OWN).comparisons[0].next
+
+    assert step == "these are one and the same: name another to compare with"
+
+
 def test_several_challengers_are_counted(evening: Recording) -> None:
     """Each has a comparison of its own, in the order they were named."""
     found = told([result(evening, DARING, "silent")], DARING, "silent")
