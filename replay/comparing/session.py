@@ -25,6 +25,7 @@ from replay.standing import Standing, brought
 from replay.verify import Span, Verification, verify
 from schemas.controls import SessionStarted
 from schemas.experiments import Variant
+from schemas.message import rfc3339
 from schemas.notes import ControlApplied
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.subjects import SHARED_AGENT, parse
@@ -288,7 +289,11 @@ def _label(variant: Variant, standing: Standing) -> str:
 
 
 def in_order(results: Sequence[SessionResult]) -> list[SessionResult]:
-    """The results in an order that does not depend on how they were named."""
-    return sorted(
-        results, key=lambda each: (each.recording.agent, each.recording.digest)
-    )
+    """The results as they were lived, however they were named."""
+    return sorted(results, key=_place)
+
+
+def _place(result: SessionResult) -> tuple[str, str, str]:
+    tellings = result.chronicle.tellings
+    began = rfc3339(tellings[0].at) if tellings else ""
+    return result.recording.agent, began, result.recording.digest

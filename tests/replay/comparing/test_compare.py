@@ -1,6 +1,7 @@
 """A recording compared whole: what is said of it, and what is not."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -123,6 +124,18 @@ def test_the_order_of_recordings_changes_no_byte(evening: Recording) -> None:
     second = orjson.dumps(told([again, one], DARING).as_json())
 
     assert first == second
+
+
+def test_sessions_stand_as_they_were_lived(evening: Recording) -> None:
+    """The earliest first, whatever they are named in."""
+    from replay.comparing.session import in_order
+
+    one = result(evening, OWN)
+    tellings = one.chronicle.tellings[100:]
+    later = replace(one, chronicle=replace(one.chronicle, tellings=tellings))
+    first = replace(one, recording=replace(one.recording, digest="f" * 24))
+
+    assert in_order([later, first]) == in_order([first, later]) == [first, later]
 
 
 def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
