@@ -125,6 +125,7 @@ def compare(
     of --fail-on holds, 3 if the recording cannot be trusted.
     """
     conditions = _conditions(fail_on)
+    _can_be_written(report)
     settings = settings_of(data, agent)
     plan = Plan(
         baseline=_baseline(baseline),
@@ -258,6 +259,16 @@ def _write(file: Path, page: str) -> None:
     finally:
         draft.unlink(missing_ok=True)
     note(f"report: {file}")
+
+
+def _can_be_written(report: Path | None) -> None:
+    """Find out before the work, not after it."""
+    if report is None:
+        return
+    if report.is_dir():
+        raise EchoicError(f"--report {str(report)!r} is a folder: name a file in it")
+    if not report.parent.is_dir():
+        raise EchoicError(f"--report {str(report)!r}: there is no such folder")
 
 
 def _exit_code(found: Document, conditions: tuple[Condition, ...]) -> int:

@@ -22,7 +22,7 @@ class Progress:
     def __call__(self, count: int) -> None:
         """So many are done."""
         now = time.monotonic()
-        if now < self._next:
+        if now < self._next or not count:
             return
         self._next = now + (_TERMINAL_S if self._live else _LINES_S)
         rate = count / (now - self._started)
