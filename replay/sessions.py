@@ -104,9 +104,7 @@ async def find_session(
     for span in reversed(spans):
         if span.agent == agent and span.id.startswith(session_id):
             return span
-    raise UnknownSessionError(
-        f"agent {agent!r} has no session {session_id!r}: see `echoic session list`"
-    )
+    raise UnknownSessionError(f"agent {agent!r} has no session {session_id!r}")
 
 
 async def export(log: ReadableLog, span: SessionSpan, bringer: Bringer) -> SessionFile:

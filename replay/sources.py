@@ -122,8 +122,7 @@ async def from_range(
         return scan.recording(log)
     ends = last or "the end"
     raise RecordingError(
-        f"agent {agent!r} made no decision from sequence {first} to {ends}:"
-        " see `echoic session list`"
+        f"agent {agent!r} made no decision from sequence {first} to {ends}"
     )
 
 

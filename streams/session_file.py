@@ -153,6 +153,15 @@ def _lines(session: SessionFile) -> Iterator[object]:
     yield {"end": len(session.records), "chain": session.trailer.chain}
 
 
+def _in_words(error: Exception) -> str:
+    """What is wrong with a line, for whoever reads the file."""
+    if isinstance(error, orjson.JSONDecodeError):
+        return f"no JSON: {error}"
+    if isinstance(error, KeyError):
+        return f"without {error}"
+    return str(error)
+
+
 class _Reading:
     """A file being read, and the line where it is."""
 
@@ -179,7 +188,7 @@ class _Reading:
             raise self._failure(f"is no session file, or damaged ({error})") from error
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise self._failure(
-                f"does not have the form of its place: {error!r}"
+                f"does not have the form of its place ({_in_words(error)})"
             ) from error
 
     def _records(
@@ -226,9 +235,15 @@ class _Reading:
     def _header(self, line: dict[str, Any] | None) -> SessionHeader:
         if not isinstance(line, dict) or line.get("format") != FORMAT:
             raise self._failure("is no header: this is no session file")
-        if line["version"] != VERSION:
+        version = line["version"]
+        if isinstance(version, int) and version > VERSION:
+            raise SessionFileError(
+                f"{str(self._path)!r}, line 1: is of version {version}, this Echoic reads"
+                f" {VERSION}: a newer Echoic wrote it, read it with that one"
+            )
+        if version != VERSION:
             raise self._failure(
-                f"is of version {line['version']!r}, this program reads {VERSION}"
+                f"is of version {version!r}, this program reads {VERSION}"
             )
         return SessionHeader(
             epoch=UUID(line["epoch"]),

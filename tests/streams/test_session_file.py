@@ -205,7 +205,15 @@ END = b'{"end":%d,"chain":"c"}'
         (b"text", "line 1: is no session file"),
         (packed(b"text"), "line 1: does not have the form"),
         (packed(b"{}"), "line 1: is no header"),
-        (packed(HEADER.replace(b"1,", b"2,", 1)), "line 1: is of version 2"),
+        (
+            packed(HEADER.replace(b"1,", b"2,", 1)),
+            "version 2, this Echoic reads 1: a newer",
+        ),
+        (packed(HEADER.replace(b"1,", b"0,", 1)), "line 1: is of version 0"),
+        (
+            packed(HEADER, b'{"n":'),
+            "line 2: does not have the form of its place (no JSON",
+        ),
         (packed(HEADER, LINE % 1), "line 3: is missing: the file was cut"),
         (packed(HEADER, LINE % 1, b'{"n":2}', END % 2), "line 3: does not have"),
         (packed(HEADER, LINE % 2, LINE % 1, END % 2), "line 3: has sequence 1 after 2"),
