@@ -296,7 +296,7 @@ def test_a_model_that_never_answers_is_given_up() -> None:
     late = life.answer_model(asked, rule())
 
     assert one(ended, CandidateRefused).reason == "model_timeout"
-    assert one(ended, Decided)
+    assert "Decided" in names(ended)
     assert one(late, Handled).reason == "late"
     assert learnt(life) == []
 
