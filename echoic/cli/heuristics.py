@@ -10,7 +10,7 @@ from uuid import uuid4
 import typer
 
 from echoic import learnt, remembering, render
-from echoic.cli import learning
+from echoic.cli import learning, priors
 from echoic.cli.common import (
     Agent,
     Data,
@@ -186,6 +186,9 @@ def freeze(
 
     found = asyncio.run(run())
     print(f"{found.name} is {'released' if off else 'frozen'}")
+
+
+app.command()(priors.prior)
 
 
 async def _learnt(connection: Connection) -> list[Learnt]:

@@ -189,6 +189,32 @@ def test_a_taught_heuristic_answers_until_it_is_frozen(live: Program) -> None:
     assert said("now the oven is done with baking") == "Your cake is ready."
 
 
+def test_a_prior_is_set_and_taken_back(live: Program) -> None:
+    """Heuristics of an origin start from it as long as it stands."""
+    about = ("--agent", "primed")
+    lesson = ("heuristic", "seed", "--condition", "fog", "--say", "Slow down.")
+    assert live.here(*lesson, "--name", "fog", *about).code == 0
+
+    def trust() -> float:
+        shown = live.here("heuristic", "show", "fog", "--json", *about)
+        return float(shown.json["confidence"])
+
+    set_ = live.here("heuristic", "prior", "seeded", "--start", *about)
+    assert set_.out.strip() == "seeded heuristics start from 0.75, weight 4"
+    assert trust() == 0.75
+    assert live.here("heuristic", "prior", "seeded", "--off", *about).code == 0
+    assert trust() == 0.5
+    for wrong, because in (
+        (("pack", "--off"), "'pack' is no origin"),
+        (("seeded",), "give one of --kappa"),
+        (("seeded", "--pooled"), "fewer than 3 seeded heuristics were judged"),
+        (("seeded", "--kappa", "0"), "give 0.1 to 1000"),
+    ):
+        refused = live.here("heuristic", "prior", *wrong, *about)
+        assert refused.code != 0
+        assert because in refused.err
+
+
 def test_a_lesson_that_is_not_trusted_yet_says_so(live: Program) -> None:
     """Whoever teaches with less than the threshold hears what is missing."""
     lesson = ("heuristic", "seed", "--condition", "rain", "--say", "Take an umbrella.")
