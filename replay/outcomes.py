@@ -1,7 +1,7 @@
 """Outcomes: what each decision came to, in [0, 1], whichever arm was taken.
 
-The world is asked first: a report that names the decision, else the first of the pack's
-outcome patterns seen within its window. A person's votes are asked second. Silence has a
+The world is asked first: a report that names the decision, an undo of it, else the first of
+the pack's outcome patterns seen within its window. A person's votes are asked second. Silence has a
 value of its own, stated in the settings, where the world shows none. A window that the
 recording cuts off is censored and counts for nobody.
 """
@@ -17,7 +17,9 @@ from schemas.packs import CompiledPack
 from schemas.sensing import EventRef, Sensed
 from schemas.state import Expectation
 
-OutcomeSource = Literal["report", "pattern", "feedback", "silence", "unseen", "unknown"]
+OutcomeSource = Literal[
+    "report", "undo", "pattern", "feedback", "silence", "unseen", "unknown"
+]
 
 _REPORTED: Mapping[str, float] = {"succeeded": 1.0, "failed": 0.0}
 """Overridden and cancelled say nothing of the advice."""
@@ -125,6 +127,13 @@ class Ledger:
         case = self._cases.get(decision_id)
         if case is not None:
             case.votes[actor] = value
+
+    def undone(self, decision_id: str) -> None:
+        """Take that a person undid what a decision led to."""
+        case = self._cases.get(decision_id)
+        if case is not None and not case.is_reported:
+            case.world = (0.0, "undo")
+            self._open.pop(decision_id, None)
 
     def ended(self) -> Mapping[str, Outcome]:
         """What every decision came to, now that the recording is over."""

@@ -6,7 +6,7 @@ from typing import Any
 from replay.comparing.session import SessionResult
 from replay.estimation.calibration import calibration
 
-SEEN = ("report", "pattern", "feedback")
+SEEN = ("report", "undo", "pattern", "feedback")
 """Outcomes that somebody or something really showed."""
 
 LEAST = 10

@@ -12,7 +12,7 @@ from schemas.asks import ModelAsked
 from schemas.catalogue import OutputMessage
 from schemas.decisions import SILENT, Completed, Decided, Dropped
 from schemas.envelope import Input, Output
-from schemas.learning import FeedbackApplied
+from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.packs import CompiledPack
 from schemas.reading import read_input, read_output
 from schemas.record import Record
@@ -22,7 +22,7 @@ from schemas.subjects import parse
 from streams.order import Group
 
 _TELLING = frozenset(("decided", "completed", "dropped", "model_asked"))
-_LEARNT = "feedback_applied"
+_LEARNT = frozenset(("feedback_applied", "outcome_observed"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,8 @@ class _Writing:
                 self._end(output, message.decision_id, None, "fallback", message.reason)
             case FeedbackApplied(decision_id=str(decision_id)):
                 self.ledger.voted(decision_id, message.actor, message.value)
+            case OutcomeObserved(by="undo"):
+                self.ledger.undone(message.decision_id)
             case _:
                 pass
 
@@ -206,7 +208,7 @@ def _telling(taken: Input, event: Sensed, output: Output, decided: Decided) -> T
 
 def _matters(record: Record) -> bool:
     detail = parse(record.subject).detail
-    return detail in _TELLING or detail == _LEARNT
+    return detail in _TELLING or detail in _LEARNT
 
 
 def _read(record: Record) -> Output:

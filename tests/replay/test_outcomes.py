@@ -154,3 +154,15 @@ def test_people_may_be_asked_first(pack: CompiledPack) -> None:
     first.ledger.voted("d1", "ann", -1.0)
 
     assert (first.outcome.value, first.outcome.source) == (0.0, "feedback")
+
+
+def test_an_undo_is_a_failure_whatever_was_seen(pack: CompiledPack) -> None:
+    """Who takes the advice back says that it was none; a report goes before it."""
+    undone = Case(pack).later(5, "Drink is restored")
+    undone.ledger.undone("d1")
+    undone.ledger.undone("another")
+    reported = Case(pack).later(5, "Done", in_reply_to="d1", outcome="succeeded")
+    reported.ledger.undone("d1")
+
+    assert (undone.outcome.value, undone.outcome.source) == (0.0, "undo")
+    assert reported.outcome.value == 1.0
