@@ -1,9 +1,9 @@
 """Outcomes: what each decision came to, in [0, 1], whichever arm was taken.
 
-The world is asked first: a report that names the decision, an undo of it, else the first of
-the pack's outcome patterns seen within its window. A person's votes are asked second. Silence has a
-value of its own, stated in the settings, where the world shows none. A window that the
-recording cuts off is censored and counts for nobody.
+The world is asked first: a report that names the decision, an undo of it, else the first
+of the pack's outcome patterns seen within its window. A person's votes are asked second.
+Silence has a value of its own, stated in the settings, where the world shows none. A
+window that the recording cuts off is censored and counts for nobody.
 """
 
 from collections.abc import Iterator, Mapping
