@@ -70,7 +70,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         would_change=would_change(
             verdict,
             tried,
-            tuple(without_each(evidence, rows, whole.wish.estimation, verdict)),
+            without_each(evidence, rows, whole.wish.estimation, verdict),
         ),
         matrix=matrix(whole.decisions, index),
         flips_total=len(flips),

@@ -181,9 +181,9 @@ def sensitivity(
     """The same estimate under other values of silence, and of what is unknown."""
     quick = replace(settings, resamples=QUICK)
     trials = [
-        *((f"silence = {value:g}", _silence(value)) for value in SILENCE_VALUES),
-        ("unknown = 0", _unknown(0.0)),
-        ("unknown = 1", _unknown(1.0)),
+        *((f"silence worth {value:g}", _silence(value)) for value in SILENCE_VALUES),
+        ("all that is unknown gone badly", _unknown(0.0)),
+        ("all that is unknown gone well", _unknown(1.0)),
     ]
     for what, change in trials:
         outcomes = {id_: change(each) for id_, each in evidence.outcomes.items()}
@@ -201,17 +201,24 @@ def without_each(
     rows: Sequence[Observation],
     settings: EstimationSettings,
     verdict: str,
-) -> Iterator[tuple[str, str]]:
-    """The sessions without which the verdict would be another, and which."""
+) -> tuple[tuple[str, str], ...] | None:
+    """The sessions without which the verdict would be another, and which.
+
+    None if that was not tried: of one session, of very many, or without any value.
+    """
     sessions = sorted({row.session for row in rows})
     if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in UNTOLD:
-        return
+        return None
     quick = replace(settings, resamples=QUICK)
-    for session in sessions:
-        others = [row for row in rows if row.session != session]
-        found = str(evidence.estimate(others, quick).difference.verdict)
-        if found != verdict:
-            yield session, found
+    others = (
+        (session, [row for row in rows if row.session != session])
+        for session in sessions
+    )
+    found = (
+        (session, str(evidence.estimate(rest, quick).difference.verdict))
+        for session, rest in others
+    )
+    return tuple((session, other) for session, other in found if other != verdict)
 
 
 def breakdown(evidence: Evidence) -> tuple[Breakdown, ...]:

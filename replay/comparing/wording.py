@@ -16,21 +16,28 @@ def estimand(baseline: StrategyPart, challenger: StrategyPart) -> str:
 
 
 def would_change(
-    verdict: str, tried: Sequence[Sensitivity], left_out: Sequence[tuple[str, str]]
+    verdict: str,
+    tried: Sequence[Sensitivity],
+    left_out: Sequence[tuple[str, str]] | None,
 ) -> tuple[str, ...]:
     """Which assumptions and which sessions the verdict hangs on.
 
-    `left_out` names sessions and what the verdict would be without each.
+    `left_out` names sessions and what the verdict would be without each; None if no
+    session was left out to see.
     """
     if verdict == "INVALID":
         return ("Nothing but a recording that its own strategy reproduces.",)
     others = [each for each in tried if each.verdict != verdict]
     if not others and not left_out:
-        names = "; ".join(each.what for each in tried)
-        return (f"None of these assumptions: {names}; and no single session.",)
+        names = ", ".join(each.what for each in tried)
+        any_one = "" if left_out is None else "; and no single session"
+        return (f"None of what was tried: {names}{any_one}.",)
     return (
         *(f"With {each.what} it would be {each.verdict}." for each in others),
-        *(f"Without session {id_} it would be {other}." for id_, other in left_out),
+        *(
+            f"Without session {id_} it would be {other}."
+            for id_, other in left_out or ()
+        ),
     )
 
 
