@@ -214,6 +214,7 @@ def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
         {
             "heuristic": heuristic,
             "name": result.names.get(heuristic, heuristic),
+            "session": ", ".join(result.recording.sessions),
             "baseline": result.curves.get(heuristic, ()),
             "challenger": result.lives[index - 1].curves.get(heuristic, ()),
         }

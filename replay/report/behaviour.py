@@ -73,10 +73,17 @@ def curves(comparison: Fields) -> Html:
     found = sorted(comparison.get("curves") or (), key=_moved, reverse=True)
     if not found:
         return absent("Confidence", "No heuristic's confidence moved.")
+    sessions = len({curve.get("session") for curve in found})
     figures = [
         el(
             "figure",
-            el("figcaption", brief(short_id(curve.get("name") or curve["heuristic"]))),
+            el(
+                "figcaption",
+                brief(short_id(curve.get("name") or curve["heuristic"])),
+                el("small", f" {brief(curve['session'])}")
+                if sessions > 1 and curve.get("session")
+                else None,
+            ),
             charts.confidence(curve),
             title=brief(curve["heuristic"]),
         )

@@ -57,7 +57,7 @@ def facts(document: Fields, comparison: Fields) -> Html:
         el("h3", "What happens"),
         el(
             "table",
-            _head("", *heads, "Difference", el("span", "A over B", class_="quiet")),
+            _head("", *heads, "Difference", el("span", "A above, B below", class_="quiet")),
             el("tbody", *(
                 _row(row, el("td", pair(row.get("baseline"), row.get("challenger"),
                                         row.get("unit") or ""), class_="drawn"))
@@ -146,6 +146,8 @@ def _effect(row: Fields) -> Effect:
 def _row(row: Fields, drawn: Html) -> Html:
     # What has no unit and an interval is success, a share.
     unit = row.get("unit", "share")
+    # A fact's share is how often something happens: in per cent it is read at once.
+    unit = "percent" if unit == "share" and row["kind"] in ("fact", "imputed") else unit
     ci, low, high = row.get("ci"), row.get("low"), row.get("high")
     imputed = None if low is None or high is None else number((low, high), unit)
     return el(

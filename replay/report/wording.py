@@ -182,6 +182,8 @@ def _with_unit(size: float, unit: str, sign: str) -> str:
             return f"{sign}${size:,.2f}" if size >= 1 else f"{sign}${_plain(size)}"
         case "share":
             return f"{sign}{size:.3f}"
+        case "percent":
+            return f"{sign}{100 * size:.1f}\N{NO-BREAK SPACE}%"
         case "ms" if size >= _FINE:
             return f"{sign}{size / _FINE:.2f} s"
         case "":
