@@ -165,7 +165,7 @@ def _rises(rises: Sequence[Rise]) -> Iterator[str]:
         return
     reached = sum(each.reached_at is not None for each in rises)
     yield (
-        f"threshold     {reached} of {counted(len(rises), 'lesson')} got over"
+        f"threshold     {reached} of {counted(len(rises), 'heuristic')} got over"
         f" {rises[0].threshold:.2f}"
     )
     for each in rises[:_RISES]:

@@ -74,7 +74,7 @@ def report(
     """Report what learning did: who answered, at what cost, and how well it was known.
 
     Over time: the share that what was learnt answers, the calls of the model, how alike,
-    how trusted and how true. Then calibration, how long lessons took to be trusted, and
+    how trusted and how true. Then calibration, how long heuristics took to be trusted, and
     credit that broke a rule, looked for in the log itself: exit code 1 if there is any.
 
     Examples: `echoic learning report`, `echoic learning report evening --per 100`,

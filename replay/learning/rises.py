@@ -1,4 +1,4 @@
-"""Rises: how long each lesson took from its birth until it answers by itself."""
+"""Rises: how long each heuristic took from its birth until it answers by itself."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ _BIRTHS = ("taught", "formed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rise:
-    """One lesson that began under the threshold, and whether it got over it."""
+    """One heuristic that began under the threshold, and whether it got over it."""
 
     agent: str
     heuristic_id: str
@@ -36,7 +36,7 @@ class Rise:
 def rises(
     stories: Sequence[Story], decisions: Sequence[Sequence[int]]
 ) -> tuple[Rise, ...]:
-    """The lessons of all recordings, those of one agent in the order of time.
+    """The risen and the rising of all recordings, those of one agent in the order of time.
 
     Args:
         stories: one for each recording, in order.
@@ -58,7 +58,7 @@ def rises(
 
 @dataclass(slots=True)
 class _Climb:
-    """A lesson on its way."""
+    """A heuristic on its way."""
 
     began: float
     began_at: datetime | None
@@ -97,7 +97,7 @@ def _of_agent(parts: Sequence[tuple[Story, Sequence[int]]]) -> Iterator[Rise]:
 
 
 def _before(story: Story) -> dict[str, _Climb]:
-    """The lessons from before the recordings that have yet to get there."""
+    """Those from before the recordings that have yet to get there."""
     return {
         id_: _Climb(each.confidence, None, 0)
         for id_, each in story.begins.items()

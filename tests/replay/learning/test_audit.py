@@ -226,3 +226,22 @@ async def test_an_endorsement_of_what_was_shown_is_found() -> None:
     found = await audited(forged(file, decided, candidates=candidates))
 
     assert {fault.rule for fault in found.faults} == {"endorsed_shown"}
+
+
+async def test_silence_and_what_is_taken_back_count_by_the_rules() -> None:
+    """Advice ignored in a row, and an undo that names what it takes back."""
+    garden = pack(
+        heuristic("h", "health low", "Rest.", confidence=0.9),
+        patterns=[pattern("health", "all better", timeout_s=60.0)],
+    )
+    life = Life(garden, learning={"ignored_after": 2, "undo_s": 30.0})
+    for _ in range(2):
+        life.wait(700).sense("health low", salience=THREAT)
+        life.wait(100).sense("the wind blows", type_="thing")
+    turn = life.wait(700).sense("health low", salience=THREAT, entities=["ana"])
+    life.wait(5).sense("undo", entities=["ana"])
+    assert turn.outputs
+
+    found = await audit(recorded(life))
+
+    assert (found.credits, found.faults) == (2, ())
