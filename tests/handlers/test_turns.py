@@ -19,8 +19,7 @@ from schemas.learning import FeedbackRefused
 from schemas.notes import ControlApplied
 from schemas.reading import UnreadableOutputError, read_input
 from schemas.record import Record
-from schemas.results import ClockTicked
-from schemas.results import ModelAnswered
+from schemas.results import ClockTicked, ModelAnswered
 from schemas.state import AgentState, PartitionState, SharedState
 from schemas.subjects import SHARED_AGENT
 from tests import factories
