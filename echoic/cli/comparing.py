@@ -141,6 +141,7 @@ def compare(
     jobs = 1 if model == "requery" else jobs
     results = _results(settings, session or [], plan, progress, jobs)
     progress.done()
+    _is_within(since, results)
     found = document(results, plan, _wish(rope, results))
     _show(found, as_json=as_json)
     if report is not None:
@@ -269,6 +270,13 @@ def _can_be_written(report: Path | None) -> None:
         raise EchoicError(f"--report {str(report)!r} is a folder: name a file in it")
     if not report.parent.is_dir():
         raise EchoicError(f"--report {str(report)!r}: there is no such folder")
+
+
+def _is_within(since: int | None, results: list[SessionResult]) -> None:
+    """Where nothing is left to the challenger there is nothing to compare."""
+    last = max(each.recording.last for each in results)
+    if since is not None and since > last:
+        raise EchoicError(f"--from {since}: the last input recorded is {last}")
 
 
 def _exit_code(found: Document, conditions: tuple[Condition, ...]) -> int:

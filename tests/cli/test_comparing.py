@@ -24,6 +24,14 @@ def test_a_report_that_cannot_be_written_is_said_before_the_work(
     assert "there is no such folder" in nowhere.err
 
 
+def test_a_fork_beyond_the_recording_is_an_error(echoic: Program) -> None:
+    """All of it would stay as recorded, and nothing be said of the challenger."""
+    ran = echoic.here("replay", "compare", EVENING, "-s", "silent", "--from", "99999")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "--from 99999: the last input recorded is 1142" in ran.err
+
+
 def test_what_trips_a_build_is_named_with_its_challenger(echoic: Program) -> None:
     """Exit code 1, and the report is there all the same."""
     page = echoic.folder / "out.html"
