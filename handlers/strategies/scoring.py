@@ -54,7 +54,7 @@ def scored(
     weights: Weights,
     now: datetime | None,
 ) -> tuple[Scored, ...]:
-    """Each candidate's score; without a time nothing is recent."""
+    """Each candidate's score by a product; without a time nothing is recent."""
     return tuple([_scored(each, rank, weights, now) for each in candidates])
 
 
@@ -84,10 +84,7 @@ def factors(
 def _scored(
     candidate: HeuristicCandidate, rank: Rank, weights: Weights, now: datetime | None
 ) -> Scored:
-    base = candidate.similarity
-    if rank == "similarity":
-        return Scored(candidate.arm, base)
-    base *= candidate.confidence
+    base = candidate.similarity * candidate.confidence
     if rank == "similarity_confidence":
         return Scored(candidate.arm, round6(base))
     held = factors(candidate, weights, now)
@@ -106,13 +103,12 @@ def _recency(
 
 
 def _origin(candidate: HeuristicCandidate, weights: Weights) -> float:
-    match candidate.origin:
-        case "skill_pack":
-            return weights.origin_skill_pack
-        case "learned":
-            return weights.origin_learned
-        case "seeded":
-            return weights.origin_seeded
+    by_origin = {
+        "skill_pack": weights.origin_skill_pack,
+        "learned": weights.origin_learned,
+        "seeded": weights.origin_seeded,
+    }
+    return by_origin[candidate.origin]
 
 
 def _habituation(

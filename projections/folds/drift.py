@@ -8,6 +8,7 @@ and is made of products and quotients alone, so it is exact everywhere.
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from projections.folds import beliefs
 from schemas.numbers import round6
@@ -60,15 +61,10 @@ def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
 def interval(alpha: float, beta: float, n: int, level: float) -> tuple[int, int]:
     """The central interval of the successes among `n` fires, by Beta(alpha, beta)."""
     tail = (1.0 - level) / 2.0
-    below, low, high = 0.0, n, n
-    for successes, probability in enumerate(_beta_binomial(alpha, beta, n)):
-        below += probability
-        if below > tail and low == n:
-            low = successes
-        if below >= 1.0 - tail:
-            high = successes
-            break
-    return low, high
+    reached = list(accumulate(_beta_binomial(alpha, beta, n)))
+    low = sum(1 for each in reached if each <= tail)
+    high = sum(1 for each in reached if each < 1.0 - tail)
+    return min(low, n), min(high, n)
 
 
 def _beta_binomial(alpha: float, beta: float, n: int) -> list[float]:

@@ -81,6 +81,8 @@ def test_a_vote_does_not_hide_how_a_fire_went() -> None:
     held = lived([True] * 20 + [False] * 10, learning)
     for fire in range(20, 30):
         held = beliefs.voted(held, f"f{fire}", "ada", 1.0, 50 + fire, learning)
+    # What a model says is about no fire at all.
+    held = beliefs.endorsed(held, "d", 0.9, 90, learning)
 
     raised = drift(held, learning)
     assert raised is not None

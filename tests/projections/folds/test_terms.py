@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from immutables import Map
+from pydantic import ValidationError
 
 from projections.folds import beliefs, lives, terms
 from projections.folds.terms import FREE, Terms
 from schemas.constraints import Constraints, within
 from schemas.settings import LearningSettings
 from schemas.state import AgentState, Belief, Prior
-from tests.factories import heuristic, pack
+from tests.factories import NOON, after, heuristic, pack
 
 Said = tuple[Literal["seen", "voted"], bool, str]
 SAID: st.SearchStrategy[list[Said]] = st.lists(
@@ -182,3 +183,26 @@ def test_a_new_trial_starts_from_what_was_declared(
     assert anew.trials == held.trials + 1
     once = beliefs.observed(anew, "new", True, 99, learning)
     assert once.success_count == held.success_count + 1
+
+
+def test_a_floor_is_not_over_its_own_ceiling() -> None:
+    """Nobody can be within such bounds."""
+    with pytest.raises(ValidationError, match="the floor is over the ceiling"):
+        Constraints(floor=0.6, ceiling=0.5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "days", "stale"),
+    [
+        (30 * 86_400, 30.0, False),
+        (30 * 86_400 + 1, 30.0, True),
+        (43_201, 0.5, True),
+        (10**9, 0.0, False),
+    ],
+)
+def test_what_has_not_fired_for_long_is_stale(
+    seconds: int, days: float, stale: bool
+) -> None:
+    """By the agent's time; of zero days nothing is, and nothing that never fired."""
+    assert lives.is_stale(NOON, after(seconds), days) is stale
+    assert lives.is_stale(None, after(seconds), days) is False
