@@ -16,7 +16,7 @@ from replay.estimation.flips import (
 )
 from replay.estimation.reward import CrossFitted, cross_fitted
 from replay.estimation.values import Values, mean, paired, values
-from replay.estimation.weights import Weights, weights
+from replay.estimation.weights import Weights, unsupported, weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,17 @@ class Compared:
         """Whether the difference may have a point estimate; no difference always may."""
         both = self.target.is_identified and self.baseline.is_identified
         return both or (bool(self.columns.rows) and not self.has_flips)
+
+    @property
+    def guessed_mass(self) -> float:
+        """How far the difference may be off for what could never be played.
+
+        Where the two have the same odds, a wrong guess is the same on both sides.
+        """
+        columns = self.columns
+        missing = unsupported(columns, columns.target)
+        missing = missing + unsupported(columns, columns.baseline)
+        return mean(np.where(self.contrast.differs, missing, 0.0))
 
     @property
     def paired(self) -> Floats:

@@ -96,6 +96,7 @@ def _difference(
         doubly=around if shown else None,
         bounds=bounds,
         filled=_filled(compared, checks, settings),
+        unseen=_unseen(compared, around),
         notes=tuple(_notes(compared, around, checks)),
     )
     verdict, reasons = conclude(evidence, settings.rope)
@@ -139,6 +140,14 @@ def _filled(
     limit = settings.limits.unsupported_mass_max
     worlds = [compare(filled(compared.columns, to), limit) for to in (0.0, 1.0)]
     return tuple(_around(world, settings.resamples) for world in worlds)
+
+
+def _unseen(compared: Compared, around: Interval) -> tuple[Interval, ...]:
+    """The interval at either end of what was never played, of which a model guessed."""
+    mass = compared.guessed_mass
+    if mass == 0.0 or around.ci is None:
+        return ()
+    return around.moved(-mass), around.moved(mass)
 
 
 def _replay_gates(

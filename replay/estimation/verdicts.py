@@ -78,6 +78,9 @@ class Evidence:
     filled: tuple[Interval, ...] = ()
     """The same with all unknown outcomes taken as 0, and as 1."""
 
+    unseen: tuple[Interval, ...] = ()
+    """The same moved by all the odds on what was never played, down and up."""
+
     notes: tuple[Reason, ...] = ()
 
 
@@ -113,9 +116,12 @@ def _verdict(evidence: Evidence, rope: float) -> tuple[Verdict, Reason | None]:
     verdict, reason = _of_interval(evidence.doubly, rope)
     if refused - {"outcome_coverage"}:
         return Verdict.INCONCLUSIVE, None
+    found = verdict, reason
     if refused:
-        return _survivor(verdict, reason, evidence.filled, rope)
-    return verdict, reason
+        found = _survivor(found, evidence.filled, rope, _UNKNOWN)
+    if evidence.unseen and found[0] != Verdict.INCONCLUSIVE:
+        found = _survivor(found, evidence.unseen, rope, _UNSEEN)
+    return found
 
 
 def _of_interval(found: Interval, rope: float) -> tuple[Verdict, Reason]:
@@ -136,16 +142,29 @@ def _of_interval(found: Interval, rope: float) -> tuple[Verdict, Reason]:
     return Verdict.INCONCLUSIVE, Reason("interval_holds_zero", detail)
 
 
+_UNKNOWN = "hangs_on_unknown_outcomes", "with unknown outcomes 0, then 1"
+_UNSEEN = (
+    "hangs_on_what_was_never_played",
+    "with what was never played as bad for the target, then as good, as it could be",
+)
+
+
 def _survivor(
-    verdict: Verdict, reason: Reason, filled: tuple[Interval, ...], rope: float
+    found: tuple[Verdict, Reason],
+    worlds: tuple[Interval, ...],
+    rope: float,
+    supposed: tuple[str, str],
 ) -> tuple[Verdict, Reason]:
-    """A verdict on few known outcomes, if it is the same whatever the others were."""
-    others = [_of_interval(each, rope)[0] for each in filled]
+    """A verdict that hangs on what is not known, if it is the same whatever that was."""
+    verdict, _ = found
+    others = [_of_interval(each, rope)[0] for each in worlds]
     if verdict in others and all(each == verdict for each in others):
-        return verdict, reason
+        return found
+    code, how = supposed
     told = ", ".join(others)
-    detail = f"with unknown outcomes 0, then 1, the verdict is {told}; as is: {verdict}"
-    return Verdict.INCONCLUSIVE, Reason("hangs_on_unknown_outcomes", detail)
+    return Verdict.INCONCLUSIVE, Reason(
+        code, f"{how}, the verdict is {told}; as is: {verdict}"
+    )
 
 
 def _within_rope(bounds: tuple[float, float], rope: float) -> Reason | None:

@@ -120,6 +120,20 @@ def test_a_strategy_against_itself(rate, known):
     assert found.verdict == "EQUIVALENT"
 
 
+def test_claims_nothing_that_hangs_on_what_was_never_played():
+    """The target's gain is smaller than its odds on an arm that the log never took."""
+    rest = [row(session=f"s{i // 20}", target="c", reward=0.4) for i in range(60)]
+    log = explored(gain=0.3, flips=0.2)
+    seen, found = estimate(log, QUICK), estimate([*log, *rest], QUICK)
+
+    assert seen.difference.verdict == "BETTER"
+    assert found.difference.ci is not None
+    assert found.difference.ci[0] > 0.0
+    assert 0.02 < found.target.unsupported_mass < 0.05
+    assert found.difference.verdict == "INCONCLUSIVE"
+    assert codes(found)[0] == "hangs_on_what_was_never_played"
+
+
 def test_says_that_carry_over_could_not_be_tested():
     """Where a session has a next decision, and a value is claimed."""
     alone = [replace(each, session="") for each in explored()]

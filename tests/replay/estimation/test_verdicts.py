@@ -96,6 +96,22 @@ def test_few_outcomes_must_not_matter(filled, expected):
     assert verdict(few, gate("censored", "refused"), filled=filled)[0] == "INCONCLUSIVE"
 
 
+@pytest.mark.parametrize(
+    ("ci", "by", "expected"),
+    [
+        ((0.03, 0.1), 0.02, ("BETTER", ["interval_above_zero"])),
+        ((0.03, 0.1), 0.04, ("INCONCLUSIVE", ["hangs_on_what_was_never_played"])),
+        ((-0.01, 0.01), 0.02, ("INCONCLUSIVE", ["hangs_on_what_was_never_played"])),
+        ((-0.1, 0.01), 0.02, ("INCONCLUSIVE", ["interval_holds_zero"])),
+    ],
+)
+def test_what_was_never_played_must_not_matter(ci, by, expected):
+    """A verdict stands if it stands however that would have turned out."""
+    unseen = around(*ci).moved(-by), around(*ci).moved(by)
+
+    assert verdict(ci=ci, unseen=unseen) == expected
+
+
 def test_one_session_leaves_it_open():
     """Without an interval there is nothing to conclude from."""
     found = verdict(doubly=Interval(None, None, None))
