@@ -2,7 +2,7 @@
 
 import base64
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from handlers.consulting import Consultation
 from handlers.group import Group
@@ -20,7 +20,9 @@ from schemas.decisions import (
     HeuristicFired,
     RelevantGoal,
 )
+from schemas.learning import HeuristicFormed
 from schemas.lessons import Lesson
+from schemas.repertoire import Formed
 from schemas.settings import ModelSettings
 from schemas.state import Pending
 
@@ -190,23 +192,50 @@ def formation_asked(
     lesson: Lesson,
     patience: timedelta,
 ) -> ModelAsked:
-    """The ask to the model to make a rule of an answer; whatever is to be said is first."""
-    prompt = formation.prompt(lesson)
+    """The ask to the model to make a rule of an answer."""
+    question = formation.SYSTEM, formation.prompt(lesson)
+    return afterthought_asked(
+        group, model, "formation", decision_id, question, patience
+    )
+
+
+def afterthought_asked(
+    group: Group,
+    model: ModelSettings,
+    purpose: Literal["formation", "reflection"],
+    decision_id: str,
+    question: tuple[str, str],
+    patience: timedelta,
+) -> ModelAsked:
+    """An ask to the model that nobody waits for; whatever is to be said is first.
+
+    `question` is the system prompt and the prompt.
+    """
+    system, prompt = question
     return ModelAsked(
-        purpose="formation",
+        purpose=purpose,
         decision_id=decision_id,
         priority=AFTER_ALL,
         expires_at=group.now + patience,
         ttl_s=patience.total_seconds(),
         model=model.name,
-        system=formation.SYSTEM,
+        system=system,
         prompt=prompt,
         temperature=model.temperature,
         max_tokens=model.max_tokens,
         deadline_s=model.deadline_s,
         channel=group.settings.channel,
         response_type="suggestion",
-        request_hash=request_hash(model, formation.SYSTEM, prompt),
+        request_hash=request_hash(model, system, prompt),
+    )
+
+
+def proposed_heuristic(
+    content: Formed, domain: str, proposal_id: str
+) -> HeuristicFormed:
+    """The heuristic that an applied proposal brings."""
+    return HeuristicFormed(
+        **content.model_dump(), domain=domain, proposal_id=proposal_id
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from handlers.group import Group
 from handlers.stages import repertoire
 from handlers.stages.repertoire import Known
+from projections.folds import beliefs
 from schemas.learning import Endorsed
 from schemas.numbers import round6
 from schemas.state import Pending
@@ -32,19 +33,31 @@ NONE_ALIKE = Alike()
 
 def alike(group: Group, pending: Pending, text: str) -> Alike:
     """The heuristics of the decision's domain that say the same as a text."""
-    lesson, vector = pending.lesson, group.aids.of(text)
-    if not group.settings.endorsement or lesson is None or vector is None:
+    lesson = pending.lesson
+    if not group.settings.endorsement or lesson is None:
         return NONE_ALIKE
-    limit = group.settings.limits.endorse
-    known = repertoire.like_action(
-        group.state, group.packs, lesson.domain, vector, limit
-    )
+    known = saying(group, lesson.domain, text)
     remembered = group.state.decisions.get(pending.decision_id)
     suggested = remembered.suggested if remembered is not None else ()
     return Alike(
         shown=tuple(e.heuristic_id for e in known if e.heuristic_id in suggested),
         unseen=tuple(each for each in known if each.heuristic_id not in suggested),
     )
+
+
+def saying(group: Group, domain: str, text: str) -> list[Known]:
+    """The heuristics of a domain that say the same as a text, the most alike first."""
+    vector = group.aids.of(text)
+    if vector is None:
+        return []
+    limit = group.settings.limits.endorse
+    return repertoire.like_action(group.state, group.packs, domain, vector, limit)
+
+
+def is_endorsed(group: Group, decision_id: str, known: Known) -> bool:
+    """Whether a heuristic was endorsed at a decision, and that still can change."""
+    held = group.belief(known.heuristic_id, known.content_hash)
+    return beliefs.find(held, decision_id, "endorsement") is not None
 
 
 def endorse(group: Group, decision_id: str, found: Alike) -> None:

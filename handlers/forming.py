@@ -81,7 +81,7 @@ def _take(group: Group, forming: Forming, rule: Rule | Fault) -> None:
         fault = Fault("not_embedded", "the embedder brought no vectors of it")
         _refuse(group, forming.decision_id, fault)
         return
-    same = _same(group, forming.lesson.domain, rule, condition, action)
+    same = same_as(group, forming.lesson.domain, rule, condition, action)
     if same is None:
         group.say(_formed(forming, rule))
     else:
@@ -105,7 +105,7 @@ def _formed(forming: Forming, rule: Rule) -> HeuristicFormed:
     )
 
 
-def _same(
+def same_as(
     group: Group, domain: str, rule: Rule, condition: Vector, action: Vector
 ) -> Known | None:
     """The heuristic for the same situation, with the same test, that says the same."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from handlers import concluding, deciding, forming, proposing
+from handlers import concluding, deciding, forming, proposing, sleeping
 from handlers.group import Group
 from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
 from handlers.strategies import registry
@@ -23,6 +23,7 @@ from schemas.controls import (
     ProposalApplied,
     ProposalReverted,
     ProposalSubmitted,
+    SleepRequested,
 )
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
@@ -91,6 +92,10 @@ def _run_timers(group: Group) -> int:
             _expire(group, timer.id)
         elif timer.purpose == "formation":
             forming.give_up(group, group.state.forming[timer.id])
+        elif timer.purpose == "sleep":
+            sleeping.idle(group)
+        elif timer.purpose == "reflection":
+            sleeping.give_up(group)
         else:
             pending = group.state.pending[timer.id]
             otherwise = conclusion.given_up(pending)
@@ -130,11 +135,17 @@ def _answer(group: Group, ran: int) -> None:
             raise AssertionError("intake refuses what cannot be read")
         case ProposalSubmitted() | ProposalApplied() | ProposalReverted() as control:
             proposing.answer(group, control)
+        case SleepRequested() as control:
+            sleeping.requested(group, control)
         case control:
             _control(group, control)
 
 
 def _hear(group: Group, result: ModelAnswered | ModelFailed) -> None:
+    asleep = group.state.sleeping
+    if asleep is not None and result.ask_id == asleep.ask_id:
+        sleeping.heard(group, result)
+        return
     made = group.state.forming.get(result.ask_id)
     if made is not None:
         forming.heard(group, made, result)

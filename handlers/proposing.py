@@ -6,13 +6,15 @@ be another by then. Only what was applied last can be taken back.
 
 from collections.abc import Sequence
 
+from handlers import composing
 from handlers.group import Group
 from handlers.strategies import registry
-from projections.folds import proposals
+from projections.folds import proposals, repertoire
 from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
 from schemas.learning import ProposalMade, SettingChange
 from schemas.notes import ControlApplied, ControlRefused
 from schemas.reasons import Refusal
+from schemas.repertoire import RepertoireChange
 from schemas.state import Proposal
 from schemas.subjects import SHARED_AGENT
 from schemas.tuning import (
@@ -87,6 +89,9 @@ def _applied(group: Group, control: ProposalApplied) -> None:
     proposal = _known(group, control.proposal_id)
     if proposal.status == "applied":
         raise _RefusedError("already_applied", f"{proposal.id!r} is in force")
+    if proposal.repertoire is not None:
+        _changed(group, control, proposal.repertoire)
+        return
     _check_possible(group, proposal.changes)
     _apply(group, control, proposal.changes)
 
@@ -95,6 +100,9 @@ def _reverted(group: Group, control: ProposalReverted) -> None:
     proposal = _known(group, control.proposal_id)
     if proposal.status != "applied":
         raise _RefusedError("not_applied", f"{proposal.id!r} is not in force")
+    if proposal.repertoire is not None:
+        _changed_back(group, control, proposal.repertoire)
+        return
     newest = proposals.newest_applied(group.state)
     if newest is not None and newest.id != proposal.id:
         raise _RefusedError(
@@ -106,6 +114,38 @@ def _reverted(group: Group, control: ProposalReverted) -> None:
             f"a strategy was selected after {proposal.id!r} was applied",
         )
     _apply(group, control, proposal.changes)
+
+
+def _changed(group: Group, control: ProposalApplied, change: RepertoireChange) -> None:
+    """Let heuristics go or come, if those that it is about are what they were."""
+    outdated = repertoire.outdated(group.state, group.packs, change)
+    if outdated is not None:
+        raise _RefusedError("outdated", outdated)
+    _answered(group, control, change)
+    if change.formed is not None:
+        id_ = control.proposal_id
+        group.say(composing.proposed_heuristic(change.formed, change.domain, id_))
+
+
+def _changed_back(
+    group: Group, control: ProposalReverted, change: RepertoireChange
+) -> None:
+    moved_on = repertoire.moved_on(group.state, group.packs, change)
+    if moved_on is not None:
+        raise _RefusedError("outdated", moved_on)
+    _answered(group, control, change)
+
+
+def _answered(group: Group, control: ProposalControl, change: RepertoireChange) -> None:
+    """Say that it is done, and announce what is frozen or released by it."""
+    names = ", ".join(each.name for each in change.after)
+    detail = f"{control.proposal_id}: {change.kind} {names}"
+    done = ControlApplied(control=control.token(), detail=detail)
+    if change.going:
+        going = change.going[0]
+        group.watch(going.heuristic_id, going.content_hash, done)
+    else:
+        group.say(done)
 
 
 def _apply(

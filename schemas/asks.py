@@ -56,8 +56,9 @@ class Words(Part):
 class ModelAsked(Ask):
     """Ask the model this."""
 
-    purpose: Literal["answer", "prediction", "formation"] = "answer"
-    """`formation`: to make a heuristic of an answer that was liked."""
+    purpose: Literal["answer", "prediction", "formation", "reflection"] = "answer"
+    """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
+    again on an event of the past, or to make a heuristic of what was said each time."""
     model: Name
     system: str
     prompt: str

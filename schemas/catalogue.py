@@ -11,6 +11,7 @@ from schemas import (
     notes,
     results,
     sensing,
+    sleep,
 )
 from schemas.message import Message
 
@@ -24,6 +25,7 @@ ControlMessage: TypeAlias = (
     | controls.HeuristicSeeded
     | controls.HeuristicEdited
     | controls.HeuristicFrozen
+    | controls.SleepRequested
     | controls.PriorUpdated
     | controls.ProfileSet
     | controls.ProposalSubmitted
@@ -60,6 +62,9 @@ LearningMessage: TypeAlias = (
     | learning.CandidateRefused
     | learning.HeuristicReinforced
     | learning.Endorsed
+    | sleep.SleepBegun
+    | sleep.Reflected
+    | sleep.SleepEnded
 )
 NoteMessage: TypeAlias = (
     notes.Quarantined | notes.ControlApplied | notes.ControlRefused | notes.Handled
@@ -85,6 +90,7 @@ INPUTS: tuple[type[Message], ...] = (
     controls.HeuristicSeeded,
     controls.HeuristicEdited,
     controls.HeuristicFrozen,
+    controls.SleepRequested,
     controls.PriorUpdated,
     controls.ProfileSet,
     controls.ProposalSubmitted,
@@ -117,6 +123,9 @@ OUTPUTS: tuple[type[Message], ...] = (
     learning.CandidateRefused,
     learning.HeuristicReinforced,
     learning.Endorsed,
+    sleep.SleepBegun,
+    sleep.Reflected,
+    sleep.SleepEnded,
     notes.Quarantined,
     notes.ControlApplied,
     notes.ControlRefused,

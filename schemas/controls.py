@@ -1,11 +1,11 @@
 """What changes behaviour: every such change is an input, answered like any other."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from schemas.experiments import UnitKind, Variant
-from schemas.message import Message, Name, Part, Unit
+from schemas.message import Message, Moment, Name, Part, Unit
 from schemas.reasons import Origin, ResponseType
 from schemas.sensing import Fields
 from schemas.settings import CodeDigests, MindSettings, SessionClock
@@ -109,6 +109,18 @@ class HeuristicFrozen(Control):
     reason: str = ""
 
 
+class SleepRequested(Control):
+    """The agent is to sleep: to look back on what it did, and propose what to change."""
+
+    since: Moment | None = None
+    """Only what was decided since then is decided again."""
+    limit: int | None = Field(default=None, ge=0, le=64)
+    """How many decisions at most; as the settings say without it."""
+    apply: Literal["by_hand", "safe"] | None = None
+    """Which proposals are in force at once; as the settings say without it."""
+    by: Name = "user"
+
+
 class PriorUpdated(Control):
     """What heuristics of one origin start from is this, until there is evidence.
 
@@ -193,7 +205,6 @@ UNBUILT = (
     "fact_stated",
     "reminder_set",
     "output_interrupted",
-    "sleep_requested",
     "person_forgotten",
 )
 """Controls that the design names and nobody built yet: refused, never ignored."""

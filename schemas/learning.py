@@ -7,6 +7,7 @@ from pydantic import Field
 from schemas.feedback import Aspect
 from schemas.message import Message, Name, Part, Signed, Unit
 from schemas.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
+from schemas.repertoire import RepertoireChange
 from schemas.subjects import Kind
 from schemas.tuning import Scalar
 
@@ -93,6 +94,11 @@ class ProposalMade(Learning):
     evidence: str = ""
     figures: dict[Name, float] = Field(default_factory=dict)
     by: Name
+    repertoire: RepertoireChange | None = None
+    """What of the heuristics would change, if it is about these and not about settings."""
+    sleep_id: Name | None = None
+    applied: bool | None = None
+    """Whether it is in force at once, by the policy of the sleep that made it."""
 
 
 class LifecycleChanged(Learning):
@@ -125,6 +131,8 @@ class HeuristicFormed(Learning):
     due: str | None = None
     """When a reminder is due, in the model's words; nothing acts on it: it is said as an
     observation."""
+    proposal_id: Name | None = None
+    """The proposal that brought it, if no vote did."""
 
 
 class CandidateRefused(Learning):
@@ -133,6 +141,8 @@ class CandidateRefused(Learning):
     reason: NotFormed
     detail: str = Field(default="", max_length=2_000)
     decision_id: Name
+    sleep_id: Name | None = None
+    """The sleep in which it was considered, if no vote asked for it."""
 
 
 class HeuristicReinforced(Learning):

@@ -81,6 +81,8 @@ Refusal = Literal[
     "newer_applied",
     "experiment_running",
     "no_experiment",
+    "asleep",
+    "outdated",
 ]
 
 NotFormed = Literal[
@@ -94,6 +96,7 @@ NotFormed = Literal[
     "model_failed",
     "model_timeout",
     "crowded",
+    "known",
 ]
 """Why a model's good answer became no heuristic."""
 

@@ -134,6 +134,29 @@ class MatchLimits(Part):
     """An event is about a goal."""
 
 
+ApplyPolicy = Literal["by_hand", "safe"]
+"""Which proposals of a sleep are put in force at once: none, or those that change nothing
+that a heuristic answers today."""
+
+
+class SleepSettings(Part):
+    """How an agent looks back on what it did, while nothing happens."""
+
+    events: int = Field(default=0, ge=0, le=256)
+    """How many of the latest decisions are remembered for it; 0: none."""
+    limit: int = Field(default=16, ge=0, le=64)
+    """How many of them one sleep makes again."""
+    apply: ApplyPolicy = "by_hand"
+    auto: bool = False
+    """Whether an agent sleeps by itself."""
+    idle_s: Seconds = 1_800.0
+    """After so long without an event."""
+
+
+WAKEFUL = SleepSettings()
+"""Of an agent that remembers nothing for a sleep."""
+
+
 class MindSettings(Part):
     """Everything that shapes behaviour and is no message of its own."""
 
@@ -175,6 +198,7 @@ class MindSettings(Part):
     """Which embedder made the vectors that decide."""
     exploration: ExplorationSettings | None = None
     """None: only what the strategy says."""
+    sleep: SleepSettings = Field(default=WAKEFUL, exclude_if=WAKEFUL.__eq__)
 
 
 UNSTARTED = MindSettings(

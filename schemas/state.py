@@ -20,6 +20,7 @@ from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.raters import Rater
 from schemas.reasons import Origin, Outcome, ResponseType
 from schemas.recency import Recent
+from schemas.repertoire import RepertoireChange
 from schemas.settings import (
     LearningSettings,
     MindSettings,
@@ -27,6 +28,7 @@ from schemas.settings import (
     SessionClock,
     StrategySpec,
 )
+from schemas.sleep import Moment, Sleeping
 from schemas.vectors import Vector
 
 SEEN_LIMIT = 10_000
@@ -120,6 +122,8 @@ class Taught(Struct, frozen=True, kw_only=True):
     action_vector: Vector = b""
     """Of the text; empty if it was not embedded."""
     origin: Origin = "seeded"
+    since: datetime | None = None
+    """When it came; None in a state of before that was kept."""
 
 
 class Shelf(Struct, frozen=True, eq=False):
@@ -305,7 +309,9 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     due: datetime
     id: str
     """The fire or the ask it is about."""
-    purpose: Literal["outcome", "model", "race", "prediction", "formation"]
+    purpose: Literal[
+        "outcome", "model", "race", "prediction", "formation", "reflection", "sleep"
+    ]
 
 
 class Overrides(Struct, frozen=True, kw_only=True):
@@ -333,6 +339,10 @@ class Proposal(Struct, frozen=True, kw_only=True):
     """What was in force before it was applied, to be restored."""
     after: Overrides | None = None
     """What it put in force."""
+    repertoire: RepertoireChange | None = None
+    """What of the heuristics it would change, if it is about these."""
+    vectors: tuple[Vector, Vector] = (b"", b"")
+    """Of the condition and the words of a heuristic that would come."""
 
 
 class AgentState(Struct, frozen=True, kw_only=True):
@@ -399,6 +409,12 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """How people use to judge, by person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""
+    moments: tuple[Moment, ...] = ()
+    """The latest decisions that a sleep may make again, oldest first."""
+    sleeping: Sleeping | None = None
+    """The sleep under way."""
+    slept: Sleeping | None = None
+    """The last one that is over."""
 
     def learning(self, settings: MindSettings) -> LearningSettings:
         """The learning settings in force for the agent."""

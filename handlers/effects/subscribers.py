@@ -37,6 +37,9 @@ UNREADABLE_S = 60.0
 
 _STREAM = JStream(LOG.name, declare=False)
 _PULL = PullSub(batch_size=16, timeout=1.0)
+AFTERTHOUGHTS = ("formation", "reflection")
+"""Why models are asked what nobody waits for."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -105,7 +108,7 @@ class Effects:
 
     def _model_desk(self, ask: AskMessage) -> Desk:
         """Where an ask to a model waits."""
-        is_afterthought = isinstance(ask, ModelAsked) and ask.purpose == "formation"
+        is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
         return self._afterthoughts if is_afterthought else self._models
 
 

@@ -25,6 +25,7 @@ from projections.folds import (
     lives,
     proposals,
     sessions,
+    sleeping,
     terms,
     waits,
 )
@@ -53,6 +54,7 @@ from schemas.packs import CompiledPack
 from schemas.results import Result
 from schemas.sensing import Sensed
 from schemas.settings import UNSTARTED, LearningSettings, MindSettings
+from schemas.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state import (
     AgentState,
     Belief,
@@ -124,6 +126,9 @@ def said(
         case Completed():
             if scene.settings.formation:
                 state = lessons.completed(state, message)
+            if state.moments:
+                words = scene.aids.of(message.text)
+                state = sleeping.completed(state, message, words)
             return fires.completed(state, message)
         case Dropped():
             return fires.dropped(state, message)
@@ -183,12 +188,37 @@ def _learnt(
         case Endorsed():
             return _endorsed(state, scene, message)
         case HeuristicFormed():
-            state = heuristics.formed(state, message, scene.aids)
-            return lessons.over(state, message.decision_id)
-        case CandidateRefused():
+            return _formed(state, scene, message)
+        case CandidateRefused(sleep_id=None):
             return lessons.over(state, message.decision_id)
         case ProposalMade():
-            return proposals.made(state, message)
+            place = scene.taken.sequence
+            state = proposals.made(state, message, place, scene.aids)
+            asleep = message.sleep_id and state.sleeping
+            return sleeping.proposed(state, message) if asleep else state
+        case _:
+            return _slept(state, scene, message)
+
+
+def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentState:
+    if message.proposal_id is None:
+        state = heuristics.formed(state, message, scene.aids)
+        return lessons.over(state, message.decision_id)
+    proposal = proposals.find(state, message.proposal_id)
+    kept = proposal.vectors if proposal is not None else (b"", b"")
+    return heuristics.formed(state, message, scene.aids, kept)
+
+
+def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentState:
+    match message:
+        case SleepBegun():
+            return sleeping.begun(state, message, scene.now)
+        case Reflected():
+            return sleeping.reflected(state, message)
+        case CandidateRefused():
+            return sleeping.refused(state, message)
+        case SleepEnded():
+            return sleeping.ended(state, message, scene.now)
         case _:
             return state
 
@@ -221,6 +251,10 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
         return state
     vector = scene.aids.vector
     state = events.remembered(state, event, scene.taken.id, id_, vector)
+    if scene.settings.sleep.events:
+        how = scene.settings.sleep
+        packs, now = scene.packs, scene.now
+        state = sleeping.decided(state, packs, id_, message, event, now, how)
     if vector is None:
         return state
     return events.habituated(
@@ -253,9 +287,14 @@ def _asked(
     state: AgentState, scene: Scene, id_: str, message: ModelAsked
 ) -> AgentState:
     event, trigger, lesson = scene.taken.message, None, None
+    if message.purpose == "reflection":
+        return sleeping.asked(state, id_, message)
     if isinstance(event, FeedbackGiven):
         return lessons.asked(state, id_, message, event)
     if message.about is not None:
+        text = message.about.text
+        words = scene.aids.of(text)
+        state = sleeping.asked_about(state, message.decision_id, text, words)
         return waits.for_prediction(state, id_, message, message.about)
     if isinstance(event, Sensed):
         lesson = _lesson(scene, event)

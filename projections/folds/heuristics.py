@@ -8,6 +8,7 @@ from schemas.aids import Aids
 from schemas.controls import Action, HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.learning import HeuristicFormed
 from schemas.state import AgentState, Shelf, Taught, belief_key
+from schemas.vectors import Vector
 
 
 def find(state: AgentState, heuristic_id: str) -> Taught | None:
@@ -39,12 +40,21 @@ def seeded(state: AgentState, message: HeuristicSeeded, aids: Aids) -> AgentStat
             ),
             vector=aids.vector or b"",
             action_vector=aids.of(message.text) or b"",
+            since=state.now,
         ),
     )
 
 
-def formed(state: AgentState, message: HeuristicFormed, aids: Aids) -> AgentState:
-    """The state with one more heuristic, made of what a model had said."""
+def formed(
+    state: AgentState,
+    message: HeuristicFormed,
+    aids: Aids,
+    kept: tuple[Vector, Vector] = (b"", b""),
+) -> AgentState:
+    """The state with one more heuristic, made of what a model had said.
+
+    `kept` are the vectors of condition and words, if they were made earlier.
+    """
     condition, when, text = message.condition, message.when, message.text
     return _put(
         state,
@@ -60,11 +70,23 @@ def formed(state: AgentState, message: HeuristicFormed, aids: Aids) -> AgentStat
             declared=message.confidence,
             urgency=0.0,
             content_hash=content_hash(condition, when, text, None),
-            vector=aids.of(condition) or b"",
-            action_vector=aids.of(text) or b"",
+            vector=aids.of(condition) or kept[0],
+            action_vector=aids.of(text) or kept[1],
             origin=message.origin,
+            since=state.now,
         ),
     )
+
+
+def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
+    """The state without a heuristic; what was learnt of it stays, should it come again."""
+    held = find(state, heuristic_id)
+    if held is None:
+        return state
+    left = state.shelves[held.domain].heuristics.delete(heuristic_id)
+    if left:
+        return replace(state, shelves=state.shelves.set(held.domain, Shelf(left)))
+    return replace(state, shelves=state.shelves.delete(held.domain))
 
 
 def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentState:

@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import lives, terms
+from projections.folds import lives, repertoire, terms
+from schemas.aids import Aids
 from schemas.controls import ProposalApplied, ProposalReverted
 from schemas.learning import ProposalMade, SettingChange
 from schemas.packs import CompiledPack
+from schemas.repertoire import RepertoireChange
 from schemas.settings import MindSettings
 from schemas.state import AgentState, Belief, Overrides, Proposal
 from schemas.tuning import LEARNING, learning_with, strategy_with
+from schemas.vectors import Vector
 
 PROPOSAL_LIMIT = 64
 """How many proposals an agent keeps; the oldest that is not in force goes first."""
@@ -27,20 +30,29 @@ def find(state: AgentState, proposal_id: str) -> Proposal | None:
 
 
 def newest_applied(state: AgentState) -> Proposal | None:
-    """The proposal that was applied last, of those in force."""
-    applied = [each for each in state.proposals if each.status == "applied"]
+    """The proposal of other settings that was applied last, of those in force."""
+    of_settings = (each for each in state.proposals if each.repertoire is None)
+    applied = [each for each in of_settings if each.status == "applied"]
     return max(applied, key=lambda each: each.place, default=None)
 
 
-def made(state: AgentState, message: ProposalMade) -> AgentState:
-    """The state with one more proposal."""
+def made(
+    state: AgentState, message: ProposalMade, place: int, aids: Aids
+) -> AgentState:
+    """The state with one more proposal, which a policy may have put in force at once."""
+    change = message.repertoire
     proposal = Proposal(
         id=message.proposal_id,
         changes=message.changes,
         evidence=message.evidence,
         figures=Map(message.figures),
         by=message.by,
+        repertoire=change,
+        vectors=_vectors(change, aids),
     )
+    if change is not None and message.applied:
+        proposal = replace(proposal, status="applied", place=place)
+        state = repertoire.applied(state, change)
     return replace(state, proposals=_bounded((*state.proposals, proposal)))
 
 
@@ -55,6 +67,10 @@ def applied(
     proposal = find(state, message.proposal_id)
     if proposal is None:
         return state
+    change = proposal.repertoire
+    if change is not None:
+        proposal = replace(proposal, status="applied", place=place)
+        return repertoire.applied(_with(state, proposal), change)
     before, after = in_force(state), proposed(state, proposal.changes, settings)
     proposal = replace(
         proposal, status="applied", place=place, before=before, after=after
@@ -70,9 +86,12 @@ def reverted(
 ) -> AgentState:
     """The state that goes by what was in force before a proposal."""
     proposal = find(state, message.proposal_id)
-    if proposal is None or proposal.before is None:
+    if proposal is None:
         return state
     state = _with(state, replace(proposal, status="reverted"))
+    if proposal.repertoire is not None:
+        return repertoire.reverted(state, proposal.repertoire)
+    assert proposal.before is not None
     return _going_by(state, proposal.before, settings, packs)
 
 
@@ -123,6 +142,13 @@ def _going_by(
         )
 
     return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
+
+
+def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vector]:
+    formed = change.formed if change is not None else None
+    if formed is None:
+        return b"", b""
+    return aids.of(formed.condition) or b"", aids.of(formed.text) or b""
 
 
 def _with(state: AgentState, proposal: Proposal) -> AgentState:

@@ -1,0 +1,66 @@
+"""Changes of the repertoire: put in force, and taken back exactly.
+
+A heuristic that goes is frozen by hand for the agent; one that comes is said by its own
+message. What was learnt of either stays where it is: evidence belongs to a content.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from projections.folds import heuristics
+from projections.folds.controls import content_in_force
+from schemas.packs import CompiledPack
+from schemas.repertoire import RepertoireChange, Stand
+from schemas.state import AgentState
+
+
+def applied(state: AgentState, change: RepertoireChange) -> AgentState:
+    """The state in which what goes is gone."""
+    frozen = state.frozen
+    for each in change.going:
+        frozen = frozen.set(each.heuristic_id, True)
+    return replace(state, frozen=frozen)
+
+
+def reverted(state: AgentState, change: RepertoireChange) -> AgentState:
+    """The state in which what went is back, and what came is gone."""
+    frozen = state.frozen
+    for each in change.going:
+        frozen = frozen.delete(each.heuristic_id)
+    state = replace(state, frozen=frozen)
+    if change.formed is None:
+        return state
+    return heuristics.forgotten(state, change.formed.heuristic_id)
+
+
+def outdated(
+    state: AgentState, packs: Sequence[CompiledPack], change: RepertoireChange
+) -> str | None:
+    """Why a change cannot be put in force any more; None if it can."""
+    for each in change.before:
+        if not _is_same(state, packs, each):
+            return f"{each.name!r} is not what it was"
+        if each.heuristic_id in state.frozen:
+            return f"{each.name!r} is frozen"
+    formed = change.formed
+    if formed is not None and heuristics.find(state, formed.heuristic_id) is not None:
+        return f"{formed.name!r} is there already"
+    return None
+
+
+def moved_on(
+    state: AgentState, packs: Sequence[CompiledPack], change: RepertoireChange
+) -> str | None:
+    """Why a change cannot be taken back any more; None if all is as it left it."""
+    for each in change.going:
+        if not _is_same(state, packs, each) or each.heuristic_id not in state.frozen:
+            return f"{each.name!r} was changed or released since"
+    if change.formed is not None and not _is_same(state, packs, change.after[-1]):
+        return f"{change.formed.name!r} was edited since"
+    return None
+
+
+def _is_same(state: AgentState, packs: Sequence[CompiledPack], stand: Stand) -> bool:
+    content_hash = content_in_force(state, packs, stand.heuristic_id)
+    return content_hash == stand.content_hash
