@@ -128,8 +128,8 @@ def plot(
     marks = _marks(moves, columns)
     yield f"{'':>{_AXIS}}{marks}".rstrip()
     yield f"{'':>{_AXIS}}{_times(moves, columns)}"
-    for line in _legend(marks, threshold, columns):
-        yield f"{'':>{_AXIS}}{line}"
+    for text in _legend(marks, threshold, columns):
+        yield f"{'':>{_AXIS}}{text}"
 
 
 def _drawn(

@@ -11,6 +11,7 @@ from projections.folds import (
     terms,
     timers,
 )
+from schemas.aids import Aids
 from schemas.controls import (
     HeuristicEdited,
     HeuristicFrozen,
@@ -68,7 +69,7 @@ def test_an_unknown_heuristic_is_left_alone() -> None:
     edited = HeuristicEdited(heuristic_id="h", text="x")
     released = HeuristicFrozen(heuristic_id="h", frozen=False)
 
-    assert heuristics.edited(state, edited, None) == state
+    assert heuristics.edited(state, edited, Aids()) == state
     assert heuristics.frozen(state, released) == state
     assert terms.declared(state, (), "h") == 0.5
     assert controls.content_in_force(state, (), "h") is None
