@@ -1,18 +1,22 @@
 """Calling a language model: one request, one completion or one named failure.
 
-litellm speaks to every provider. It takes seconds to import, so that happens in a
-thread when a model is first needed; and it never fetches its price list.
+litellm speaks to every provider. It takes seconds to import and long for its first call,
+so both happen in a thread when a model is first needed; and it never fetches its prices.
 """
 
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
 from schemas.asks import ModelAsked
+
+_NOBODY = "http://127.0.0.1:0/v1"
+"""Where no model can be: connecting fails at once."""
 
 FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
 
@@ -128,7 +132,24 @@ def _import_litellm() -> ModuleType:
     }
     for name, value in settings.items():
         setattr(litellm, name, value)
+    asyncio.run(_rehearse(litellm))
     return litellm
+
+
+async def _rehearse(litellm: ModuleType) -> None:
+    """Let the first call be one to nobody.
+
+    What litellm does for the first time only would hold up the mind for half a second.
+    """
+    with suppress(Exception):
+        await litellm.acompletion(
+            model="openai/nobody",
+            messages=[{"role": "user", "content": "Is anybody there?"}],
+            timeout=1.0,
+            api_base=_NOBODY,
+            api_key="none",
+            max_retries=0,
+        )
 
 
 def _failure(litellm: ModuleType, error: Exception) -> ModelError:
