@@ -17,7 +17,7 @@ from pathlib import Path
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import live, logged, offline
+from bench import hanging, live, logged, offline
 from echoic.process import prepare
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -60,6 +60,10 @@ async def measure(events: int) -> Figures:
             seen, stored = await live.latency(rig, rate)
             figures[f"latency_{rate}"] = _latency(seen)
             _say(f"  of it within the broker and the worker: {_latency(stored)}")
+        _say("heuristics' latency without a model, and while one hangs")
+        found = await hanging.measured(rig)
+        figures["latency_without_model"] = _latency(found.without)
+        figures["latency_while_model_hangs"] = _latency(found.hangs)
     figures["worker_rss_mb"] = round(large.rss_mb)
     figures["cli_first_output_ms"] = round(offline.first_output_ms())
     return figures

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
+import orjson
 import psutil  # type: ignore[import-untyped]  # has no types
 
 from bench import bare, world
 from bench.rig import Rig, answered, child, load_pack, rate, rig, store, written
-from schemas.record import Wire
+from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
 
 BARE_INPUTS = 20_000
@@ -79,19 +80,28 @@ async def throughput(running: Rig, count: int) -> Throughput:
     return Throughput(await rate(running, first, count), rss / 2**20)
 
 
-async def latency(running: Rig, per_s: int) -> tuple[Latency, Latency]:
+async def latency(
+    running: Rig,
+    per_s: int,
+    *,
+    worker: Sequence[str] = ("bench.worker",),
+    path: str = "",
+    seed: int = 0,
+) -> tuple[Latency, Latency]:
     """From publishing to the decision as a follower gets it, and as the broker stores it.
 
     The second is the broker's time of the decision minus that of its event in the log.
-    Events come in an open loop: whoever is late does not slow them down.
+    Events come in an open loop: whoever is late does not slow them down. With a path,
+    only decisions that took it count.
     """
-    events = world.events(int(per_s * (LATENCY_S + WARM_UP_S)), seed=per_s)
+    events = world.events(int(per_s * (LATENCY_S + WARM_UP_S)), seed=per_s + seed)
     after = await running.log.last_sequence(">")
-    async with child(running, "bench.worker"):
+    async with child(running, *worker):
         seeing = asyncio.create_task(_see(running, after, len(events)))
         published = await _publish(running, events, per_s)
         seen = await asyncio.wait_for(seeing, PATIENCE_S)
     counted = [event.id for event in events[int(per_s * WARM_UP_S) :]]
+    counted = [id_ for id_ in counted if path in ("", seen[id_].path)]
     on_the_wire = [seen[id_].at_ns - published[id_] for id_ in counted]
     at_the_broker = [seen[id_].decided_ns - seen[id_].arrived_ns for id_ in counted]
     return _percentiles(on_the_wire), _percentiles(at_the_broker)
@@ -105,6 +115,7 @@ class _Seen:
     decided_ns: int
     arrived_ns: int
     """When its event came into the log."""
+    path: str
 
 
 async def _publish(
@@ -124,19 +135,23 @@ async def _publish(
 
 async def _see(running: Rig, after: int, count: int) -> dict[str, _Seen]:
     """Follow decisions until all events have one."""
-    decided: dict[str, tuple[int, int]] = {}
+    decided: dict[str, tuple[int, Record]] = {}
     async with aclosing(running.log.follow(DECIDED, after, 1000)) as following:
         async for records in following:
             now = time.time_ns()
             for record in records:
-                decided[record.headers["ce-causeid"]] = (now, record.time_ns)
+                decided[record.headers["ce-causeid"]] = (now, record)
             if len(decided) >= count:
                 break
     arrivals = await _arrivals(running, after)
     return {
-        id_: _Seen(at_ns, decided_ns, arrivals[id_])
-        for id_, (at_ns, decided_ns) in decided.items()
+        id_: _Seen(at_ns, record.time_ns, arrivals[id_], _path(record))
+        for id_, (at_ns, record) in decided.items()
     }
+
+
+def _path(decided: Record) -> str:
+    return str(orjson.loads(decided.body)["path"])
 
 
 async def _arrivals(running: Rig, after: int) -> dict[str, int]:

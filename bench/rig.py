@@ -65,12 +65,15 @@ async def rig() -> AsyncIterator[Rig]:
 
 
 @asynccontextmanager
-async def child(rig: Rig, module: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def child(
+    rig: Rig, module: str, *arguments: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process that connects to the server; it has said that it is ready."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         module,
+        *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
@@ -90,10 +93,14 @@ async def child(rig: Rig, module: str) -> AsyncIterator[asyncio.subprocess.Proce
         await process.wait()
 
 
+def given_credentials() -> Credentials:
+    """In the child: what the parent gave it to connect by; to be called once."""
+    return Credentials(**orjson.loads(sys.stdin.readline()))
+
+
 async def connected_child() -> Client:
     """In the child: the connection that the parent's credentials give."""
-    fields = orjson.loads(sys.stdin.readline())
-    return await connect(Credentials(**fields), "bench child")
+    return await connect(given_credentials(), "bench child")
 
 
 async def load_pack(rig: Rig, heuristics: int) -> None:

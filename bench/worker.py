@@ -10,7 +10,7 @@ from echoic.process import prepare
 from handlers.aids import Bringer, PackLibrary
 from handlers.worker.loop import Worker
 from schemas.controls import MindStarted
-from schemas.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.settings import CodeDigests, MatchLimits, MindSettings, ModelSettings
 from streams.append import JetStreamWriter
 from streams.checkpoints import JetStreamCheckpoints
 from streams.migrate import epoch_of
@@ -38,8 +38,8 @@ async def main() -> None:
     await client.close()
 
 
-def started() -> MindStarted:
-    """The settings as they are if nobody says otherwise."""
+def started(model: str | None = None) -> MindStarted:
+    """The settings as they are if nobody says otherwise; with a model, it is asked."""
     made_by = embedder("wordllama")
     limits = MatchLimits(
         match=made_by.limits.match,
@@ -47,7 +47,11 @@ def started() -> MindStarted:
         endorse=made_by.limits.endorse,
     )
     return MindStarted(
-        settings=MindSettings(limits=limits, embedder=made_by.name),
+        settings=MindSettings(
+            limits=limits,
+            embedder=made_by.name,
+            model=ModelSettings(name=model) if model else None,
+        ),
         digests=CodeDigests(version=version("echoic"), embedder=made_by.digest),
     )
 

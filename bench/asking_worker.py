@@ -1,0 +1,71 @@
+"""A worker and its effects in one process, as an instance runs them.
+
+    python -m bench.asking_worker [URL]
+
+With the URL of a model's API it asks that; without, System 2 is off.
+"""
+
+import asyncio
+import signal
+import sys
+from contextlib import AsyncExitStack
+
+from bench.rig import given_credentials
+from bench.worker import started
+from echoic.embedders import embedder
+from echoic.process import prepare
+from handlers.aids import Bringer, PackLibrary
+from handlers.broker import faststream_broker, start, stop
+from handlers.effects.models import LiteLLM
+from handlers.effects.performing import Performer
+from handlers.effects.subscribers import Effects
+from handlers.worker.loop import Worker
+from streams.append import JetStreamWriter
+from streams.checkpoints import JetStreamCheckpoints
+from streams.connection import connect
+from streams.consumers import prepare_consumers
+from streams.migrate import epoch_of
+from streams.read import JetStreamReader
+
+MODEL = "openai/hangs"
+
+
+async def main() -> None:
+    """Answer all inputs and perform all asks until terminated."""
+    prepare()
+    base = sys.argv[1] if len(sys.argv) > 1 else None
+    credentials = given_credentials()
+    client = await connect(credentials, "bench child")
+    log, writer = (
+        JetStreamReader(client, await epoch_of(client)),
+        JetStreamWriter(client),
+    )
+    made_by = embedder("wordllama")
+    worker = Worker(
+        log,
+        writer,
+        Bringer(made_by, PackLibrary(log, made_by)),
+        started(MODEL if base else None),
+        checkpoints=JetStreamCheckpoints(client),
+    )
+    model = LiteLLM(base, "none") if base else None
+    await prepare_consumers(client)
+    broker = faststream_broker(credentials)
+    effects = Effects(Performer(log=log, writer=writer, outlet=client, model=model))
+    effects.subscribe(broker)
+    async with AsyncExitStack() as stack:
+        if model is not None:
+            await model.prepare()
+        running = asyncio.create_task(worker.run())
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+        stack.push_async_callback(stop, broker)
+        await start(broker)
+        await stack.enter_async_context(effects.serving())
+        await worker.ready.wait()
+        print("ready", flush=True)
+        await asyncio.gather(running, return_exceptions=True)
+    await client.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
