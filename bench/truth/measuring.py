@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from statistics import fmean
 
-from bench.truth.playing import AGENT, Game, played, settings_for
+from bench.in_memory import AGENT
+from bench.truth.playing import Game, played, settings_for
 from replay.comparing.chronicle import chronicle
 from replay.comparing.rows import asked, observations
 from replay.comparing.session import with_packs

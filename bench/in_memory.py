@@ -1,0 +1,164 @@
+"""The mind itself in memory: no broker, no clock, no process of its own.
+
+Whoever plays moves the time and puts inputs in; ids derive from a name, so the same
+inputs make the same log to the byte. It comes back as a session file.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import orjson
+
+from echoic import packs
+from echoic.embedders import embedder
+from handlers import turns
+from handlers.turns import Turn
+from schemas import checkpoint
+from schemas.aids import Aids, embedded
+from schemas.catalogue import InputMessage
+from schemas.controls import MindStarted, PackLoaded
+from schemas.packs import CompiledPack, Pack, to_blob
+from schemas.reading import read_input
+from schemas.record import Record, Wire, nanoseconds
+from schemas.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.state import PartitionState
+from schemas.subjects import SHARED_AGENT, input_subject, partition_of
+from schemas.vectors import Embedder
+from schemas.writing import write_input
+from streams.session_file import SessionFile, SessionHeader, SessionTrailer
+
+AGENT = "companion"
+BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a mind begins with."""
+
+    name: str
+    """All ids derive from it."""
+    bench: str
+    pack: Pack
+    settings: MindSettings
+
+
+def settings_for(seed: str, **changes: object) -> MindSettings:
+    """A mind's settings with the embedder's own limits, and no model unless named."""
+    limits = embedder("wordllama").limits
+    return MindSettings.model_validate(
+        {
+            "limits": MatchLimits(
+                match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
+            ),
+            "embedder": "wordllama",
+            "seed": seed,
+            **changes,
+        }
+    )
+
+
+class InMemoryMind:
+    """Stands where broker and worker would, and keeps every message."""
+
+    def __init__(self, setting: Setting, answered: Callable[[Turn], None]) -> None:
+        """`answered` is called with each turn, and may put in what follows from it."""
+        self.seconds = 0.0
+        """The time, from `BASE`."""
+        self._setting = setting
+        self._answered = answered
+        self._partition = partition_of(AGENT)
+        self._epoch: UUID = uuid5(NAMESPACE_URL, setting.name)
+        self._embedder: Embedder = embedder("wordllama")
+        self._pack: CompiledPack = packs.compile_with(setting.pack, self._embedder)
+        self._state = PartitionState()
+        self._records: list[Record] = []
+        self._sequence = 0
+        self._begin()
+
+    @property
+    def state(self) -> PartitionState:
+        """What the mind knows by now."""
+        return self._state
+
+    def publish(self, wire: Wire) -> None:
+        """Take in what a sensor publishes."""
+        _, agent, source, type_ = wire.subject.split(".")
+        subject = input_subject(self._partition, agent, "sensor", f"{source}.{type_}")
+        at = datetime.fromisoformat(wire.headers["ce-time"])
+        self.seconds = max(self.seconds, (at - BASE).total_seconds())
+        self._take(Wire(subject, wire.headers, wire.body))
+
+    def tell(self, message: InputMessage, agent: str = AGENT) -> None:
+        """Take in an input of ours."""
+        id_ = str(uuid5(self._epoch, f"own-{self._sequence}"))
+        self._take(
+            write_input(
+                message,
+                agent=agent,
+                partition=self._partition,
+                id_=id_,
+                source=f"/bench/{self._setting.bench}",
+            )
+        )
+
+    def recorded(self) -> SessionFile:
+        """Everything since the beginning, with the state before it."""
+        return SessionFile(
+            header=SessionHeader(
+                epoch=self._epoch,
+                agent=AGENT,
+                session_id=self._setting.name,
+                partition=self._partition,
+                first=self._records[0].sequence,
+                last=self._state.position,
+                checkpoint=orjson.loads(checkpoint.dump(self._start)),
+            ),
+            records=tuple(self._records),
+            blobs={self._pack.digest: to_blob(self._pack.pack)},
+            trailer=SessionTrailer(
+                messages=len(self._records), chain=self._state.agents[AGENT].chain
+            ),
+        )
+
+    def _begin(self) -> None:
+        digests = CodeDigests(
+            version=self._setting.bench, embedder=self._embedder.digest
+        )
+        started = MindStarted(settings=self._setting.settings, digests=digests)
+        self.tell(started, SHARED_AGENT)
+        pack = self._pack.pack
+        self.tell(
+            PackLoaded(
+                name=pack.name, pack_version=pack.version, digest=self._pack.digest
+            ),
+            SHARED_AGENT,
+        )
+        self._start = checkpoint.of_agent(self._state, AGENT)
+        self._records.clear()
+
+    def _take(self, wire: Wire) -> None:
+        taken = read_input(self._stored(wire))
+        need = turns.needs(taken)
+        further = [embedded(text) for text in need.further]
+        made = self._embedder.embed(further) if further else []
+        aids = Aids(
+            vector=None if need.text is None else self._embedder.embed([need.text])[0],
+            packs={self._pack.digest: self._pack},
+            vectors=dict(zip(further, made, strict=True)),
+        )
+        turn = turns.answer(self._state, taken, aids, self._epoch)
+        self._state = turn.state
+        for output in turn.outputs:
+            self._stored(
+                Wire(output.record.subject, output.record.headers, output.record.body)
+            )
+        self._answered(turn)
+
+    def _stored(self, wire: Wire) -> Record:
+        self._sequence += 1
+        at = nanoseconds(BASE + timedelta(seconds=self.seconds))
+        record = Record(wire.subject, wire.headers, wire.body, self._sequence, at)
+        self._records.append(record)
+        return record
