@@ -351,6 +351,21 @@ OPTIONS: tuple[Option, ...] = (
         "learning.drift_level", number(0.5, 0.999999), 0.999,
         "How credible the interval is that they must leave for that.",
     ),
+    Option(
+        "sleep.events", whole(0, 256), 64,
+        "How many of the latest decisions a sleep may make again; 0: none.",
+    ),
+    Option("sleep.limit", whole(0, 64), 16, "How many of them one sleep makes again."),
+    Option(
+        "sleep.apply", one_of("by_hand", "safe"), "by_hand",
+        "Which of its proposals are put in force at once: none, or those by which"
+        " nothing goes that answers by itself today.",
+    ),
+    Option(
+        "sleep.auto", one_of("on", "off"), "off",
+        "Whether an agent sleeps by itself when nothing happens.",
+    ),
+    Option("sleep.idle_minutes", positive, 30.0, "After so many minutes without any."),
     Option("packs", texts, (), "Folders of packs that `up` loads."),
 )  # fmt: skip
 """Every setting there is, in the order in which it is shown."""

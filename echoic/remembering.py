@@ -99,6 +99,7 @@ def proposal_fields(proposal: Proposal) -> dict[str, object]:
         "evidence": proposal.evidence,
         "figures": dict(sorted(proposal.figures.items())),
         "by": proposal.by,
+        "repertoire": proposal.repertoire and proposal.repertoire.model_dump(),
     }
 
 

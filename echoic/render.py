@@ -263,11 +263,16 @@ def known(fields: Mapping[str, Any], names: Names) -> str:
     rows += [f"{'packs':<18} {', '.join(fields['packs']) or '-'}"]
     rows += [f"{'goals':<18} {'; '.join(fields['goals']) or '-'}"]
     rows += [
+        f"{'goals ' + domain:<18} {'; '.join(goals)}"
+        for domain, goals in fields["domain_goals"].items()
+    ]
+    rows += [
         f"{'proposal ' + visible(each['id']):<18} {each['status']}: "
         + ", ".join(
             f"{change['name']} {change['before']} → {change['after']}"
             for change in each["changes"]
         )
+        + (visible(each["evidence"]) if each["repertoire"] else "")
         for each in fields["proposals"]
     ]
     rows += [

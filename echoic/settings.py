@@ -18,6 +18,7 @@ from echoic.options import OPTIONS, Option, Value, default_data
 
 if TYPE_CHECKING:
     from schemas.settings import (
+        ApplyPolicy,
         MatchLimits,
         MindSettings,
         Prediction,
@@ -78,6 +79,11 @@ class Settings:
     learning_formation: str
     learning_endorsement: str
     learning_endorsement_cap: float
+    sleep_events: int
+    sleep_limit: int
+    sleep_apply: "ApplyPolicy"
+    sleep_auto: str
+    sleep_idle_minutes: float
     packs: tuple[str, ...]
     origins: Mapping[str, str] = field(repr=False)
     """Option name to where its value came from, in words."""
@@ -119,6 +125,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         LearningSettings,
         MindSettings,
         ModelSettings,
+        SleepSettings,
     )
 
     preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
@@ -167,6 +174,13 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         limits=limits,
         embedder=settings.embedder,
         exploration=exploration_of(settings),
+        sleep=SleepSettings(
+            events=settings.sleep_events,
+            limit=settings.sleep_limit,
+            apply=settings.sleep_apply,
+            auto=settings.sleep_auto == "on",
+            idle_s=settings.sleep_idle_minutes * 60.0,
+        ),
     )
 
 

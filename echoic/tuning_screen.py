@@ -64,8 +64,25 @@ def proposals(fields: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{visible(each['id']):<14} {each['status']:<10} by {visible(each['by'])}"
         for one in each["changes"]:
             yield f"  {change(one['name'], one['before'], one['after'])}"
+        if each["repertoire"]:
+            yield f"  {_heuristics(each['repertoire'])}"
         if each["evidence"]:
             yield f"  {visible(each['evidence'])}"
+
+
+def _heuristics(change: Mapping[str, Any]) -> str:
+    """What of the heuristics would change."""
+    names = (
+        f"{visible(each['name'])} {'stays' if each['in_use'] else 'goes'}"
+        for each in change["after"]
+    )
+    if change["formed"] is None:
+        return f"{change['kind']}: {', '.join(names)}"
+    formed = change["formed"]
+    return (
+        f"new: {visible(formed['name'])}, when “{visible(formed['condition'])}”: "
+        f"“{visible(formed['text'])}”"
+    )
 
 
 def as_json(found: Search, current: Values, objective: str) -> dict[str, object]:

@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "goals": ("goals", "What the companion is to help with: list, set."),
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
     "strategy": ("strategies", "The ways to decide: list, show."),
+    "sleep": ("sleeping", "Look back on what was done, and propose what to change."),
     "tune": ("tuning", "Search for better settings; propose, apply, revert them."),
     "projection": ("projections", "The read models: list, rebuild, lag, replay."),
     "log": ("log", "The log itself: verify, tail."),

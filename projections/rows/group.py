@@ -15,8 +15,10 @@ from schemas.learning import (
     HeuristicFormed,
     OutcomeExpired,
     OutcomeObserved,
+    ProposalMade,
 )
 from schemas.notes import ControlApplied, Handled, Quarantined
+from schemas.repertoire import RepertoireChange
 from schemas.subjects import SHARED_AGENT
 
 _TEACHING = (
@@ -26,6 +28,7 @@ _TEACHING = (
     ControlApplied,
     Endorsed,
     HeuristicFormed,
+    ProposalMade,
 )
 
 
@@ -87,6 +90,8 @@ def _of_teaching(folded: Folded) -> Iterator[Change]:
                 yield from history.of_endorsement(step, message)
             case HeuristicFormed() as message:
                 yield from heuristics.formed(folded, step, message)
+            case ProposalMade(applied=True, repertoire=RepertoireChange() as change):
+                yield from heuristics.changed(folded, step, change)
             case ControlApplied():
                 yield from heuristics.taught(folded, step)
             case _:

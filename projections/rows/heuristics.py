@@ -11,6 +11,7 @@ from projections.changes import Change, Patch, Put, Row
 from projections.folds import agent as agent_fold
 from projections.folds import heuristics as taught_fold
 from projections.folds import lives
+from projections.folds import proposals as proposals_fold
 from projections.folds.controls import content_in_force
 from projections.rows import contents, history
 from projections.rows.folded import Folded, Step
@@ -19,10 +20,13 @@ from schemas.controls import (
     HeuristicEdited,
     HeuristicFrozen,
     HeuristicSeeded,
+    ProposalApplied,
+    ProposalReverted,
 )
 from schemas.envelope import Output
 from schemas.learning import HeuristicFormed
 from schemas.packs import CompiledPack
+from schemas.repertoire import RepertoireChange
 from schemas.settings import UNSTARTED, LearningSettings
 from schemas.state import (
     AgentState,
@@ -74,8 +78,22 @@ def taught(folded: Folded, step: Step) -> Iterator[Change]:
             yield from _edited(folded, step, message)
         case HeuristicFrozen() as message:
             yield from _frozen(folded, step, message.heuristic_id)
+        case ProposalApplied(proposal_id=id_) | ProposalReverted(proposal_id=id_):
+            proposal = proposals_fold.find(step.after, id_)
+            if proposal is not None and proposal.repertoire is not None:
+                yield from changed(folded, step, proposal.repertoire)
         case _:
             pass
+
+
+def changed(folded: Folded, step: Step, change: RepertoireChange) -> Iterator[Change]:
+    """What of the heuristics is in use or out of it by a proposal."""
+    for each in change.going:
+        yield from _frozen(folded, step, each.heuristic_id)
+    formed = change.formed
+    if formed is None or taught_fold.find(step.before, formed.heuristic_id) is None:
+        return
+    yield Patch("heuristics", (folded.name, formed.heuristic_id), {"in_force": False})
 
 
 def formed(folded: Folded, step: Step, message: HeuristicFormed) -> Iterator[Change]:
