@@ -28,6 +28,10 @@ from replay.estimation.results import Estimate
 from replay.estimation.settings import SelfReplay
 
 
+HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
+"""The reason of a verdict that what could not be tried would turn."""
+
+
 def comparison(whole: Whole, index: int) -> Comparison:
     """The comparison with the challenger of this index, counted from 1."""
     evidence = _evidence(whole, index)
@@ -57,7 +61,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
             verdict,
             rows,
             (found.difference.dr, found.difference.se),
-            closed=_closed(whole, index, verdict),
+            closed=_closed(whole, index, verdict, reasons),
             short_term_only=is_short,
             baseline=whole.strategy(),
             challenger=challenger,
@@ -135,12 +139,16 @@ def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
     return tuple(sorted(found, key=order))
 
 
-def _closed(whole: Whole, index: int, verdict: str) -> float | None:
+def _closed(
+    whole: Whole, index: int, verdict: str, reasons: Sequence[dict[str, str]]
+) -> float | None:
     """What no recording can show of the challenger, if that alone forbids a verdict."""
     critical = frozenset().union(*(each.critical for each in whole.results))
     share = closed_share(whole.decisions, index, critical)
     most = whole.wish.estimation.limits.unsupported_mass_max
-    return share if verdict == "NOT_ENOUGH_OVERLAP" and share > most else None
+    is_refused = verdict == "NOT_ENOUGH_OVERLAP" and share > most
+    hangs_on_it = any(each["code"] == HANGS_ON_UNPLAYED for each in reasons)
+    return share if is_refused or (hangs_on_it and share > 0.0) else None
 
 
 def _lives(whole: Whole, index: int) -> list[Life]:
