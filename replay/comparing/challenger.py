@@ -27,7 +27,6 @@ from replay.comparing.wording import estimand, next_steps, would_change
 from replay.estimation.results import Estimate
 from replay.estimation.settings import SelfReplay
 
-
 HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
 """The reason of a verdict that what could not be tried would turn."""
 
