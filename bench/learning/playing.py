@@ -1,0 +1,169 @@
+"""The closed loop: a game, a person who judges what is said, and a model that is asked.
+
+One companion plays hour after hour. It begins with a pack that knows no heuristic, so
+whatever it comes to know it was taught by votes on the model's answers.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import orjson
+
+from bench.in_memory import AGENT, BASE, InMemoryMind, Setting, settings_for
+from bench.learning.model import ScriptedModel
+from bench.learning.truth import deed_of, is_good
+from bench.truth.playing import SURVIVAL
+from echoic import packs
+from handlers.effects.delivering import spoken
+from handlers.turns import Turn
+from packs.survival.sensor.playing import Plan, play
+from schemas.asks import DeliveryAsked, ModelAsked
+from schemas.controls import SessionEnded, SessionStarted
+from schemas.decisions import Decided
+from schemas.feedback import FeedbackGiven
+from schemas.identity import draw
+from schemas.record import Wire
+from schemas.results import Delivered, ModelAnswered
+from schemas.sensing import Sensed
+from schemas.settings import MindSettings, ModelSettings
+from streams.session_file import SessionFile
+
+MODEL = "scripted"
+HOUR_S = 3_600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What is to be lived through."""
+
+    hours: int
+    hour_s: int = HOUR_S
+    """Steps of the game in an hour, a second each."""
+    seed: int = 1
+    votes: float = 0.5
+    """The probability that the person says whether advice was good, whoever gave it."""
+    learns: bool = True
+    """Whether liked answers become heuristics."""
+    model: ScriptedModel
+
+    @property
+    def settings(self) -> MindSettings:
+        """The mind's: the program's defaults, with a model."""
+        return settings_for(
+            f"learning-{self.seed}",
+            model=ModelSettings(name=MODEL),
+            withhold=0.5,
+            formation=self.learns,
+            endorsement=self.learns,
+        )
+
+
+Watch = Callable[[int, Turn], None]
+"""Told of each turn, and of the hour that it is in, from 0."""
+
+
+def lived(course: Course, watch: Watch) -> SessionFile:
+    """Live through a course."""
+    loop = _Loop(course, watch)
+    asyncio.run(loop.live())
+    return loop.mind.recorded()
+
+
+class _Loop:
+    """Everybody around the mind."""
+
+    def __init__(self, course: Course, watch: Watch) -> None:
+        self._course = course
+        self._watch = watch
+        self._hour = 0
+        self._spoken: list[bytes] = []
+        self._events: dict[str, Sensed] = {}
+        """By decision, what it is about."""
+        self._said: dict[str, str] = {}
+        """By decision, what was said."""
+        pack = packs.load(SURVIVAL).model_copy(update={"heuristics": ()})
+        name = f"learning-{course.seed}"
+        self.mind = InMemoryMind(
+            Setting(name, "learning", pack, course.settings), self._answered
+        )
+
+    async def live(self) -> None:
+        """Play hour after hour."""
+        for hour in range(self._course.hours):
+            self._hour = hour
+            name = f"hour-{hour + 1}"
+            self.mind.tell(SessionStarted(session_id=name, title=name, clock="event"))
+            await play(self._plan(name), self._publish, self._hear)
+            self.mind.tell(SessionEnded())
+
+    def _plan(self, name: str) -> Plan:
+        course = self._course
+        return Plan(
+            agent=AGENT,
+            base=BASE + timedelta(seconds=self._hour * course.hour_s),
+            run=f"{course.seed}-{name}",
+            steps=course.hour_s,
+            seed=100 * course.seed + self._hour,
+        )
+
+    async def _publish(self, wire: Wire) -> None:
+        self.mind.publish(wire)
+
+    async def _hear(self, ids: Sequence[str]) -> Sequence[bytes]:
+        """What the person understood of what was said; some of it they judge."""
+        heard, self._spoken = self._spoken, []
+        for payload in heard:
+            self._judge(orjson.loads(payload))
+        return [_understood(payload) for payload in heard]
+
+    def _judge(self, said: dict[str, str]) -> None:
+        decision_id = said["decision_id"]
+        key = f"learning-{self._course.seed}"
+        if draw(key, "person", decision_id, "vote") >= self._course.votes:
+            return
+        good = is_good(said["text"], self._events[decision_id])
+        rating = "positive" if good else "negative"
+        body = {"decision_id": decision_id, "rating": rating}
+        self.mind.tell(FeedbackGiven.model_validate(body))
+
+    def _answered(self, turn: Turn) -> None:
+        self._watch(self._hour, turn)
+        for output in turn.outputs:
+            message, event = output.message, turn.taken.message
+            if isinstance(message, Decided) and isinstance(event, Sensed):
+                self._events[output.id] = event
+            elif isinstance(message, ModelAsked):
+                self._ask(output.id, message)
+            elif isinstance(message, DeliveryAsked):
+                self._said[message.decision_id] = message.text
+                self._spoken.append(spoken(message))
+                self.mind.tell(Delivered(ask_id=output.id, channel=message.channel))
+
+    def _ask(self, ask_id: str, asked: ModelAsked) -> None:
+        event, model = self._events[asked.decision_id], self._course.model
+        if asked.purpose == "formation":
+            text = model.rule(event, self._said[asked.decision_id], asked.decision_id)
+        else:
+            text = model.answer(event, asked.decision_id)
+        self.mind.tell(
+            ModelAnswered(
+                ask_id=ask_id,
+                request_hash=asked.request_hash,
+                model=MODEL,
+                text=text,
+            )
+        )
+
+
+def _understood(payload: bytes) -> bytes:
+    """What was said, with what the person takes it to ask for."""
+    said = orjson.loads(payload)
+    deed = deed_of(said["text"])
+    if deed is None:
+        return payload
+    type_, target = deed
+    params = {"count": 3} if type_ == "gather" else {}
+    said["action"] = {"type": type_, "target": target, "params": params}
+    return orjson.dumps(said)
