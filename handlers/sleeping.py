@@ -7,14 +7,14 @@ waits for any of it, and whoever waits for the model ends it.
 
 from datetime import datetime, timedelta
 
-from handlers import composing, deciding, endorsing, forming
+from handlers import composing, deciding, endorsing, forming, tidying
 from handlers.consulting import Consultation, consultation, manner_of, threshold_of
 from handlers.endorsing import Alike
 from handlers.group import Group
-from handlers.stages import formation, prompts, tidying
+from handlers.stages import formation, prompts
 from handlers.stages.formation import Fault, Rule
 from handlers.stages.repertoire import Known
-from handlers.stages.tidying import House
+from handlers.tidying import House
 from projections.folds import heuristics, proposals
 from schemas import identity, vectors
 from schemas.context import DecisionContext
