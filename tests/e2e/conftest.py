@@ -33,7 +33,11 @@ async def live(
     # Imported here, so that no test waits for it.
     await LiteLLM().prepare()
     folder = tmp_path_factory.mktemp("instance")
-    variables = reached_at(double) | {"ECHOIC_GOALS": "Survive the night"}
+    variables = reached_at(double) | {
+        "ECHOIC_GOALS": "Survive the night",
+        # What a prompt shows is looked at, so no draw may take it out.
+        "ECHOIC_CANDIDATES_WITHHOLD": "0",
+    }
     async with running_instance(folder, variables) as running:
         yield running
 

@@ -138,7 +138,7 @@ async def test_nothing_about_a_models_answer_credits_a_heuristic(
     decision = await ada.senses(event, type_="weather")
     await double.asked_about(event)
 
-    (applied,) = await ada.votes(decision, "positive")
+    applied, *_ = await ada.votes(decision, "positive")
     await ada.senses("Done", in_reply_to=decision.id, outcome="succeeded")
     await ada.senses("The storm is over", intent="informational")
 
