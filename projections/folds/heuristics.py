@@ -81,8 +81,7 @@ def formed(
 def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
     """The state without a heuristic; what was learnt of it stays, should it come again."""
     held = find(state, heuristic_id)
-    if held is None:
-        return state
+    assert held is not None
     left = state.shelves[held.domain].heuristics.delete(heuristic_id)
     if left:
         return replace(state, shelves=state.shelves.set(held.domain, Shelf(left)))
