@@ -90,7 +90,7 @@ def write(
     figures = {
         **vars(arguments),
         "credit_that_a_rule_forbids": list(faults),
-        "hours": [asdict(hour) for hour in hours],
+        "by_hour": [asdict(hour) for hour in hours],
     }
     LATEST.write_text(json.dumps(figures, indent=2) + "\n")
     CURVE.write_text(drawing(hours))
