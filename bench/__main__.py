@@ -63,6 +63,7 @@ async def measure(events: int) -> Figures:
         _say("heuristics' latency without a model, and while one hangs")
         found = await hanging.measured(rig)
         figures["latency_without_model"] = _latency(found.without)
+        figures["latency_while_model_answers"] = _latency(found.answers)
         figures["latency_while_model_hangs"] = _latency(found.hangs)
     figures["worker_rss_mb"] = round(large.rss_mb)
     figures["cli_first_output_ms"] = round(offline.first_output_ms())

@@ -1,15 +1,26 @@
-"""How long heuristics take to answer while the model, asked all the time, never does."""
+"""How long heuristics take to answer while the model, asked all the time, never does.
+
+Beside it stand the same without a model, and with one that answers at once: what asking
+costs is no matter of hanging.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
+
+import orjson
 
 from bench import live
 from bench.rig import Rig
 
 RATE = 100
 MODULE = "bench.asking_worker"
+
+Serve = Callable[
+    [asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +29,8 @@ class Hanging:
 
     without: live.Latency
     """System 2 is off."""
+    answers: live.Latency
+    """It is on, and answers at once."""
     hangs: live.Latency
     """It is on, and no answer comes."""
 
@@ -27,28 +40,75 @@ async def measured(running: Rig) -> Hanging:
     without, _ = await live.latency(
         running, RATE, worker=(MODULE,), path="heuristic", seed=1
     )
-    async with _silent_model() as base:
-        hangs, _ = await live.latency(
+    async with _model(_answer) as base:
+        answers, _ = await live.latency(
             running, RATE, worker=(MODULE, base), path="heuristic", seed=2
         )
-    return Hanging(without, hangs)
+    async with _model(_hang) as base:
+        hangs, _ = await live.latency(
+            running, RATE, worker=(MODULE, base), path="heuristic", seed=3
+        )
+    return Hanging(without, answers, hangs)
 
 
 @asynccontextmanager
-async def _silent_model() -> AsyncIterator[str]:
-    """The URL of a model that takes every request and answers none."""
-    over = asyncio.Event()
+async def _model(serve: Serve) -> AsyncIterator[str]:
+    """The URL of a model that treats each connection so."""
+    tasks: set[asyncio.Task[None]] = set()
 
-    async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await over.wait()
+    async def connected(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        task = asyncio.create_task(serve(reader, writer))
+        tasks.add(task)
+        await asyncio.wait({task})
         writer.close()
 
-    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:
         yield f"http://127.0.0.1:{port}/v1"
     finally:
-        over.set()
         server.close()
-        with suppress(ConnectionError):
-            await server.wait_closed()
+        for task in tasks:
+            task.cancel()
+        await server.wait_closed()
+
+
+async def _hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(asyncio.IncompleteReadError, ConnectionError):
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(
+                int(line.partition(b":")[2])
+                for line in head.lower().split(b"\r\n")
+                if line.startswith(b"content-length")
+            )
+            await reader.readexactly(length)
+            writer.write(_ANSWER)
+            await writer.drain()
+
+
+def _response(text: str) -> bytes:
+    message = {"role": "assistant", "content": text}
+    body = orjson.dumps(
+        {
+            "id": "bench",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "bench",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        }
+    )
+    head = (
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+_ANSWER = _response("Have a look at it when you pass by.")
