@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from handlers import composing
 from handlers.group import Group
-from handlers.stages import delivery, formation, repertoire
+from handlers.stages import formation, repertoire
 from handlers.stages.formation import Fault, Rule
 from handlers.stages.repertoire import Known
 from projections.folds import judging
@@ -52,10 +52,6 @@ def ask(group: Group, vote: FeedbackApplied) -> None:
 
 def heard(group: Group, forming: Forming, result: ModelAnswered | ModelFailed) -> None:
     """Make a heuristic of what a model sent, or say why none is made."""
-    refused = delivery.refusal(group.state, result)
-    if refused is not None:
-        group.say(refused)
-        return
     group.say(Handled(reason="recorded"))
     if isinstance(result, ModelFailed):
         detail = f"{result.reason}: {result.detail}"[:DETAIL_LIMIT]
