@@ -33,11 +33,8 @@ async def live(
     # Imported here, so that no test waits for it.
     await LiteLLM().prepare()
     folder = tmp_path_factory.mktemp("instance")
-    variables = reached_at(double) | {
-        "ECHOIC_GOALS": "Survive the night",
-        # What a prompt shows is looked at, so no draw may take it out.
-        "ECHOIC_CANDIDATES_WITHHOLD": "0",
-    }
+    # What a prompt shows is looked at, so no draw may take it out.
+    variables = with_goals(double) | {"ECHOIC_CANDIDATES_WITHHOLD": "0"}
     async with running_instance(folder, variables) as running:
         yield running
 
@@ -58,6 +55,11 @@ async def running_instance(
     settings = load(flags, environment=variables, folder=folder)
     async with instance(settings, print, durable=False) as running:
         yield running
+
+
+def with_goals(double: ModelDouble) -> dict[str, str]:
+    """The variables of an instance that has the double and a goal."""
+    return reached_at(double) | {"ECHOIC_GOALS": "Survive the night"}
 
 
 def reached_at(double: ModelDouble) -> dict[str, str]:

@@ -7,9 +7,11 @@ person does here is vote, and nothing else: nobody edits a heuristic.
 import asyncio
 import itertools
 import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
+import pytest_asyncio
 
 from echoic.accounts import Account
 from echoic.instance import Instance
@@ -27,6 +29,7 @@ from tests.e2e.companion import (
     of_pack,
     replay,
 )
+from tests.e2e.conftest import running_instance, with_goals
 from tests.e2e.model_double import ModelDouble, Reply, reply
 
 pytestmark = [
@@ -81,6 +84,16 @@ class House:
         """What is believed of a heuristic."""
         (found,) = await self.ada.beliefs(heuristic_id)
         return found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def live(
+    double: ModelDouble, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Instance]:
+    """An instance that withholds candidates by draws, as it does if nobody says else."""
+    folder = tmp_path_factory.mktemp("withholding")
+    async with running_instance(folder, with_goals(double)) as running:
+        yield running
 
 
 @pytest.fixture
