@@ -10,7 +10,7 @@ LINES: tuple[tuple[str, str, Callable[[Hour], float]], ...] = (
     ("#7c3aed", "where advice helps", lambda hour: hour.needed_share),
     ("#16a34a", "its good advice", lambda hour: hour.system_1.goodness),
     ("#9ca3af", "the model's good advice", lambda hour: hour.system_2.goodness),
-    ("#dc2626", "model calls an occasion", lambda hour: min(1.0, hour.calls_each)),
+    ("#dc2626", "model calls, each", lambda hour: min(1.0, hour.calls_each)),
 )
 
 
