@@ -11,7 +11,10 @@ from echoic.accounts import Account
 from echoic.explain import Names, named
 from echoic.render import PLAIN, Style
 from replay.verify import Verification
-from schemas.state import AgentState, Belief, Signal
+from schemas.evidence import Belief, Signal
+from schemas.state import (
+    AgentState,
+)
 
 _SHOWN = 4
 """How many heuristics are told of that rose most, and how many that fell most."""

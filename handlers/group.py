@@ -7,16 +7,17 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs, controls, experiments, goals
-from projections.folds.agent import Scene
+from projections.folds import beliefs, controls, crediting, experiments, goals
 from projections.folds.drift import Drift, drift
 from projections.folds.events import Appearance
+from projections.folds.scene import Scene
 from schemas import identity
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.controls import Action
 from schemas.decisions import RelevantGoal
 from schemas.envelope import Input
+from schemas.evidence import Belief
 from schemas.experiments import AS_SET, Variant
 from schemas.learning import (
     AdviceIgnored,
@@ -29,7 +30,11 @@ from schemas.learning import (
 from schemas.packs import CompiledPack
 from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings, MindSettings
-from schemas.state import AgentState, Belief, SharedState, ShownFire
+from schemas.state import (
+    AgentState,
+    SharedState,
+    ShownFire,
+)
 
 Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed
 
@@ -145,7 +150,7 @@ class Group:
 
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
         """What is believed of a heuristic's content at this point."""
-        return agent_fold.belief(self.state, self._scene, heuristic_id, content_hash)
+        return crediting.belief(self.state, self._scene, heuristic_id, content_hash)
 
     def action_of(self, fire: ShownFire) -> Action | None:
         """What a fire's heuristic would have done, as it stands now."""

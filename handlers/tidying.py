@@ -13,11 +13,15 @@ from handlers.stages import repertoire
 from handlers.stages.repertoire import Known
 from projections.folds import beliefs, controls, heuristics, lives, terms
 from schemas import conditions, vectors
+from schemas.evidence import Belief
 from schemas.numbers import round6
 from schemas.packs import CompiledPack
 from schemas.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.settings import LearningSettings, MatchLimits
-from schemas.state import AgentState, Belief, Taught
+from schemas.state import (
+    AgentState,
+    Taught,
+)
 
 SCAN_LIMIT = 512
 """How many taught heuristics of a domain are looked at."""

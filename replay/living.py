@@ -23,11 +23,14 @@ from schemas.catalogue import InputMessage
 from schemas.controls import Control
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input, Output
+from schemas.evidence import belief_key
 from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.reading import read_input
 from schemas.record import Record, nanoseconds
 from schemas.results import ClockTicked, ModelAnswered, ModelFailed
-from schemas.state import AgentState, belief_key
+from schemas.state import (
+    AgentState,
+)
 from schemas.writing import write_input
 
 SYNTHETIC = 1 << 48

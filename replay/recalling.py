@@ -13,9 +13,12 @@ from projections.folds.judging import DIRECT_VOTE, STRANDS
 from replay import views
 from schemas.controls import HeuristicEdited
 from schemas.envelope import Input
+from schemas.evidence import Belief, belief_key
 from schemas.recency import NEVER, Recent
 from schemas.record import Record
-from schemas.state import AgentState, Belief, belief_key
+from schemas.state import (
+    AgentState,
+)
 
 _ENDS = {"success": True, "fail": False}
 

@@ -12,8 +12,8 @@ from handlers.consulting import consultation
 from handlers.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import experiments, goals
-from projections.folds.agent import Scene
 from projections.folds.partition import shared_after
+from projections.folds.scene import Scene
 from schemas import aids as aiding
 from schemas.aids import Aids
 from schemas.context import Strategy

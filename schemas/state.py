@@ -13,13 +13,13 @@ from msgspec import Struct, field
 from schemas.asks import Rival, Words
 from schemas.bounded import Bounded
 from schemas.controls import Action
+from schemas.evidence import Belief, Prior
 from schemas.experiments import Experiment, Variant
 from schemas.feedback import Strand
 from schemas.learning import SettingChange
 from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.raters import Rater
 from schemas.reasons import Origin, Outcome, ResponseType
-from schemas.recency import Recent
 from schemas.repertoire import RepertoireChange
 from schemas.settings import (
     LearningSettings,
@@ -131,68 +131,6 @@ class Shelf(Struct, frozen=True, eq=False):
 
     heuristics: Map[str, Taught] = field(default_factory=Map)
     """By id."""
-
-
-SignalKind: TypeAlias = Literal["implicit", "explicit", "endorsement", "ignored"]
-
-
-class Signal(Struct, frozen=True, kw_only=True):
-    """One entry of the evidence on a heuristic."""
-
-    place: int
-    """The sequence of the input that first gave it; a changed vote keeps it."""
-    fire_id: str
-    """The fire it is about; for a vote on the heuristic itself `direct`, for what a
-    model's answer shows the decision."""
-    kind: SignalKind
-    value: float
-    """0 failure to 1 success."""
-    votes: Map[str, float] = field(default_factory=Map)
-    """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
-    bases: Map[str, float] = field(default_factory=Map)
-    """Explicit: what each actor used to say of anything when they voted, -1 to 1."""
-    similarity: float = 1.0
-    """Endorsement: how alike the words were, which its weight is by."""
-
-
-class Belief(Struct, frozen=True, kw_only=True):
-    """What is believed of one content of one heuristic."""
-
-    declared: float
-    confidence: float
-    alpha: float
-    """Prior and successes as pseudo-counts; the mean of Beta(alpha, beta) is the
-    confidence."""
-    beta: float
-    """Prior and failures."""
-    settled_alpha: float
-    """Prior and the evidence too old to change, as pseudo-counts."""
-    settled_beta: float
-    settled_endorsed: float = 0.0
-    """What of the old evidence is endorsement, which has a cap of its own."""
-    settled_successes: int = 0
-    signals: tuple[Signal, ...] = ()
-    """The newest evidence, in order of place."""
-    fire_count: int = 0
-    success_count: int = 0
-    last_fired: datetime | None = None
-    ignored: int = 0
-    """Of how many fires in a row nothing came, since that last counted."""
-    settled_approvals: int = 0
-    """How many of the old votes were approvals."""
-    trials: int = 0
-    """How often it was revived, and its evidence began anew."""
-    recent: Recent | None = None
-    """Its latest fires and last success; None in a state of before they were kept."""
-
-
-class Prior(Struct, frozen=True, kw_only=True):
-    """What heuristics of one origin are believed to be worth before any evidence."""
-
-    kappa: float
-    """The weight of the prior, in observations."""
-    mean: float | None = None
-    """The success to start from; None is what each one's author declared."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
@@ -432,8 +370,3 @@ class PartitionState(Struct, frozen=True, kw_only=True):
     agents: Map[str, AgentState] = field(default_factory=Map)
     position: int = 0
     """The sequence of the last input answered."""
-
-
-def belief_key(heuristic_id: str, content_hash: str) -> str:
-    """Under which key the belief on this content of a heuristic stands."""
-    return f"{heuristic_id}@{content_hash}"

@@ -18,6 +18,7 @@ from schemas.asks import ModelAsked
 from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
 from schemas.decisions import Decided
 from schemas.envelope import Input, Output
+from schemas.evidence import Belief, belief_key
 from schemas.feedback import FeedbackGiven
 from schemas.notes import ControlApplied, ControlRefused
 from schemas.packs import CompiledPack
@@ -25,7 +26,10 @@ from schemas.reading import read_input
 from schemas.record import Record, nanoseconds
 from schemas.results import ModelAnswered, ModelFailed
 from schemas.settings import MindSettings
-from schemas.state import AgentState, Belief, PartitionState, belief_key
+from schemas.state import (
+    AgentState,
+    PartitionState,
+)
 from schemas.subjects import SHARED_AGENT
 from schemas.vectors import Vector
 from schemas.writing import write_input

@@ -14,8 +14,8 @@ from echoic.live import Connection, connect
 from echoic.talking import tell
 from projections.folds import priors
 from schemas.controls import PriorUpdated
+from schemas.evidence import Prior, belief_key
 from schemas.reasons import Origin
-from schemas.state import Prior, belief_key
 
 
 def prior(

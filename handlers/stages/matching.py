@@ -13,11 +13,16 @@ from projections.folds.domains import Domain
 from schemas import conditions, vectors
 from schemas.conditions import When
 from schemas.context import HeuristicCandidate
+from schemas.evidence import Belief
 from schemas.numbers import round6
 from schemas.packs import CompiledPack, Heuristic
 from schemas.sensing import Sensed
 from schemas.settings import LearningSettings
-from schemas.state import AgentState, Belief, Shelf, Taught
+from schemas.state import (
+    AgentState,
+    Shelf,
+    Taught,
+)
 from schemas.vectors import Batch, Matrix, Vector
 
 MATCH_LIMIT = 10

@@ -10,10 +10,16 @@ from datetime import datetime
 
 from projections.folds import expectations
 from schemas import patterns
+from schemas.evidence import Belief
 from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome, ReportedOutcome
 from schemas.sensing import EventRef, Sensed
-from schemas.state import AgentState, Belief, Expectation, OpenFire, ShownFire
+from schemas.state import (
+    AgentState,
+    Expectation,
+    OpenFire,
+    ShownFire,
+)
 
 _REPORTED: Mapping[ReportedOutcome, Outcome] = {
     "succeeded": "success",

@@ -4,23 +4,20 @@ What an input changes, it changes through its answer: whatever was quarantined, 
 had been seen before leaves nothing but its trace in the chain.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 
-from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import (
     beliefs,
     clock,
     controls,
+    crediting,
     events,
     expectations,
     experiments,
     fires,
     heuristics,
-    judging,
     lessons,
     lives,
     proposals,
@@ -29,9 +26,7 @@ from projections.folds import (
     terms,
     waits,
 )
-from projections.folds.events import Appearance
-from schemas import aids as aiding
-from schemas.aids import Aids
+from projections.folds.scene import Scene
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import OutputMessage
 from schemas.controls import HeuristicFrozen, ProposalApplied, ProposalReverted
@@ -50,58 +45,13 @@ from schemas.learning import (
 )
 from schemas.lessons import Lesson
 from schemas.notes import ControlApplied, Handled
-from schemas.packs import CompiledPack
 from schemas.results import Result
 from schemas.sensing import Sensed
-from schemas.settings import UNSTARTED, LearningSettings, MindSettings
 from schemas.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state import (
     AgentState,
-    Belief,
-    SharedState,
     Trigger,
-    belief_key,
 )
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What the folds of one group share."""
-
-    shared: SharedState
-    agent: AgentState
-    """At the input, before anything is said."""
-    taken: Input
-    aids: Aids
-    now: datetime
-
-    @property
-    def settings(self) -> MindSettings:
-        """The settings in force."""
-        return self.shared.settings or UNSTARTED
-
-    @property
-    def learning(self) -> LearningSettings:
-        """The learning settings in force for the agent."""
-        return self.agent.learning(self.settings)
-
-    def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
-        """The learning settings that a heuristic is judged by, as it stands in `state`."""
-        return terms.under(self.learning, terms.of(state, self.packs, heuristic_id))
-
-    @cached_property
-    def packs(self) -> tuple[CompiledPack, ...]:
-        """The packs in force, by name; no group loads one and goes on to use it."""
-        return aiding.in_force(self.shared, self.agent, self.aids)
-
-    @cached_property
-    def appearance(self) -> Appearance:
-        """What the event at hand is; only the one decision on it changes that."""
-        event = self.taken.message
-        assert isinstance(event, Sensed)
-        limit = self.settings.limits.duplicate
-        vector = self.aids.vector
-        return events.appearance(self.agent, self.packs, event, vector, limit)
 
 
 def begin(state: AgentState, taken: Input) -> tuple[AgentState, datetime]:
@@ -164,11 +114,13 @@ def _revived(state: AgentState, scene: Scene, message: HeuristicFrozen) -> Agent
     if message.frozen or content_hash is None:
         return state
     learning = scene.judging(state, id_)
-    held = belief(state, scene, id_, content_hash)
+    held = crediting.belief(state, scene, id_, content_hash)
     if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
         return state
     declared = terms.declared(state, scene.packs, id_)
-    return _believing(state, id_, content_hash, lives.revived(held, declared, learning))
+    return crediting.believing(
+        state, id_, content_hash, lives.revived(held, declared, learning)
+    )
 
 
 def _learnt(
@@ -178,15 +130,15 @@ def _learnt(
         case HeuristicFired():
             return _fired(state, scene, id_, message)
         case OutcomeObserved():
-            return _observed(state, scene, message)
+            return crediting.observed(state, scene, message)
         case OutcomeExpired():
-            return _expired(state, scene, message)
+            return crediting.expired(state, scene, message)
         case AdviceIgnored():
-            return _ignored(state, scene, message)
+            return crediting.ignored(state, scene, message)
         case FeedbackApplied():
-            return _voted(state, scene, message)
+            return crediting.voted(state, scene, message)
         case Endorsed():
-            return _endorsed(state, scene, message)
+            return crediting.endorsed(state, scene, message)
         case HeuristicFormed():
             return _formed(state, scene, message)
         case CandidateRefused(sleep_id=None):
@@ -223,24 +175,6 @@ def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentStat
             return state
 
 
-def belief(
-    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
-) -> Belief:
-    """What is believed of a heuristic's content, its declared confidence if nothing yet.
-
-    Within the bounds that hold for it; what is folded on is what the evidence says.
-    """
-    packs, learning = scene.packs, scene.learning
-    return lives.believed(state, packs, learning, heuristic_id, content_hash)
-
-
-def _held(
-    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
-) -> Belief:
-    packs, learning = scene.packs, scene.learning
-    return lives.held(state, packs, learning, heuristic_id, content_hash)
-
-
 def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
     state = fires.decided(state, id_, message)
     if state.experiment is not None and message.experiment is not None:
@@ -274,8 +208,8 @@ def _fired(
         trigger = waits.trigger(state, message.decision_id, scene.now)
     state = fires.fired(state, id_, message, trigger)
     state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
-    held = _held(state, scene, message.heuristic_id, message.content_hash)
-    return _believing(
+    held = crediting.held_of(state, scene, message.heuristic_id, message.content_hash)
+    return crediting.believing(
         state,
         message.heuristic_id,
         message.content_hash,
@@ -324,86 +258,3 @@ def _recorded(state: AgentState, message: object) -> AgentState:
     if isinstance(message, Result):
         return fires.ask_is(state, message.ask_id, "answered")
     return state
-
-
-def _observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> AgentState:
-    is_known = fires.is_told(state, message)
-    state = fires.ended(state, message, message.outcome)
-    held = _held(state, scene, message.heuristic_id, message.content_hash)
-    if message.outcome not in ("success", "fail"):
-        return _noticed(state, message, held)
-    is_success = message.outcome == "success"
-    after, place = held, scene.taken.sequence
-    learning = scene.judging(state, message.heuristic_id)
-    if not is_known:
-        after = beliefs.observed(held, message.fire_id, is_success, place, learning)
-    after = beliefs.told(after, message.fire_id, is_success, scene.now)
-    return _believing(state, message.heuristic_id, message.content_hash, after)
-
-
-def _expired(state: AgentState, scene: Scene, message: OutcomeExpired) -> AgentState:
-    remembered = state.decisions.get(message.decision_id)
-    state = fires.ended(state, message, "timeout")
-    if not scene.learning.ignored_after or remembered is None:
-        return state
-    held = _held(state, scene, message.heuristic_id, message.content_hash)
-    after = beliefs.expired(held, is_judged=remembered.is_judged)
-    return _believing(state, message.heuristic_id, message.content_hash, after)
-
-
-def _ignored(state: AgentState, scene: Scene, message: AdviceIgnored) -> AgentState:
-    held = _held(state, scene, message.heuristic_id, message.content_hash)
-    place = scene.taken.sequence
-    learning = scene.judging(state, message.heuristic_id)
-    after = beliefs.ignored(held, message.fire_id, place, learning)
-    state = fires.ignored(state, message)
-    return _believing(state, message.heuristic_id, message.content_hash, after)
-
-
-def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> AgentState:
-    """The state that knows that the world took note, though it teaches nothing."""
-    if not held.ignored:
-        return state
-    held = replace(held, ignored=0)
-    return _believing(state, message.heuristic_id, message.content_hash, held)
-
-
-def _voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentState:
-    given, before = scene.taken.message, state
-    about = given if isinstance(given, FeedbackGiven) else None
-    earlier = judging.earlier(state, about, message)
-    if message.heuristic_id is not None and message.content_hash is not None:
-        held = _held(state, scene, message.heuristic_id, message.content_hash)
-        place = scene.taken.sequence
-        learning = scene.judging(state, message.heuristic_id)
-        state = judging.counted(
-            state, message, held, earlier, place, learning, scene.now
-        )
-        state = lessons.reinforced(state, message)
-    state = judging.rated(state, message)
-    if message.decision_id is None:
-        return state
-    state = judging.noted(before, state, message, earlier)
-    state = lessons.voted(state, message)
-    return judging.felt(state, message, scene.now)
-
-
-def _endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:
-    id_, content_hash, similarity = (
-        message.heuristic_id,
-        message.content_hash,
-        message.similarity,
-    )
-    held = _held(state, scene, id_, content_hash)
-    place, learning = scene.taken.sequence, scene.judging(state, id_)
-    after = beliefs.endorsed(held, message.decision_id, similarity, place, learning)
-    return _believing(state, id_, content_hash, after)
-
-
-def _believing(
-    state: AgentState, heuristic_id: str, content_hash: str, held: Belief
-) -> AgentState:
-    beliefs_: Map[str, Belief] = state.beliefs.set(
-        belief_key(heuristic_id, content_hash), held
-    )
-    return replace(state, beliefs=beliefs_)

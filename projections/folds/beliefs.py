@@ -16,11 +16,11 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import raters, recency
+from schemas.evidence import Belief, Signal, SignalKind
 from schemas.numbers import clamp, round6
 from schemas.reasons import Lifecycle
 from schemas.recency import NEVER
 from schemas.settings import LearningSettings
-from schemas.state import Belief, Signal, SignalKind
 
 SIGNAL_LIMIT = 512
 """How many signals of a heuristic can still change; older ones are settled."""

@@ -9,9 +9,13 @@ from projections.folds import experiments, goals, heuristics, sessions
 from schemas import controls
 from schemas.aids import Aids
 from schemas.envelope import Input
+from schemas.evidence import Prior
 from schemas.packs import CompiledPack
 from schemas.settings import StrategySpec
-from schemas.state import AgentState, PackRef, Prior
+from schemas.state import (
+    AgentState,
+    PackRef,
+)
 
 
 def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from projections.folds import beliefs
+from schemas.evidence import Belief, Signal
 from schemas.numbers import round6
 from schemas.settings import LearningSettings
-from schemas.state import Belief, Signal
 
 
 @dataclass(frozen=True, slots=True)

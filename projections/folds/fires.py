@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from projections.folds import beliefs, timers, waits
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.evidence import belief_key
 from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome
 from schemas.state import (
@@ -16,7 +17,6 @@ from schemas.state import (
     ShownFire,
     Timer,
     Trigger,
-    belief_key,
 )
 
 SHOWN_LIMIT = 64

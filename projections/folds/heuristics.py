@@ -6,8 +6,13 @@ from msgspec.structs import replace
 from schemas import identity
 from schemas.aids import Aids
 from schemas.controls import Action, HeuristicEdited, HeuristicFrozen, HeuristicSeeded
+from schemas.evidence import belief_key
 from schemas.learning import HeuristicFormed
-from schemas.state import AgentState, Shelf, Taught, belief_key
+from schemas.state import (
+    AgentState,
+    Shelf,
+    Taught,
+)
 from schemas.vectors import Vector
 
 

@@ -18,11 +18,15 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds import beliefs, rapport, raters
+from schemas.evidence import Belief, belief_key
 from schemas.feedback import Aspect, FeedbackGiven, Strand
 from schemas.learning import FeedbackApplied
 from schemas.numbers import round6
 from schemas.settings import LearningSettings
-from schemas.state import AgentState, Belief, Rapport, belief_key
+from schemas.state import (
+    AgentState,
+    Rapport,
+)
 
 DIRECT_VOTE = "direct"
 """The fire of a vote that is about the heuristic itself."""

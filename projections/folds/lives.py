@@ -7,10 +7,13 @@ from msgspec.structs import replace
 
 from projections.folds import beliefs, terms
 from projections.folds.terms import Terms
+from schemas.evidence import Belief, belief_key
 from schemas.numbers import clamp, round6
 from schemas.packs import CompiledPack
 from schemas.settings import LearningSettings
-from schemas.state import AgentState, Belief, belief_key
+from schemas.state import (
+    AgentState,
+)
 
 
 def held(

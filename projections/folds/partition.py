@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
 from projections.folds import clock, controls, goals
-from projections.folds.agent import Scene
+from projections.folds.scene import Scene
 from schemas import identity
 from schemas.aids import Aids
 from schemas.controls import MindStarted, PackLoaded

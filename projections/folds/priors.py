@@ -6,9 +6,9 @@ heuristics of an origin succeeded, less the spread that chance alone would give 
 
 from collections.abc import Iterable, Mapping
 
+from schemas.evidence import Belief, Prior
 from schemas.numbers import clamp, round6
 from schemas.reasons import Origin
-from schemas.state import Belief, Prior
 
 START: Mapping[Origin, Prior] = {
     "skill_pack": Prior(kappa=4.0, mean=0.6),

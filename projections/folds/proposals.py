@@ -12,11 +12,16 @@ from msgspec.structs import replace
 from projections.folds import lives, repertoire, terms
 from schemas.aids import Aids
 from schemas.controls import ProposalApplied, ProposalReverted
+from schemas.evidence import Belief
 from schemas.learning import ProposalMade, SettingChange
 from schemas.packs import CompiledPack
 from schemas.repertoire import RepertoireChange
 from schemas.settings import MindSettings
-from schemas.state import AgentState, Belief, Overrides, Proposal
+from schemas.state import (
+    AgentState,
+    Overrides,
+    Proposal,
+)
 from schemas.tuning import LEARNING, learning_with, strategy_with
 from schemas.vectors import Vector
 

@@ -5,9 +5,13 @@ from projections.folds.judging import DIRECT_VOTE, STRANDS
 from projections.rows.folded import Folded, Step
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Output
+from schemas.evidence import belief_key
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
-from schemas.state import AgentState, Rapport, belief_key
+from schemas.state import (
+    AgentState,
+    Rapport,
+)
 
 _SHOWN_FIRST = ("success", "fail", "overridden", "cancelled")
 """Outcomes that the world showed; they stand before what people said."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from projections.folds import agent as agent_fold
-from projections.folds.agent import Scene
+from projections.folds.scene import Scene
 from schemas.aids import Aids, in_force
 from schemas.envelope import Input, Output
 from schemas.packs import CompiledPack

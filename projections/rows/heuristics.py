@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from immutables import Map
 
 from projections.changes import Change, Patch, Put, Row
-from projections.folds import agent as agent_fold
+from projections.folds import crediting, lives
 from projections.folds import heuristics as taught_fold
-from projections.folds import lives
 from projections.folds import proposals as proposals_fold
 from projections.folds.controls import content_in_force
 from projections.rows import contents, history
@@ -24,17 +23,16 @@ from schemas.controls import (
     ProposalReverted,
 )
 from schemas.envelope import Output
+from schemas.evidence import Belief, belief_key
 from schemas.learning import HeuristicFormed
 from schemas.packs import CompiledPack
 from schemas.repertoire import RepertoireChange
 from schemas.settings import UNSTARTED, LearningSettings
 from schemas.state import (
     AgentState,
-    Belief,
     PackRef,
     SharedState,
     Taught,
-    belief_key,
 )
 
 
@@ -177,7 +175,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     values = _standing(folded, step.after, heuristic_id, content)
     yield Patch("heuristics", (folded.name, heuristic_id), values)
     before, after = (
-        agent_fold.belief(agent, step.scene, heuristic_id, content)
+        crediting.belief(agent, step.scene, heuristic_id, content)
         for agent in (step.before, step.after)
     )
     if after.trials != before.trials:
@@ -282,7 +280,7 @@ def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
-    return agent_fold.belief(agent, step.scene, heuristic.id, heuristic.content_hash)
+    return crediting.belief(agent, step.scene, heuristic.id, heuristic.content_hash)
 
 
 def _learning(shared: SharedState) -> LearningSettings:

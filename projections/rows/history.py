@@ -4,14 +4,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from projections.changes import Change, Put, Row
-from projections.folds import agent as agent_fold
-from projections.folds import beliefs, terms
+from projections.folds import beliefs, crediting, terms
 from projections.rows.folded import Folded, Step
 from schemas import aids as aiding
 from schemas.envelope import Input, Output
+from schemas.evidence import Belief
 from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.settings import LearningSettings
-from schemas.state import Belief
 
 Content: TypeAlias = tuple[str, str]
 """A heuristic's id and content hash."""
@@ -116,8 +115,8 @@ def _credited(
     fire_id: str | None,
     decision_id: str | None,
 ) -> list[Change]:
-    before = agent_fold.belief(step.before, step.scene, heuristic_id, content_hash)
-    after = agent_fold.belief(step.after, step.scene, heuristic_id, content_hash)
+    before = crediting.belief(step.before, step.scene, heuristic_id, content_hash)
+    after = crediting.belief(step.after, step.scene, heuristic_id, content_hash)
     if after.signals == before.signals:
         return []
     about: Row = {

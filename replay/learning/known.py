@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from projections.folds import terms
 from replay.retuning.believing import Believing
 from replay.standing import Standing
+from schemas.evidence import belief_key
 from schemas.reasons import Lifecycle, Origin
-from schemas.state import belief_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

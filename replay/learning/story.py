@@ -20,8 +20,8 @@ from replay.retuning.gathering import gather
 from replay.sources import Recording
 from replay.standing import Standing, brought
 from schemas.controls import PackLoaded, PriorUpdated
+from schemas.evidence import belief_key
 from schemas.learning import CandidateRefused
-from schemas.state import belief_key
 
 _FACTS: Mapping[str, CauseKind] = {
     "Shown": "fire",

@@ -26,9 +26,9 @@ from replay.retuning.facts import (
     Shown,
     Termed,
 )
+from schemas.evidence import Belief
 from schemas.reasons import Lifecycle
 from schemas.settings import LearningSettings
-from schemas.state import Belief
 from schemas.tuning import Scalar, learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from typing import TypeAlias
 from immutables import Map
 
 from projections.folds.terms import Terms
+from schemas.evidence import Belief
 from schemas.feedback import Aspect, Strand
 from schemas.settings import LearningSettings
-from schemas.state import Belief
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,14 @@ from replay.views import DecidedView
 from schemas.controls import HeuristicEdited, HeuristicFrozen
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Input
+from schemas.evidence import Belief, belief_key
 from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
 from schemas.reading import read_input, read_output
 from schemas.record import Record
 from schemas.settings import LearningSettings
-from schemas.state import STRANGER, Belief, belief_key
+from schemas.state import (
+    STRANGER,
+)
 from schemas.subjects import SHARED_AGENT, parse
 from streams.order import Group
 

@@ -10,9 +10,12 @@ from projections.folds import beliefs, judging, raters
 from replay.retuning.facts import Judged
 from schemas.catalogue import InputMessage
 from schemas.envelope import NotBuilt, Unreadable
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven, Strand
 from schemas.learning import FeedbackApplied
-from schemas.state import AgentState, Belief
+from schemas.state import (
+    AgentState,
+)
 
 
 class Voting:

@@ -25,9 +25,12 @@ from schemas import identity
 from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
 from schemas.controls import HeuristicSeeded
 from schemas.envelope import Output
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven
 from schemas.reading import read_input, read_output
-from schemas.state import AgentState, Belief
+from schemas.state import (
+    AgentState,
+)
 from schemas.subjects import partition_of
 from streams.audit import audit_partition
 from streams.connection import connected

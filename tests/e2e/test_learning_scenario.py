@@ -18,8 +18,8 @@ from echoic.instance import Instance
 from projections import rebuilding, versions
 from projections.positions import positions_of
 from projections.store import Store
+from schemas.evidence import Belief
 from schemas.learning import Endorsed, HeuristicFormed, HeuristicReinforced
-from schemas.state import Belief
 from tests.e2e.companion import (
     DEADLINE_S,
     GAME,

@@ -17,13 +17,13 @@ from handlers.effects.models import LiteLLM
 from handlers.stages.formation import WORDS
 from schemas.asks import ModelAsked
 from schemas.decisions import HeuristicFired
+from schemas.evidence import Belief
 from schemas.learning import (
     CandidateRefused,
     Endorsed,
     HeuristicFormed,
     HeuristicReinforced,
 )
-from schemas.state import Belief
 from tests.e2e.companion import PACK, Companion, companion
 from tests.e2e.conftest import running_instance
 

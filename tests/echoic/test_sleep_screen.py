@@ -5,7 +5,7 @@ from echoic.remembering import proposal_fields
 from echoic.render import Style
 from schemas.controls import SleepRequested
 from schemas.state import AgentState
-from tests.handlers.test_sleep import SAID, lived, living, rule, taught, told
+from tests.handlers.sleepers import SAID, lived, living, rule, taught, told
 
 
 def test_nothing_is_told_of_who_never_slept() -> None:

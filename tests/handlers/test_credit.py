@@ -11,10 +11,10 @@ import pytest
 from handlers.turns import Turn
 from schemas.controls import HeuristicSeeded
 from schemas.decisions import HeuristicFired
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven
 from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.results import ClockTicked
-from schemas.state import Belief
 from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, one, output, said

@@ -10,6 +10,7 @@ from handlers.turns import Turn
 from schemas.asks import ModelAsked, Words
 from schemas.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.decisions import Completed, Decided, HeuristicFired
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven
 from schemas.learning import (
     Endorsed,
@@ -26,7 +27,6 @@ from schemas.packs import (
     texts_of,
 )
 from schemas.settings import LearningSettings, MatchLimits
-from schemas.state import Belief
 from schemas.vectors import Vector
 from tests import factories
 from tests.factories import heuristic, pack, pattern

@@ -7,10 +7,10 @@ import pytest
 from echoic.embedders import WordLlamaEmbedder
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.decisions import Completed, Decided, HeuristicFired
+from schemas.evidence import Belief
 from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.packs import compile_pack
 from schemas.settings import MatchLimits
-from schemas.state import Belief
 from schemas.vectors import Vector
 from tests import factories
 from tests.factories import heuristic, pack, pattern

@@ -22,7 +22,7 @@ from schemas.repertoire import RepertoireChange
 from schemas.settings import LearningSettings, LearningWeights, SleepSettings
 from schemas.sleep import SleepEnded
 from tests.factories import heuristic, pack
-from tests.handlers.test_sleep import state
+from tests.handlers.sleepers import state
 from tests.life import Life, applied, names, one, refused, said
 
 WEATHER, SAYS = "the rain is over and the sun shines", "Go out for a walk."

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from handlers import turns
 from handlers.turns import Needs
 from projections.folds import agent as agent_fold
-from projections.folds.agent import Scene
 from projections.folds.partition import evolve, linked
+from projections.folds.scene import Scene
 from schemas.aids import Aids, MissingPackError
 from schemas.controls import GoalsSet, HeuristicEdited, HeuristicSeeded
 from schemas.decisions import Decided

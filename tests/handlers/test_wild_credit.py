@@ -10,8 +10,8 @@ import pytest
 
 from handlers.turns import Turn
 from schemas.decisions import HeuristicFired
+from schemas.evidence import Belief
 from schemas.results import ClockTicked
-from schemas.state import Belief
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, output
 

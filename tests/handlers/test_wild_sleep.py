@@ -66,11 +66,14 @@ class Sleepy(Wild):
         if self.random.random() < 0.5:
             self.random.choice([super()._change, self._twin])()
         elif proposals and self.random.random() < 0.6:
-            made = choice([ProposalApplied, ProposalReverted])
-            self.life.control(made(proposal_id=choice(proposals).id))
+            id_ = choice(proposals).id
+            self.life.control(ProposalApplied(proposal_id=id_))
+            if choice([True, False]):
+                self.life.control(ProposalReverted(proposal_id=id_))
         else:
-            limit, policy = choice([0, 1, 8]), choice([None, "safe"])
-            self.life.control(SleepRequested(limit=limit, apply=policy))
+            by_hand = SleepRequested(limit=choice([0, 1, 8]))
+            safe = SleepRequested(limit=choice([0, 1, 8]), apply="safe")
+            self.life.control(choice([by_hand, safe]))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -8,8 +8,8 @@ from schemas.controls import (
     SleepRequested,
 )
 from schemas.learning import ProposalMade
-from tests.handlers.test_sleep import SAID, lived, living, rule, told
-from tests.handlers.test_sleep import taught as taught_in_garden
+from tests.handlers.sleepers import SAID, lived, living, rule, told
+from tests.handlers.sleepers import taught as taught_in_garden
 from tests.life import Life, one
 from tests.projections.chronicle import joined
 

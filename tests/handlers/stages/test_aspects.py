@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from handlers.turns import Turn
 from schemas.decisions import Candidate
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven, Recalled
 from schemas.learning import FeedbackApplied
-from schemas.state import Belief
 from tests.factories import heuristic, pack
 from tests.life import Life, one, said
 

@@ -7,10 +7,10 @@ import pytest
 from handlers.turns import Turn
 from schemas.controls import HeuristicSeeded
 from schemas.decisions import HeuristicFired
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied, FeedbackRefused, LifecycleChanged
 from schemas.settings import SEED_LEARNING
-from schemas.state import Belief
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.life import Life, decision_id, one, output, said

@@ -6,9 +6,9 @@ import pytest
 
 from handlers.turns import Turn
 from schemas.decisions import Decided, HeuristicFired
+from schemas.evidence import Belief
 from schemas.learning import OutcomeExpired, OutcomeObserved
 from schemas.results import ClockTicked
-from schemas.state import Belief
 from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, one, output, said

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.folds import beliefs
+from schemas.evidence import Belief
 from schemas.settings import SEED_LEARNING, LearningSettings, LearningWeights
-from schemas.state import Belief
 from tests.factories import NOON, after
 
 DEFAULT = LearningSettings()

@@ -8,8 +8,8 @@ import pytest
 
 from projections.folds import beliefs
 from projections.folds.drift import drift, interval
+from schemas.evidence import Belief
 from schemas.settings import LearningSettings
-from schemas.state import Belief
 
 
 def lived(ends: list[bool], learning: LearningSettings) -> Belief:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.folds import beliefs
+from schemas.evidence import Belief
 from schemas.settings import LearningSettings, LearningWeights
-from schemas.state import Belief
 from tests.factories import NOON
 
 DEFAULT = LearningSettings()

@@ -5,12 +5,17 @@ from msgspec.structs import replace
 from projections.folds import beliefs, controls, fires, judging, raters
 from schemas.bounded import Bounded
 from schemas.controls import HeuristicEdited, HeuristicSeeded
+from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven
 from schemas.learning import AdviceIgnored, FeedbackApplied
 from schemas.raters import Rater
 from schemas.results import ClockTicked
 from schemas.settings import LearningSettings
-from schemas.state import DECISION_LIMIT, STRANGER, Belief, Remembered
+from schemas.state import (
+    DECISION_LIMIT,
+    STRANGER,
+    Remembered,
+)
 from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, said

@@ -6,8 +6,8 @@ import pytest
 
 from projections.folds import beliefs
 from projections.folds.priors import KAPPA, pooled
+from schemas.evidence import Belief
 from schemas.settings import LearningSettings
-from schemas.state import Belief
 
 
 def fired(good: int, bad: int) -> Belief:

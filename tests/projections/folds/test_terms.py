@@ -11,8 +11,11 @@ from pydantic import ValidationError
 from projections.folds import beliefs, lives, terms
 from projections.folds.terms import FREE, Terms
 from schemas.constraints import Constraints, within
+from schemas.evidence import Belief, Prior
 from schemas.settings import LearningSettings
-from schemas.state import AgentState, Belief, Prior
+from schemas.state import (
+    AgentState,
+)
 from tests.factories import NOON, after, heuristic, pack
 
 Said = tuple[Literal["seen", "voted"], bool, str]

@@ -8,7 +8,7 @@ from replay.learning.known import Known
 from replay.learning.story import Move, Story, story
 from replay.sources import of_file
 from schemas.controls import HeuristicFrozen, PriorUpdated
-from schemas.state import belief_key
+from schemas.evidence import belief_key
 from schemas.subjects import SHARED_AGENT
 from tests.factories import heuristic, mind_started, pack, pack_loaded
 from tests.handlers.test_wild_lives import Wild

@@ -9,8 +9,8 @@ from replay.retuning.believing import Believing
 from replay.retuning.facts import Evidence, Ruled
 from replay.retuning.gathering import gather, joined
 from schemas.asks import ModelAsked
+from schemas.evidence import Belief, Signal, SignalKind
 from schemas.settings import LearningSettings
-from schemas.state import Belief, Signal, SignalKind
 from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, said

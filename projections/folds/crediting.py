@@ -1,0 +1,125 @@
+"""Crediting: what each signal of the world, of people and of models moves."""
+
+from immutables import Map
+from msgspec.structs import replace
+
+from projections.folds import beliefs, fires, judging, lessons, lives
+from projections.folds.scene import Scene
+from schemas.evidence import Belief, belief_key
+from schemas.feedback import FeedbackGiven
+from schemas.learning import (
+    AdviceIgnored,
+    Endorsed,
+    FeedbackApplied,
+    OutcomeExpired,
+    OutcomeObserved,
+)
+from schemas.state import AgentState
+
+
+def belief(
+    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
+) -> Belief:
+    """What is believed of a heuristic's content, its declared confidence if nothing yet.
+
+    Within the bounds that hold for it; what is folded on is what the evidence says.
+    """
+    packs, learning = scene.packs, scene.learning
+    return lives.believed(state, packs, learning, heuristic_id, content_hash)
+
+
+def held_of(
+    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
+) -> Belief:
+    """What the evidence alone makes of a heuristic's content, whatever bounds hold."""
+    packs, learning = scene.packs, scene.learning
+    return lives.held(state, packs, learning, heuristic_id, content_hash)
+
+
+def observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> AgentState:
+    """The state after the world showed how a fire turned out."""
+    is_known = fires.is_told(state, message)
+    state = fires.ended(state, message, message.outcome)
+    held = held_of(state, scene, message.heuristic_id, message.content_hash)
+    if message.outcome not in ("success", "fail"):
+        return _noticed(state, message, held)
+    is_success = message.outcome == "success"
+    after, place = held, scene.taken.sequence
+    learning = scene.judging(state, message.heuristic_id)
+    if not is_known:
+        after = beliefs.observed(held, message.fire_id, is_success, place, learning)
+    after = beliefs.told(after, message.fire_id, is_success, scene.now)
+    return believing(state, message.heuristic_id, message.content_hash, after)
+
+
+def expired(state: AgentState, scene: Scene, message: OutcomeExpired) -> AgentState:
+    """The state after what a fire waited for did not come in time."""
+    remembered = state.decisions.get(message.decision_id)
+    state = fires.ended(state, message, "timeout")
+    if not scene.learning.ignored_after or remembered is None:
+        return state
+    held = held_of(state, scene, message.heuristic_id, message.content_hash)
+    after = beliefs.expired(held, is_judged=remembered.is_judged)
+    return believing(state, message.heuristic_id, message.content_hash, after)
+
+
+def ignored(state: AgentState, scene: Scene, message: AdviceIgnored) -> AgentState:
+    """The state after advice was ignored so often that it counts."""
+    held = held_of(state, scene, message.heuristic_id, message.content_hash)
+    place = scene.taken.sequence
+    learning = scene.judging(state, message.heuristic_id)
+    after = beliefs.ignored(held, message.fire_id, place, learning)
+    state = fires.ignored(state, message)
+    return believing(state, message.heuristic_id, message.content_hash, after)
+
+
+def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> AgentState:
+    """The state that knows that the world took note, though it teaches nothing."""
+    if not held.ignored:
+        return state
+    held = replace(held, ignored=0)
+    return believing(state, message.heuristic_id, message.content_hash, held)
+
+
+def voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentState:
+    """The state after a vote that counted."""
+    given, before = scene.taken.message, state
+    about = given if isinstance(given, FeedbackGiven) else None
+    earlier = judging.earlier(state, about, message)
+    if message.heuristic_id is not None and message.content_hash is not None:
+        held = held_of(state, scene, message.heuristic_id, message.content_hash)
+        place = scene.taken.sequence
+        learning = scene.judging(state, message.heuristic_id)
+        state = judging.counted(
+            state, message, held, earlier, place, learning, scene.now
+        )
+        state = lessons.reinforced(state, message)
+    state = judging.rated(state, message)
+    if message.decision_id is None:
+        return state
+    state = judging.noted(before, state, message, earlier)
+    state = lessons.voted(state, message)
+    return judging.felt(state, message, scene.now)
+
+
+def endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:
+    """The state after a model said by itself what a heuristic says."""
+    id_, content_hash, similarity = (
+        message.heuristic_id,
+        message.content_hash,
+        message.similarity,
+    )
+    held = held_of(state, scene, id_, content_hash)
+    place, learning = scene.taken.sequence, scene.judging(state, id_)
+    after = beliefs.endorsed(held, message.decision_id, similarity, place, learning)
+    return believing(state, id_, content_hash, after)
+
+
+def believing(
+    state: AgentState, heuristic_id: str, content_hash: str, held: Belief
+) -> AgentState:
+    """The state with this believed of a heuristic's content."""
+    beliefs_: Map[str, Belief] = state.beliefs.set(
+        belief_key(heuristic_id, content_hash), held
+    )
+    return replace(state, beliefs=beliefs_)
