@@ -19,6 +19,7 @@ from echoic.options import OPTIONS, Option, Value, default_data
 if TYPE_CHECKING:
     from schemas.settings import (
         ApplyPolicy,
+        LearningSettings,
         MatchLimits,
         MindSettings,
         Prediction,
@@ -121,14 +122,11 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
     from echoic.strategies import exploration_of, strategy_of
     from schemas.settings import (
         BASE_PROMPT,
-        SEED_LEARNING,
-        LearningSettings,
         MindSettings,
         ModelSettings,
         SleepSettings,
     )
 
-    preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
     model = settings.model_name and ModelSettings(
         name=settings.model_name,
         temperature=settings.model_temperature,
@@ -155,22 +153,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         confidence_ceiling=settings.model_ceiling,
         ttl_s=settings.ttl_s,
         channel=settings.channel,
-        learning=LearningSettings(
-            kappa=settings.learning_kappa,
-            gamma=settings.learning_gamma,
-            floor=settings.learning_floor,
-            ceiling=settings.learning_ceiling,
-            feedback_weight=settings.learning_feedback_weight,
-            repeat_decay=settings.learning_repeat_decay,
-            stale_days=settings.learning_stale_days,
-            drift_fires=settings.learning_drift_fires,
-            drift_level=settings.learning_drift_level,
-            endorsement_cap=settings.learning_endorsement_cap,
-            weights=preset.weights,
-            calibrate_raters=settings.learning_calibrate_raters == "on",
-            undo_s=settings.learning_undo_s,
-            ignored_after=settings.learning_ignored_after,
-        ),
+        learning=_learning(settings),
         limits=limits,
         embedder=settings.embedder,
         exploration=exploration_of(settings),
@@ -181,6 +164,29 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
             auto=settings.sleep_auto == "on",
             idle_s=settings.sleep_idle_minutes * 60.0,
         ),
+    )
+
+
+def _learning(settings: Settings) -> "LearningSettings":
+    """How confidence follows from evidence."""
+    from schemas.settings import SEED_LEARNING, LearningSettings
+
+    preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
+    return LearningSettings(
+        kappa=settings.learning_kappa,
+        gamma=settings.learning_gamma,
+        floor=settings.learning_floor,
+        ceiling=settings.learning_ceiling,
+        feedback_weight=settings.learning_feedback_weight,
+        repeat_decay=settings.learning_repeat_decay,
+        stale_days=settings.learning_stale_days,
+        drift_fires=settings.learning_drift_fires,
+        drift_level=settings.learning_drift_level,
+        endorsement_cap=settings.learning_endorsement_cap,
+        weights=preset.weights,
+        calibrate_raters=settings.learning_calibrate_raters == "on",
+        undo_s=settings.learning_undo_s,
+        ignored_after=settings.learning_ignored_after,
     )
 
 
