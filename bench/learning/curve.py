@@ -8,8 +8,8 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 260, 44, 36, 16
 LINES: tuple[tuple[str, str, Callable[[Hour], float]], ...] = (
     ("#2563eb", "System 1's share", lambda hour: hour.share),
     ("#7c3aed", "where advice helps", lambda hour: hour.needed_share),
-    ("#16a34a", "its good advice", lambda hour: hour.system_1.goodness),
-    ("#9ca3af", "the model's good advice", lambda hour: hour.system_2.goodness),
+    ("#16a34a", "its advice is right", lambda hour: hour.system_1.goodness),
+    ("#9ca3af", "the model's", lambda hour: hour.system_2.goodness),
     ("#dc2626", "model calls, each", lambda hour: min(1.0, hour.calls_each)),
 )
 
