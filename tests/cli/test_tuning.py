@@ -39,7 +39,7 @@ def test_a_file_is_folded_under_other_settings(echoic: Program) -> None:
 
 
 def test_a_preset_sets_every_weight(echoic: Program) -> None:
-    """`seed` counts each signal whole; --set goes over it."""
+    """`seed` counts each of its signals whole; --set goes over it."""
     ran = echoic.here(
         "projection", "replay", "--preset", "seed", "--set",
         "learning.weights.explicit=0.5", EVENING, "--json",
@@ -50,6 +50,7 @@ def test_a_preset_sets_every_weight(echoic: Program) -> None:
         "learning.weights.outcome": 1.0,
         "learning.weights.explicit": 0.5,
         "learning.weights.endorsement": 1.0,
+        "learning.weights.ignored": 0.3,
     }
 
 
