@@ -4,7 +4,6 @@ import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -18,6 +17,24 @@ from echoic.cli.common import (
     print_json,
     settings_of,
     terminal_width,
+)
+from echoic.cli.comparing_options import (
+    Asked,
+    Baseline,
+    Calls,
+    Challengers,
+    FailOn,
+    Jobs,
+    Model,
+    Personality,
+    Prefer,
+    Report,
+    Rope,
+    Sessions,
+    Silence,
+    Since,
+    Usd,
+    Window,
 )
 from echoic.cli.progress import Progress
 from echoic.comparing import compare_all
@@ -47,72 +64,22 @@ STUB = "(stub)"
 
 
 def compare(
-    session: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SESSION|FILE]...", help="Sessions, or their files."),
-    ] = None,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--strategy",
-            "-s",
-            metavar="STRATEGY",
-            help="A challenger: name, name:key=value, module:function or a YAML file.",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="STRATEGY", help="Else the recorded one."),
-    ] = None,
-    personality: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Who the challengers are, for the model."),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Where a model's words come from: strict, cassette, requery or stub."
-        ),
-    ] = "cassette",
-    asked: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Keeps what requery was answered."),
-    ] = None,
-    calls: Annotated[
-        int, typer.Option(min=0, help="How often requery may ask at most.")
-    ] = 50,
-    usd: Annotated[
-        float | None, typer.Option(min=0.0, help="What requery may cost at most.")
-    ] = None,
-    since: Annotated[
-        int | None,
-        typer.Option("--from", metavar="SEQ", help="Before it all stays as recorded."),
-    ] = None,
-    prefer: Annotated[
-        str, typer.Option(help="What counts first: outcome or feedback.")
-    ] = "outcome",
-    window: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="How long an outcome may be waited for."),
-    ] = None,
-    silence: Annotated[
-        float, typer.Option(help="The value of silence, from 0 to 1.")
-    ] = 0.5,
-    rope: Annotated[
-        float, typer.Option(help="A difference within ± this much makes none.")
-    ] = 0.02,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="OUT.html", help="Also write a page that stands alone."),
-    ] = None,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(metavar="CONDITIONS", help="Exit with 1 if one holds."),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many processes; else one a processor."),
-    ] = None,
+    session: Sessions = None,
+    strategy: Challengers = None,
+    baseline: Baseline = None,
+    personality: Personality = None,
+    model: Model = "cassette",
+    asked: Asked = None,
+    calls: Calls = 50,
+    usd: Usd = None,
+    since: Since = None,
+    prefer: Prefer = "outcome",
+    window: Window = None,
+    silence: Silence = 0.5,
+    rope: Rope = 0.02,
+    report: Report = None,
+    fail_on: FailOn = None,
+    jobs: Jobs = None,
     data: Data = None,
     agent: Agent = None,
     as_json: Json = False,
