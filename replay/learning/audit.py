@@ -25,6 +25,7 @@ from schemas.learning import (
     OutcomeObserved,
 )
 from schemas.sensing import EventRef, Sensed
+from schemas.sleep import Reflected
 
 Rule = Literal[
     "never_shown",
@@ -63,6 +64,7 @@ _TOKENS = frozenset(
         FeedbackApplied,
         Endorsed,
         HeuristicFormed,
+        Reflected,
     )
 )
 _REPORTED = {"succeeded": "success", "failed": "fail"}
@@ -136,11 +138,12 @@ class _Looking:
                 if applied.heuristic_id is not None:
                     self._credit(passage, output, self._of_vote(passage, applied))
             case Endorsed() as endorsed:
-                self._credit(passage, output, self._of_endorsement(endorsed))
+                self._credit(passage, output, self._of_endorsement(passage, endorsed))
                 self._endorsed.add((endorsed.decision_id, endorsed.heuristic_id))
             case HeuristicFormed() as formed:
                 self._credit(passage, output, self._of_formation(formed))
-                self._formed.add(formed.decision_id)
+                if formed.proposal_id is None:
+                    self._formed.add(formed.decision_id)
             case _:
                 return
 
@@ -229,20 +232,36 @@ class _Looking:
                 applied.content_hash or "",
             )
 
-    def _of_endorsement(self, endorsed: Endorsed) -> Iterator[tuple[Rule, str]]:
+    def _of_endorsement(
+        self, passage: Passage, endorsed: Endorsed
+    ) -> Iterator[tuple[Rule, str]]:
         place = endorsed.decision_id, endorsed.heuristic_id
-        if not self._known.is_models(endorsed.decision_id):
-            yield "endorsed_unasked", f"no model answered {endorsed.decision_id!r}"
-        if self._known.was_suggested(*place):
-            yield "endorsed_shown", f"it was shown for {endorsed.decision_id!r}"
+        # In its sleep an agent asks again of anything, and shows the model nothing.
+        if not _is_of_sleep(passage, endorsed):
+            if not self._known.is_models(endorsed.decision_id):
+                yield "endorsed_unasked", f"no model answered {endorsed.decision_id!r}"
+            if self._known.was_suggested(*place):
+                yield "endorsed_shown", f"it was shown for {endorsed.decision_id!r}"
         if place in self._endorsed:
             yield "endorsed_twice", f"by the answer to {endorsed.decision_id!r}"
 
     def _of_formation(self, formed: HeuristicFormed) -> Iterator[tuple[Rule, str]]:
+        if formed.proposal_id is not None:
+            return  # a sleep proposed it, and a person or a policy applied it
         if formed.decision_id not in self._known.liked:
             yield "formed_unasked", f"of the answer to {formed.decision_id!r}"
         if formed.decision_id in self._formed:
             yield "formed_twice", f"of the answer to {formed.decision_id!r}"
+
+
+def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
+    said = (each.message for each in passage.outputs(frozenset((Reflected.token(),))))
+    return any(
+        isinstance(each, Reflected)
+        and each.decision_id == endorsed.decision_id
+        and endorsed.heuristic_id in each.alike
+        for each in said
+    )
 
 
 def _takes_back(event: Sensed) -> bool:

@@ -47,6 +47,9 @@ CauseKind = Literal[
     "settings",
 ]
 
+BY_SLEEP = "sleep"
+"""Whose a heuristic is that a sleep proposed and that nobody's vote brought."""
+
 EVIDENCE: frozenset[CauseKind] = frozenset(
     ("outcome", "ignored", "vote", "endorsement")
 )
@@ -129,6 +132,9 @@ def _of_model(passage: Passage, output: Output) -> Cause | None:
             return _cause(output, "endorsement", what, "model", taken.id)
         case HeuristicFormed():
             hash_ = _content(passage.after, message.heuristic_id)
+            if message.proposal_id is not None:
+                what = f"formed by the proposal {message.proposal_id}"
+                return _cause(output, "formed", what, BY_SLEEP, taken.id, hash_)
             what = "formed of an answer that was liked"
             return _cause(output, "formed", what, "model", taken.id, hash_)
         case HeuristicReinforced():

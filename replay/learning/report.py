@@ -12,6 +12,7 @@ from replay.comparing.calibrated import LEAST
 from replay.estimation.calibration import Calibration, calibration
 from replay.learning.answers import Answer, answers
 from replay.learning.audit import RULES, Audit, Fault, audit
+from replay.learning.causes import BY_SLEEP
 from replay.learning.periods import Period, by_voice, period, quarters, stretches
 from replay.learning.rises import Rise, named, rises
 from replay.learning.story import Story, story
@@ -130,7 +131,9 @@ def report(
             stories, [[answer.sequence for answer in each.answers] for each in ordered]
         ),
         formed=sum(
-            move.cause.kind == "formed" for each in stories for move in each.moves
+            move.cause.kind == "formed" and move.cause.by != BY_SLEEP
+            for each in stories
+            for move in each.moves
         ),
         refused=_summed(stories),
         credits=sum(each.audit.credits for each in ordered),

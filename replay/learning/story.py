@@ -156,8 +156,9 @@ class _Writing:
             self._believing.take(fact)
         self._rule(passage, {id_: stood[id_] for id_ in stood if id_ not in caused})
         for output in passage.outputs(_REFUSED):
-            if isinstance(output.message, CandidateRefused):
-                self.refused[output.message.reason] += 1
+            refused = output.message
+            if isinstance(refused, CandidateRefused) and refused.sleep_id is None:
+                self.refused[refused.reason] += 1
 
     def _before(self, passage: Passage, cause: Cause) -> float | None:
         """What was believed of what stood there until then, whatever its content."""

@@ -8,15 +8,20 @@ import orjson
 import pytest
 
 from replay.learning.audit import RULES, Audit, audit
+from replay.learning.report import read, report
 from replay.sources import Recording, of_file
+from schemas.controls import ProposalApplied, ProposalReverted, SleepRequested
 from schemas.decisions import HeuristicFired
 from schemas.feedback import FeedbackGiven
-from schemas.learning import Endorsed, FeedbackApplied, OutcomeObserved
+from schemas.learning import Endorsed, FeedbackApplied, OutcomeObserved, ProposalMade
 from schemas.record import Record
 from streams.session_file import SessionFile
 from tests.factories import EPOCH, heuristic, pack, pattern
+from tests.handlers import sleepers
+from tests.handlers.sleepers import EVENT, SAID, living, rule, told
+from tests.handlers.sleepers import lived as lived_awake
 from tests.handlers.test_wild_lives import Wild
-from tests.life import Life
+from tests.life import Life, one
 from tests.replay.learning.schooling import THREAT, lived, recorded
 from tests.replay.lives import everything, file_of_turns, recording_of
 from tests.replay.recording import evening, place, with_record
@@ -226,6 +231,37 @@ async def test_an_endorsement_of_what_was_shown_is_found() -> None:
     found = await audited(forged(file, decided, candidates=candidates))
 
     assert {fault.rule for fault in found.faults} == {"endorsed_shown"}
+
+
+async def test_what_a_sleep_endorses_and_brings_was_earned() -> None:
+    """It asks again and shows nothing, of what heuristics answered as well."""
+    life = living(withhold=0.0)
+    sleepers.taught(life, "eat", condition=EVENT)
+    lived_awake(life, answer="Rest for a while instead.")
+    told(life, life.wait(60).control(SleepRequested()), SAID)
+
+    found = await audit(recorded(life))
+
+    assert found.credits == 1
+    assert found.faults == ()
+
+
+async def test_a_heuristic_that_a_sleep_proposed_needs_no_vote() -> None:
+    """It may come, go and come again; it is none of those that people liked."""
+    life = living()
+    lived_awake(life)
+    turn = told(life, life.wait(60).control(SleepRequested()), SAID)
+    proposal_id = one(told(life, turn, rule()), ProposalMade).proposal_id
+    life.control(ProposalApplied(proposal_id=proposal_id))
+    life.control(ProposalReverted(proposal_id=proposal_id))
+    life.control(ProposalApplied(proposal_id=proposal_id))
+
+    found = await read(recorded(life))
+
+    assert found.audit.faults == ()
+    assert report([found]).formed == 0
+    whats = {move.cause.what for move in found.story.moves}
+    assert f"formed by the proposal {proposal_id}" in whats
 
 
 async def test_silence_and_what_is_taken_back_count_by_the_rules() -> None:
