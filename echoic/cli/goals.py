@@ -52,6 +52,7 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
     rows = on_instance(data, agent, run)
     if not rows and not as_json:
         note("no goals yet: echoic goals set 'Sleep well'")
+        return
     print_rows(rows, ("domain", "goal"), as_json)
 
 

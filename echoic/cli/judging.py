@@ -9,9 +9,11 @@ import typer
 from echoic import accounts, finding, render, talking
 from echoic.accounts import Account
 from echoic.cli.common import Agent, Data, Json, new_app, print_json, settings_of
+from echoic.errors import EchoicError
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names, resolve
 from echoic.talking import new_event_id
+from schemas.asks import ModelAsked
 from schemas.feedback import Aspect, FeedbackGiven
 from schemas.learning import FeedbackApplied
 from schemas.sensing import Sensed
@@ -60,9 +62,14 @@ def feedback(
     Examples: `echoic feedback 01a1fc2d up`, `echoic feedback last 2 --aspect action`,
     `echoic feedback creeper-warn down --heuristic`.
     """
+    if heuristic and aspect == "timing":
+        raise EchoicError(
+            "the moment is a decision's: a heuristic itself has no timing",
+            next_step=f"echoic feedback last {vote} --aspect timing",
+        )
     settings = settings_of(data, agent)
 
-    async def run() -> FeedbackApplied:
+    async def run() -> tuple[FeedbackApplied, bool]:
         async with connect(settings) as connection:
             log = connection.log
             named = (
@@ -81,16 +88,20 @@ def feedback(
                 channel="cli",
             )
             outputs = await talking.judge(log, settings.agent, given)
-            messages = (output.message for output in outputs)
-            return next(each for each in messages if isinstance(each, FeedbackApplied))
+            messages = [output.message for output in outputs]
+            asked = any(isinstance(each, ModelAsked) for each in messages)
+            votes = (each for each in messages if isinstance(each, FeedbackApplied))
+            return next(votes), asked
 
-    applied = asyncio.run(run())
+    applied, is_forming = asyncio.run(run())
     if as_json:
         print_json({"v": 1, **applied.model_dump()})
     elif applied.aspect == "timing":
         print("counted for rapport; when it was said is no fault of a heuristic")
     elif applied.heuristic_id:
         print(f"counted for the heuristic {render.short(applied.heuristic_id)}")
+    elif is_forming:
+        print("counted; the model is asked for the rule of it: echoic heuristic list")
     else:
         print(_UNCREDITED[applied.aspect])
 
