@@ -10,6 +10,7 @@ from handlers.group import Group
 from handlers.stages import repertoire
 from handlers.stages.repertoire import Known
 from projections.folds import beliefs
+from schemas import vectors
 from schemas.learning import Endorsed
 from schemas.numbers import round6
 from schemas.state import Pending
@@ -52,6 +53,20 @@ def saying(group: Group, domain: str, text: str) -> list[Known]:
         return []
     limit = group.settings.limits.endorse
     return repertoire.like_action(group.state, group.packs, domain, vector, limit)
+
+
+def is_proposed(group: Group, domain: str, said: str) -> bool:
+    """Whether a heuristic of a domain that says the same was proposed before."""
+    vector, limit = group.aids.of(said), group.settings.limits.endorse
+    actions = (
+        each.vectors[1]
+        for each in group.state.proposals
+        if each.repertoire is not None and each.repertoire.domain == domain
+    )
+    return vector is not None and any(
+        len(action) == len(vector) and vectors.cosine(vector, action) >= limit
+        for action in actions
+    )
 
 
 def is_endorsed(group: Group, decision_id: str, known: Known) -> bool:

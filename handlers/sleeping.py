@@ -177,7 +177,8 @@ def _reflect(group: Group, about: Moment, text: str) -> None:
     )
     _endorse(group, about.decision_id, known)
     model = group.settings.model
-    if model is None or known or not agrees or not _may_teach(group, about):
+    is_new = not (known or endorsing.is_proposed(group, about.domain, said))
+    if model is None or not is_new or not agrees or not _may_teach(group, about):
         _go_on(group)
         return
     question = formation.SYSTEM, formation.prompt(_lesson(about))

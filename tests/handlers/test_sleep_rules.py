@@ -81,6 +81,26 @@ def test_a_proposed_heuristic_comes_when_it_is_applied_and_goes_when_reverted() 
     assert formed.heuristic_id in life.mind.shelves["garden"].heuristics
 
 
+def test_nobody_is_asked_twice_about_what_says_the_same() -> None:
+    """Events alike get answers alike: one proposal, also after it was turned down."""
+    life = living()
+    lived(life)
+    lived(life, "health is very low again")
+    turn = told(life, life.wait(60).control(Sleep()), SAID)
+    turn = told(life, turn, rule(message=f"{SAID} Then rest a bit."))
+    made = one(turn, ProposalMade)
+
+    turn = told(life, turn, SAID)
+
+    assert names(turn) == ["Handled", "Reflected", "SleepEnded"]
+    assert one(turn, SleepEnded).proposals == (made.proposal_id,)
+    life.control(ProposalApplied(proposal_id=made.proposal_id))
+    life.control(ProposalReverted(proposal_id=made.proposal_id))
+    lived(life, "health is low once more")
+    turn = told(life, life.wait(60).control(Sleep()), SAID)
+    assert names(turn) == ["Handled", "Reflected", "SleepEnded"]
+
+
 def test_a_safe_candidate_comes_at_once() -> None:
     """With so little trust it answers nothing yet; it can be taken back all the same."""
     life = living(sleep={"apply": "safe"})
