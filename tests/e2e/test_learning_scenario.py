@@ -230,6 +230,7 @@ def stands(store: Store, partition: int) -> int:
     """Up to which sequence of a partition the tables hold the log."""
     with store.snapshot() as snapshot:
         serving = versions.serving(snapshot)
-        assert serving is not None
-        position = positions_of(snapshot, serving.number).get(partition)
+        # A projector that has only just begun serves none yet.
+        positions = positions_of(snapshot, serving.number) if serving else {}
+    position = positions.get(partition)
     return position.sequence if position else 0
