@@ -96,14 +96,19 @@ def feedback(
     applied, is_forming = asyncio.run(run())
     if as_json:
         print_json({"v": 1, **applied.model_dump()})
-    elif applied.aspect == "timing":
-        print("counted for rapport; when it was said is no fault of a heuristic")
-    elif applied.heuristic_id:
-        print(f"counted for the heuristic {render.short(applied.heuristic_id)}")
-    elif is_forming:
-        print("counted; the model is asked for the rule of it: echoic heuristic list")
     else:
-        print(_UNCREDITED[applied.aspect])
+        print(_counted(applied, is_forming))
+
+
+def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
+    """What a vote counted for, in words."""
+    if applied.aspect == "timing":
+        return "counted for rapport; when it was said is no fault of a heuristic"
+    if applied.heuristic_id:
+        return f"counted for the heuristic {render.short(applied.heuristic_id)}"
+    if is_forming:
+        return "counted; the model is asked for the rule of it: echoic heuristic list"
+    return _UNCREDITED[applied.aspect]
 
 
 @app.command()
