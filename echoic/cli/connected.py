@@ -5,7 +5,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from echoic import remembering
 from echoic.cli.common import settings_of
+from echoic.cli.progress import Progress
 from echoic.embedders import embedder
 from echoic.live import Connection, connect
 from handlers.aids import Bringer, PackLibrary
@@ -29,3 +31,16 @@ def bringer_of(connection: Connection) -> Bringer:
     """Brings the aids that a fold of the log needs."""
     made = embedder(connection.settings.embedder)
     return Bringer(made, PackLibrary(connection.log, made))
+
+
+async def known_now(connection: Connection) -> remembering.Remembered:
+    """What the mind knows of the agent by the end of the log, folded with progress."""
+    settings, progress = connection.settings, Progress("inputs folded")
+    known = await remembering.state_at(
+        connection.log,
+        settings.agent,
+        embedder(settings.embedder),
+        progress=progress,
+    )
+    progress.done()
+    return known

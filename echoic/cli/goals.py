@@ -4,11 +4,8 @@ from typing import Annotated
 
 import typer
 
-from echoic import remembering
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, print_rows
-from echoic.cli.connected import on_instance
-from echoic.cli.progress import Progress
-from echoic.embedders import embedder
+from echoic.cli.connected import known_now, on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
 from echoic.talking import tell
@@ -30,14 +27,7 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
     """
 
     async def run(connection: Connection) -> list[dict[str, str]]:
-        settings, progress = connection.settings, Progress("inputs folded")
-        known = await remembering.state_at(
-            connection.log,
-            settings.agent,
-            embedder(settings.embedder),
-            progress=progress,
-        )
-        progress.done()
+        known = await known_now(connection)
         always = goals_fold.own(known.agent, known.shared.settings or UNSTARTED)
         of_domains = known.agent.domain_goals
         return [

@@ -5,10 +5,9 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from echoic import learnt, remembering
+from echoic import learnt
 from echoic.cli.common import Agent, Data, settings_of
-from echoic.cli.progress import Progress
-from echoic.embedders import embedder
+from echoic.cli.connected import known_now
 from echoic.errors import EchoicError
 from echoic.live import Connection, connect
 from echoic.talking import tell
@@ -87,14 +86,7 @@ def _updated(origin: Origin, known: Prior, detail: str) -> PriorUpdated:
 
 
 async def _pooled(connection: Connection, origin: Origin) -> Prior:
-    settings, progress = connection.settings, Progress("inputs folded")
-    known = await remembering.state_at(
-        connection.log,
-        settings.agent,
-        embedder(settings.embedder),
-        progress=progress,
-    )
-    progress.done()
+    known = await known_now(connection)
     keys = [
         belief_key(each.id, each.content_hash)
         for each in await learnt.learnt(connection.log, known)

@@ -16,6 +16,7 @@ from echoic.cli.progress import Progress
 from echoic.embedders import embedder
 from echoic.errors import NotFoundError
 from echoic.live import Connection, connect
+from echoic.recorded import is_path
 from echoic.settings import Settings
 from handlers.aids import Bringer, PackLibrary
 from replay.sessions import UnknownSessionError, find_session, start_of
@@ -57,7 +58,7 @@ def verify(
     progress = Progress("inputs decided again")
     found = asyncio.run(
         _of_file(settings, Path(session), progress)
-        if session is not None and _is_path(session)
+        if session is not None and is_path(session)
         else _of_log(settings, session, progress)
     )
     progress.done()
@@ -67,12 +68,6 @@ def verify(
         _tell(found)
     if not found.is_identical:
         raise typer.Exit(errors.FINDING)
-
-
-def _is_path(session: str) -> bool:
-    """Whether a file is meant, though it may be missing: no session is called so."""
-    path = Path(session)
-    return path.exists() or path.suffix == ".echoic" or path.name != session
 
 
 async def _of_log(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from echoic import remembering, sleep_screen, talking
+from echoic import sleep_screen, talking
 from echoic.cli.common import (
     Agent,
     Data,
@@ -17,9 +17,7 @@ from echoic.cli.common import (
     print_json,
     terminal_width,
 )
-from echoic.cli.connected import on_instance
-from echoic.cli.progress import Progress
-from echoic.embedders import embedder
+from echoic.cli.connected import known_now, on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
 from echoic.render import Style
@@ -95,14 +93,7 @@ def _begun(
 
 def _report(data: Path | None, agent: str | None, as_json: bool) -> None:
     async def run(connection: Connection) -> AgentState:
-        settings, progress = connection.settings, Progress("inputs folded")
-        known = await remembering.state_at(
-            connection.log,
-            settings.agent,
-            embedder(settings.embedder),
-            progress=progress,
-        )
-        progress.done()
+        known = await known_now(connection)
         return known.agent
 
     known = on_instance(data, agent, run)
