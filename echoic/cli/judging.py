@@ -28,6 +28,14 @@ _UNCREDITED: Mapping[Aspect, str] = {
     "condition": "kept; no heuristic answered that",
 }
 
+Judged = Annotated[
+    Aspect,
+    typer.Option(
+        help="What is judged: `condition`, it should not have spoken; `action`,"
+        " right idea, wrong answer; `timing`, the wrong moment."
+    ),
+]
+
 app = new_app("judging", "What people say of a decision, and how it went.")
 
 
@@ -41,13 +49,7 @@ def feedback(
     heuristic: Annotated[
         bool, typer.Option("--heuristic", help="ID names a heuristic.")
     ] = False,
-    aspect: Annotated[
-        Aspect,
-        typer.Option(
-            help="What is judged: `condition`, it should not have spoken; `action`,"
-            " right idea, wrong answer; `timing`, the wrong moment."
-        ),
-    ] = "overall",
+    aspect: Judged = "overall",
     actor: Annotated[str, typer.Option(help="Who judges.")] = "user",
     comment: Annotated[str | None, typer.Option(help="Why.")] = None,
     data: Data = None,
