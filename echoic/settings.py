@@ -122,6 +122,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
     from echoic.strategies import exploration_of, strategy_of
     from schemas.settings import (
         BASE_PROMPT,
+        EDITION,
         MindSettings,
         ModelSettings,
         SleepSettings,
@@ -134,6 +135,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         deadline_s=settings.model_deadline_s,
     )
     return MindSettings(
+        edition=EDITION,
         strategy=strategy_of(settings.strategy, settings.origins["strategy"]),
         threshold=settings.threshold,
         relevance=settings.relevance,

@@ -156,10 +156,17 @@ class SleepSettings(Part):
 WAKEFUL = SleepSettings()
 """Of an agent that remembers nothing for a sleep."""
 
+FIRST_EDITION = 1
+EDITION = 2
+"""The edition of the rules that new instances record; docs/adr/0011 lists the editions."""
+
 
 class MindSettings(Part):
     """Everything that shapes behaviour and is no message of its own."""
 
+    edition: int = Field(default=FIRST_EDITION, ge=1, exclude_if=FIRST_EDITION.__eq__)
+    """Which edition of the rules decides; logs of before it was recorded are of the
+    first."""
     strategy: StrategySpec = StrategySpec()
     threshold: Unit = 0.7
     """The confidence from which a heuristic answers by itself."""
