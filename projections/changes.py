@@ -95,7 +95,7 @@ def join(changes: Iterable[Change]) -> Mapping[TableName, TableChanges]:
 
 def added(count: Value, more: Value) -> int:
     """The sum of two counts; what is no count yet is 0."""
-    return sum(each for each in (count, more) if isinstance(each, int))
+    return sum(int(each) for each in (count, more) if isinstance(each, int))
 
 
 def json_text(value: object) -> str | None:

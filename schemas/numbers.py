@@ -1,9 +1,11 @@
 """Exact numbers: arithmetic that gives the same bits on every machine.
 
 The C library's exp, log and pow differ between processors in the last bit, and one bit
-can turn a decision. What is here uses only + - * / and the exact frexp and ldexp.
+can turn a decision. What is here uses only + - * / and the exact frexp and ldexp. The
+builtin `sum` compensates its rounding from Python 3.12 on: floats are added by `total`.
 """
 
+from collections.abc import Iterable
 from math import frexp, inf, ldexp
 
 DECIMALS = 6
@@ -31,6 +33,14 @@ def clamp(x: float, low: float, high: float) -> float:
     return min(max(x, low), high)
 
 
+def total(values: Iterable[float]) -> float:
+    """Return the sum, added from left to right, each step rounded; 0.0 of nothing."""
+    result = 0.0
+    for value in values:
+        result += value
+    return result
+
+
 def exp(x: float) -> float:
     """Return e to the `x`; infinite above 709.78, zero below -745.13."""
     if x > _EXP_LARGEST:
@@ -40,10 +50,10 @@ def exp(x: float) -> float:
     # x = n ln 2 + r with |r| <= ln 2 / 2; ln 2 in two parts makes n ln 2 exact.
     n = round(x * _LOG2_E)
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    total = 1.0
+    series = 1.0
     for k in range(_EXP_TERMS, 0, -1):
-        total = 1.0 + total * r / k
-    return ldexp(total, n)
+        series = 1.0 + series * r / k
+    return ldexp(series, n)
 
 
 def log(x: float) -> float:
@@ -60,10 +70,10 @@ def log(x: float) -> float:
     # log m = 2 artanh s, and |s| <= 0.172 makes its series short.
     s = (mantissa - 1.0) / (mantissa + 1.0)
     square = s * s
-    total = 0.0
+    series = 0.0
     for k in range(_LOG_TERMS, 0, -1):
-        total = square * (1.0 / (2 * k + 1) + total)
-    return exponent * _LN2_HIGH + (2.0 * s * (1.0 + total) + exponent * _LN2_LOW)
+        series = square * (1.0 / (2 * k + 1) + series)
+    return exponent * _LN2_HIGH + (2.0 * s * (1.0 + series) + exponent * _LN2_LOW)
 
 
 def power(x: float, y: float) -> float:

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("schemas", "streams", "projections", "handlers", "replay", "echoic")
 FOLDERS = (*PACKAGES, "packs", "bench", "docs", "tests")
+EXACT = ("schemas", "streams", "projections", "handlers")
+"""Where each float is the same on every Python."""
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
 
@@ -50,6 +53,72 @@ def test_every_file_has_a_docstring_and_an_end() -> None:
     ]
 
     assert wrong == []
+
+
+def test_no_float_is_added_by_the_builtin_sum() -> None:
+    """Python 3.12 compensates it and 3.11 does not: `numbers.total` adds the same in all."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{name.lineno}: add floats with schemas.numbers.total"
+        for path in python_files(EXACT)
+        for name in _unsure_sums(ast.parse(path.read_text()))
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("source", "is_banned"),
+    [
+        ("sum(1 for each in found if each)", False),
+        ("sum(len(each) for each in found)", False),
+        ("sum(each > 1 for each in found)", False),
+        ("sum([each is None for each in found])", False),
+        ("sum(found)", True),
+        ("sum(each.share for each in found)", True),
+        ("sum((1 for each in found), 0.5)", True),
+        ("sum(1.0 for each in found)", True),
+        ("map(sum, found)", True),
+        ("found.sum()", False),
+    ],
+)
+def test_a_sum_is_banned_unless_its_numbers_are_seen_to_be_whole(
+    source: str, is_banned: bool
+) -> None:
+    """Literals, lengths, comparisons and what `int` and `round` make are whole."""
+    found = list(_unsure_sums(ast.parse(source)))
+
+    assert bool(found) is is_banned
+
+
+def _unsure_sums(tree: ast.AST) -> Iterator[ast.Name]:
+    """The uses of the builtin `sum` on what may be floats."""
+    sure = {id(call.func) for call in ast.walk(tree) if _adds_whole_numbers(call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "sum" and id(node) not in sure:
+            yield node
+
+
+def _adds_whole_numbers(node: ast.AST) -> TypeGuard[ast.Call]:
+    match node:
+        case ast.Call(
+            func=ast.Name(id="sum"),
+            args=[ast.GeneratorExp(elt=added) | ast.ListComp(elt=added)],
+        ):
+            return _is_whole(added)
+        case _:
+            return False
+
+
+def _is_whole(added: ast.expr) -> bool:
+    match added:
+        case ast.Constant(value=int()) | ast.Compare():
+            return True
+        case ast.Call(func=ast.Name(id="len" | "int" | "bool" | "isinstance")):
+            return True
+        case ast.Call(func=ast.Name(id="round"), args=[_]):
+            return True
+        case _:
+            return False
 
 
 def _complaints(path: Path) -> Iterator[str]:

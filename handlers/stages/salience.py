@@ -15,7 +15,7 @@ from projections.folds.domains import Domain
 from projections.folds.events import Appearance
 from schemas import vectors
 from schemas.decisions import Gate, Salience
-from schemas.numbers import clamp, round6
+from schemas.numbers import clamp, round6, total
 from schemas.reasons import Silence
 from schemas.sensing import Dimension, Intent, Sensed
 from schemas.settings import MindSettings
@@ -110,11 +110,11 @@ def _weights(domain: Domain) -> Mapping[Dimension, float]:
 def _weighted_mean(
     values: Mapping[Dimension, float], weights: Mapping[Dimension, float]
 ) -> float:
-    total = sum(weights.get(name, 1.0) for name in values)
-    if not total:
+    whole = total(weights.get(name, 1.0) for name in values)
+    if not whole:
         return 0.0
-    weighted = sum(weights.get(name, 1.0) * value for name, value in values.items())
-    return round6(weighted / total)
+    weighted = total(weights.get(name, 1.0) * value for name, value in values.items())
+    return round6(weighted / whole)
 
 
 def _intent_gate(event: Sensed) -> Gate:

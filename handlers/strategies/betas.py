@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from schemas.numbers import exp, log
+from schemas.numbers import exp, log, total
 
 CELLS = 200
 """Into how many cells [0, 1] is divided."""
@@ -75,16 +75,16 @@ def histogram(alpha: float, beta: float) -> Histogram:
     # At its ends the density may be infinite: there x^(a-1) is integrated by itself.
     masses[0] *= _end_by_nodes(a)
     masses[-1] *= _end_by_nodes(b)
-    total = sum(masses)
+    whole = total(masses)
     below, held = [], 0.0
     for mass in masses:
-        below.append(held / total)
+        below.append(held / whole)
         held += mass
-    return Histogram(tuple([mass / total for mass in masses]), tuple(below))
+    return Histogram(tuple([mass / whole for mass in masses]), tuple(below))
 
 
 def _mass(logs: list[float], highest: float) -> float:
-    return sum(
+    return total(
         weight * exp(each - highest)
         for each, (_, weight) in zip(logs, _THREE, strict=True)
     )
@@ -92,7 +92,9 @@ def _mass(logs: list[float], highest: float) -> float:
 
 def _end_by_nodes(count: float) -> float:
     """x^(count-1) integrated over [0, 1], by what the nodes make of it."""
-    by_nodes = sum(weight * exp((count - 1.0) * log(place)) for place, weight in _THREE)
+    by_nodes = total(
+        weight * exp((count - 1.0) * log(place)) for place, weight in _THREE
+    )
     return 1.0 / (count * by_nodes)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from handlers.strategies.critical import criticality
 from schemas.context import DecisionContext, Odds, Strategy
 from schemas.decisions import SILENT, Excluded, Exclusion
-from schemas.numbers import round6
+from schemas.numbers import round6, total
 from schemas.settings import ExplorationSettings
 
 _PARTS = 1_000_000
@@ -62,7 +62,7 @@ def whole(odds: Mapping[str, float], greedy: str) -> tuple[tuple[str, float], ..
     what rounding took too much, the likeliest arm gives way instead.
     """
     parts = {arm: round(odds[arm] * _PARTS) for arm in odds}
-    rest = _PARTS - sum(parts.values())
+    rest = _PARTS - sum(int(part) for part in parts.values())
     likeliest = max(parts, key=parts.__getitem__)
     taker = greedy if parts.get(greedy, 0) + rest > 0 else likeliest
     parts[taker] = parts.get(taker, 0) + rest
@@ -108,7 +108,7 @@ def _mixed(
 def _moved(odds: Odds, arms: Sequence[tuple[str, float]]) -> float:
     """The probability that arms gained over the strategy's own odds."""
     own = dict(odds.arms)
-    return round6(sum(max(0.0, share - own.get(arm, 0.0)) for arm, share in arms))
+    return round6(total(max(0.0, share - own.get(arm, 0.0)) for arm, share in arms))
 
 
 def _exclusion(odds: Odds, context: DecisionContext) -> Exclusion | None:

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from handlers.strategies.exploring import eligible_arms, whole
 from schemas.context import DecisionContext, Odds, Strategy
 from schemas.decisions import SILENT, Gate
+from schemas.numbers import total
 from schemas.reasons import Silence
 
 Parameters = dict[str, JsonValue]
@@ -118,9 +119,9 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
             raise _OddsError(f"the arm {arm!r} is not on offer")
         if not 0.0 <= share <= 1.0:
             raise _OddsError(f"the odds of {arm!r} are {share!r}: give 0 to 1")
-    total = sum(share for _, share in odds.arms)
-    if abs(total - 1.0) > _MILLIONTH * (1 + len(odds.arms)):
-        raise _OddsError(f"the odds add up to {total!r}: make them add up to 1")
+    given = total(share for _, share in odds.arms)
+    if abs(given - 1.0) > _MILLIONTH * (1 + len(odds.arms)):
+        raise _OddsError(f"the odds add up to {given!r}: make them add up to 1")
     if len(dict(odds.arms)) < len(odds.arms):
         raise _OddsError("an arm has odds twice: give them once")
     if odds.greedy not in dict(odds.arms):

@@ -7,6 +7,7 @@ from handlers.strategies.exploring import whole
 from handlers.strategies.heuristic_first import Trusting, ask_or_reject
 from handlers.strategies.ranking import ranked
 from schemas.context import DecisionContext, Odds
+from schemas.numbers import total
 
 
 class Thompson(Trusting):
@@ -30,6 +31,6 @@ class Thompson(Trusting):
         wins = betas.best_of(counts, self.threshold(context))
         odds = dict(zip((each.arm for each in pool), wins, strict=True))
         likeliest = max(odds, key=odds.__getitem__)
-        odds[otherwise.greedy] = max(1.0 - sum(wins), 0.0)
+        odds[otherwise.greedy] = max(1.0 - total(wins), 0.0)
         greedy = max(likeliest, otherwise.greedy, key=odds.__getitem__)
         return Odds(arms=whole(odds, greedy), greedy=greedy, silence=otherwise.silence)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from projections.folds import raters, recency
 from schemas.evidence import Belief, Signal, SignalKind
-from schemas.numbers import clamp, round6
+from schemas.numbers import clamp, round6, total
 from schemas.reasons import Lifecycle
 from schemas.recency import NEVER
 from schemas.settings import LearningSettings
@@ -379,5 +379,5 @@ def _without(bases: Map[str, float], actor: str) -> Map[str, float]:
 
 def _mean_on_unit(votes: Map[str, float]) -> float:
     # Sorted, since a sum of floats depends on its order.
-    total = sum(votes[actor] for actor in sorted(votes))
-    return (total / len(votes) + 1.0) / 2.0
+    votes_added = total(votes[actor] for actor in sorted(votes))
+    return (votes_added / len(votes) + 1.0) / 2.0

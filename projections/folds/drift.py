@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from projections.folds import beliefs
 from schemas.evidence import Belief, Signal
-from schemas.numbers import round6
+from schemas.numbers import round6, total
 from schemas.settings import LearningSettings
 
 
@@ -80,8 +80,8 @@ def _beta_binomial(alpha: float, beta: float, n: int) -> list[float]:
     for k in range(middle, 0, -1):
         down = k / (n - k + 1) * (beta + n - k) / (alpha + k - 1)
         odds[k - 1] = odds[k] * down
-    total = sum(odds)
-    return [each / total for each in odds]
+    whole = total(odds)
+    return [each / whole for each in odds]
 
 
 def _ends(signals: tuple[Signal, ...]) -> list[Signal]:

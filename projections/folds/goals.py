@@ -5,6 +5,7 @@ say so, only the few that are nearest to the event count, as far as any is near 
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 from immutables import Map
 from msgspec.structs import replace
@@ -78,7 +79,7 @@ def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
         state = replace(state, goals=message.goals)
     else:
         state = replace(state, domain_goals=_with(state.domain_goals, message))
-    texts = (state.goals or ()) + sum(state.domain_goals.values(), ())
+    texts = (*(state.goals or ()), *chain.from_iterable(state.domain_goals.values()))
     known = {embedded(text): state.goal_vectors.get(embedded(text)) for text in texts}
     fresh = {embedded(text): aids.of(text) for text in message.goals}
     held = {text: fresh.get(text) or known[text] for text in sorted(known)}

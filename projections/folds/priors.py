@@ -7,7 +7,7 @@ heuristics of an origin succeeded, less the spread that chance alone would give 
 from collections.abc import Iterable, Mapping
 
 from schemas.evidence import Belief, Prior
-from schemas.numbers import clamp, round6
+from schemas.numbers import clamp, round6, total
 from schemas.reasons import Origin
 
 START: Mapping[Origin, Prior] = {
@@ -26,16 +26,16 @@ LEAST = 3
 
 def pooled(beliefs: Iterable[Belief]) -> Prior | None:
     """The prior that the evidence on heuristics of one origin speaks for, if it does."""
-    ends = [counts for counts in map(_counts, beliefs) if sum(counts) > 0.0]
+    ends = [counts for counts in map(_counts, beliefs) if total(counts) > 0.0]
     if len(ends) < LEAST:
         return None
-    good = sum(each[0] for each in ends)
-    total = sum(sum(each) for each in ends)
-    mean = good / total
+    good = total(each[0] for each in ends)
+    fires = total(total(each) for each in ends)
+    mean = good / fires
     # Around the mean each rate spreads by chance, and by how unlike heuristics are.
-    spread = sum(sum(each) * (each[0] / sum(each) - mean) ** 2 for each in ends)
+    spread = total(total(each) * (each[0] / total(each) - mean) ** 2 for each in ends)
     by_chance = mean * (1.0 - mean) * (len(ends) - 1)
-    size = total - sum(sum(each) ** 2 for each in ends) / total
+    size = fires - total(total(each) ** 2 for each in ends) / fires
     between = (spread - by_chance) / size if size > 0.0 else 0.0
     if between <= 0.0:
         return Prior(kappa=KAPPA[1], mean=round6(mean))
@@ -45,5 +45,5 @@ def pooled(beliefs: Iterable[Belief]) -> Prior | None:
 
 def _counts(belief: Belief) -> tuple[float, float]:
     """How many fires went well, and how many badly, as the weights of the signals count."""
-    good = sum(each.value for each in belief.signals)
+    good = total(each.value for each in belief.signals)
     return good, len(belief.signals) - good

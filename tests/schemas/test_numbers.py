@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemas.numbers import clamp, exp, log, power, round6
+from schemas.numbers import clamp, exp, log, power, round6, total
 
 ACCURACY = 1e-12
 
@@ -85,6 +85,13 @@ def test_power_refuses_what_is_not_real(x, y):
     """A negative base, and zero under a negative exponent, are errors."""
     with pytest.raises(ValueError, match="not a real number"):
         power(x, y)
+
+
+def test_a_sum_rounds_at_each_step_from_left_to_right():
+    """Ten tenths are a bit less than one, as the builtin of Python 3.11 had it."""
+    assert total([0.1] * 10) == 0.9999999999999999
+    assert total([1e16, 1.0, -1e16]) == 0.0
+    assert total([]) == 0.0
 
 
 def test_the_bits_are_fixed():
