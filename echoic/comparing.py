@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from echoic import bundled
 from echoic.live import addresses
 from echoic.recorded import FileSource, LogSource, Source, is_path, opened
 from echoic.settings import Settings
@@ -34,7 +35,7 @@ def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
     found: list[Source] = []
     for name in dict.fromkeys(names):
         if name in files:
-            found.append(FileSource(Path(name), settings.embedder))
+            found.append(FileSource(bundled.found(Path(name)), settings.embedder))
         else:
             found.append(_of_log(settings, name))
     return found or [_of_log(settings, None)]

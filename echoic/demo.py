@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from nats.aio.client import Client
 
-from echoic import demo_report, explain, render
+from echoic import bundled, demo_report, explain, render
 from echoic.accounts import Account
 from echoic.cli.common import has_colour, note, print_json, terminal_width
 from echoic.demo_report import Report
@@ -38,8 +38,6 @@ from schemas.subjects import partition_of
 from streams.connection import connected
 from streams.session_file import read_session
 
-ROOT = Path(__file__).parents[1]
-RECORDING = ROOT / "packs" / "survival" / "recording" / "evening.echoic"
 AGENT = "companion"
 PATIENCE_S = 20.0
 """How long to wait for the last decisions."""
@@ -146,7 +144,7 @@ async def _tables_are_up(live: Instance) -> None:
 
 async def _play(live: Instance, audience: Audience, speed: float) -> int:
     """Publish what was recorded, so many events a second; return how many there were."""
-    session = read_session(RECORDING)
+    session = read_session(bundled.RECORDING)
     count = 0
     async with AsyncExitStack() as stack:
         sensor = await _sensor(stack, live)
@@ -186,7 +184,7 @@ def _settings(folder: Path) -> Settings:
     flags = {
         "data": str(folder),
         "agent": AGENT,
-        "packs": [str(ROOT / "packs" / "survival")],
+        "packs": [str(bundled.PACKS / "survival")],
     }
     settings = load(flags, environment={}, folder=folder)
     return replace(settings, model_name=None)

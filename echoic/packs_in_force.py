@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
+from echoic import bundled
 from echoic.errors import EchoicError
 from echoic.packs import BrokenPackError, load
 from echoic.talking import TalkingLog, tell
@@ -55,7 +56,7 @@ def read_pack(folder: Path) -> Pack:
         EchoicError: it has errors; all of them are named.
     """
     try:
-        return load(folder)
+        return load(bundled.found(folder))
     except BrokenPackError as error:
         raise EchoicError(
             f"the pack in {folder} has errors:\n{error}",

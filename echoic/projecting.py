@@ -71,7 +71,13 @@ async def keep_up(job: Job, notify: Notify) -> None:
 async def _run(job: Job, notify: Notify) -> int:
     # Ctrl-C goes to the instance's group alone; the instance says when this one ends.
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", __spec__.name, stdin=PIPE, stdout=PIPE, process_group=0
+        sys.executable,
+        "-P",
+        "-m",
+        __spec__.name,
+        stdin=PIPE,
+        stdout=PIPE,
+        process_group=0,
     )
     if child.stdin is None or child.stdout is None:
         raise AssertionError("pipes were asked for")

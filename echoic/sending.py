@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from echoic import talking
+from echoic import bundled, talking
 from echoic.accounts import Account
 from echoic.errors import EchoicError
 from echoic.live import Connection
@@ -90,7 +90,7 @@ class Sender:
 
 
 def _of_session(path: Path, agent: str) -> Iterator[Item]:
-    for item in played(read_session(path), agent, uuid4()):
+    for item in played(read_session(bundled.found(path)), agent, uuid4()):
         match item:
             case PlayedEvent(event=event, id=id_, wire=wire):
                 yield Sending(

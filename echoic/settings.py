@@ -88,6 +88,8 @@ class Settings:
     packs: tuple[str, ...]
     origins: Mapping[str, str] = field(repr=False)
     """Option name to where its value came from, in words."""
+    ignored: tuple[str, ...] = ()
+    """What was set and means nothing, in words: variables of a newer or older version."""
 
 
 def load(
@@ -110,7 +112,7 @@ def load(
         values[option.field] = found.value(option) if found else option.default
         origins[option.name] = found.origin(option) if found else "default"
     values["data"] = values["data"] or default_data()
-    return Settings(**values, origins=origins)
+    return Settings(**values, origins=origins, ignored=_ignored(environment))
 
 
 def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
@@ -248,10 +250,6 @@ def _flag(name: str) -> str:
 
 
 def _variables(environment: Mapping[str, str]) -> _Source:
-    known = {variable for option in OPTIONS for variable in option.variables}
-    for name in environment:
-        if name.startswith(PREFIX) and name not in known and name != DEBUG:
-            raise _unknown("environment", name, known)
     values: dict[str, object] = {}
     places: dict[str, str] = {}
     for option in OPTIONS:
@@ -262,6 +260,16 @@ def _variables(environment: Mapping[str, str]) -> _Source:
                 places[option.name] = f"variable {name}"
                 break
     return _Source(values, places)
+
+
+def _ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Variables of our prefix that set nothing, each with the one it may stand for."""
+    known = {variable for option in OPTIONS for variable in option.variables}
+    return tuple(
+        _no_such("environment", name, known)
+        for name in sorted(environment)
+        if name.startswith(PREFIX) and name not in known and name != DEBUG
+    )
 
 
 def _file(path: Path) -> _Source:
@@ -278,7 +286,10 @@ def _file(path: Path) -> _Source:
     known = {option.name for option in OPTIONS}
     for name in values:
         if name not in known:
-            raise _unknown(str(path), name, known)
+            raise SettingsError(
+                _no_such(str(path), name, known),
+                next_step="docs/settings.md lists what there is",
+            )
     return _Source(values, dict.fromkeys(values, f"file {path}"))
 
 
@@ -292,10 +303,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, obj
             yield name, value
 
 
-def _unknown(place: str, name: str, known: set[str]) -> SettingsError:
+def _no_such(place: str, name: str, known: set[str]) -> str:
     close = difflib.get_close_matches(name, sorted(known), n=1)
     hint = f": did you mean {close[0]!r}?" if close else ""
-    return SettingsError(
-        f"{place}: there is no setting {name!r}{hint}",
-        next_step="docs/settings.md lists what there is",
-    )
+    return f"{place}: there is no setting {name!r}{hint}"

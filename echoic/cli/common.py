@@ -44,7 +44,10 @@ def settings_of(
 ) -> Settings:
     """The settings with these flags on top."""
     given = {name.replace("__", "."): value for name, value in flags.items()}
-    return load({"data": None if data is None else str(data), "agent": agent, **given})
+    found = load({"data": None if data is None else str(data), "agent": agent, **given})
+    for each in found.ignored:
+        note(f"echoic: {each}; it is ignored")
+    return found
 
 
 def print_json(value: object) -> None:

@@ -163,7 +163,7 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
     """Start the program anew in the background, and wait until it is ready."""
     settings.data.mkdir(parents=True, exist_ok=True)
     log = settings.data / _LOG
-    arguments = [sys.executable, "-m", "echoic", "up"]
+    arguments = [sys.executable, "-P", "-m", "echoic", "up"]
     if settings.origins["data"] != "default":
         arguments += ["--data", str(settings.data)]
     arguments += [part for folder in packs for part in ("--pack", folder)]

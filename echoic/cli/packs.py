@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from echoic import errors, packs, packs_in_force
+from echoic import bundled, errors, packs, packs_in_force
 from echoic.cli.common import (
     Agent,
     Data,
@@ -33,7 +33,7 @@ def validate(
 
     Examples: `echoic pack validate packs/survival`, `echoic pack validate packs/*`.
     """
-    checked = [(folder, packs.check(folder)) for folder in folders]
+    checked = [(folder, packs.check(bundled.found(folder))) for folder in folders]
     problems = [problem for _, each in checked for problem in each.problems]
     failures = sum(problem.severity == "error" for problem in problems)
     if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from echoic import errors
+from echoic import bundled, errors
 from echoic.cli import comparing, estimating, planning
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, settings_of
 from echoic.cli.connected import bringer_of
@@ -57,7 +57,7 @@ def verify(
     settings = settings_of(data, agent)
     progress = Progress("inputs decided again")
     found = asyncio.run(
-        _of_file(settings, Path(session), progress)
+        _of_file(settings, bundled.found(Path(session)), progress)
         if session is not None and is_path(session)
         else _of_log(settings, session, progress)
     )

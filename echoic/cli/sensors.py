@@ -8,12 +8,13 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from echoic import packs_in_force
+from echoic import bundled, packs_in_force
 from echoic.cli.common import Agent, Data, new_app, note
 from echoic.cli.connected import on_instance
 from echoic.errors import EchoicError
@@ -23,7 +24,6 @@ from schemas.subjects import SHARED_AGENT, partition_of
 
 app = new_app("sensor", "Run a sensor that comes with a pack.")
 
-PACKS = Path(__file__).parents[2] / "packs"
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -33,7 +33,9 @@ def crafter(context: typer.Context, data: Data = None, agent: Agent = None) -> N
 
     Examples: `echoic sensor crafter`, `echoic sensor crafter --rate 5 --steps 300`.
     """
-    raise typer.Exit(_run("survival", "crafter", data, agent, context.args))
+    raise typer.Exit(
+        _run("survival", "crafter", data, agent, context.args, needs="crafter")
+    )
 
 
 @app.command(context_settings=_PASSED_ON)
@@ -64,12 +66,24 @@ def access(
 
 
 def _run(
-    pack: str, source: str, data: Path | None, agent: str | None, arguments: list[str]
+    pack: str,
+    source: str,
+    data: Path | None,
+    agent: str | None,
+    arguments: list[str],
+    *,
+    needs: str | None = None,
 ) -> int:
-    """Run a pack's sensor until it ends, and return its exit code."""
-    folder = PACKS / pack
-    if not folder.is_dir():
-        raise EchoicError(f"there is no pack in {folder}: run from the repository")
+    """Run a pack's sensor until it ends, and return its exit code.
+
+    Raises:
+        EchoicError: the library that it `needs` is not installed.
+    """
+    folder = bundled.PACKS / pack
+    if needs is not None and find_spec(needs) is None:
+        raise EchoicError(
+            f"{needs} is not installed", next_step=f"pip install 'echoic[{needs}]'"
+        )
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
 

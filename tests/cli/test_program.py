@@ -31,6 +31,25 @@ def test_the_first_output_imports_nothing_heavy(flag: str) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_folders_of_ones_own_hide_nothing_of_ours(echoic: Program) -> None:
+    """A `handlers` or `schemas` where one works is not taken for the program's."""
+    for name in ("handlers", "schemas"):
+        (echoic.folder / name).mkdir()
+        (echoic.folder / name / "__init__.py").write_text("raise RuntimeError")
+
+    ran = echoic("strategy", "show", "heuristic_first")
+
+    assert ran.code == 0, ran.err
+
+
+def test_an_unknown_variable_is_told_and_ignored(echoic: Program) -> None:
+    """What another version would read does not stop this one."""
+    ran = echoic.here("config", "show", ECHOIC_TRESHOLD="0.5")
+
+    assert ran.code == 0
+    assert "did you mean 'ECHOIC_THRESHOLD'?; it is ignored" in ran.err
+
+
 def test_help_names_every_command(echoic: Program) -> None:
     """What can be done is listed with a line each."""
     ran = echoic.here("--help")

@@ -144,7 +144,7 @@ def test_a_wrong_value_in_a_file_names_the_file(folders: tuple[Path, Path]) -> N
 def test_an_unknown_setting_is_an_error_with_a_suggestion(
     folders: tuple[Path, Path],
 ) -> None:
-    """A misspelt name is never ignored, in a file or in the environment."""
+    """A misspelt name in a file is never ignored."""
     here, _ = folders
     (here / "echoic.toml").write_text("[model]\nnam = 'x'\n")
     with pytest.raises(
@@ -152,9 +152,14 @@ def test_an_unknown_setting_is_an_error_with_a_suggestion(
     ):
         read(folders)
 
-    (here / "echoic.toml").unlink()
-    with pytest.raises(SettingsError, match=r"ECHOIC_TRESHOLD.*ECHOIC_THRESHOLD"):
-        read(folders, ECHOIC_TRESHOLD="0.5")
+
+def test_an_unknown_variable_is_ignored_and_told(folders: tuple[Path, Path]) -> None:
+    """Another version's variable stops nothing; the settings say which one they skip."""
+    settings = read(folders, ECHOIC_TRESHOLD="0.5", ECHOIC_AGENT="ada")
+
+    assert (settings.agent, settings.threshold) == ("ada", 0.7)
+    (told,) = settings.ignored
+    assert "'ECHOIC_TRESHOLD': did you mean 'ECHOIC_THRESHOLD'?" in told
 
 
 def test_a_broken_file_is_an_error(folders: tuple[Path, Path]) -> None:
@@ -176,7 +181,7 @@ def test_passwords_are_not_shown(folders: tuple[Path, Path]) -> None:
 
 def test_every_option_has_its_field() -> None:
     """What can be set can be used, and the other way round."""
-    fields = set(Settings.__dataclass_fields__) - {"origins"}
+    fields = set(Settings.__dataclass_fields__) - {"origins", "ignored"}
 
     assert {option.field for option in OPTIONS} == fields
 
