@@ -1,22 +1,26 @@
 """The note that a running instance leaves in its data folder for the other commands.
 
-Its rule: readable by its owner alone, for it holds passwords; and it counts only as long
-as the process that wrote it lives.
+Its rule: readable by its owner alone, for it holds passwords; and it is believed only
+while the lock beside it is held. A process id may be anybody's by now, a lock cannot.
 """
 
 import fcntl
 import json
 import os
 import shlex
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import IO
 
 from echoic.errors import EchoicError
 
 _NOTE = "instance.json"
 _LOCK = "instance.lock"
+_LOCK_TRIES = 5
+_LOCK_PAUSE_S = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,8 @@ class InstanceNote:
 
 def read_note(data: Path) -> InstanceNote | None:
     """The note of the instance that runs over a folder; None if none does."""
+    if not _is_locked(data):
+        return None
     try:
         note = InstanceNote(**json.loads((data / _NOTE).read_text()))
     except FileNotFoundError:
@@ -43,7 +49,7 @@ def read_note(data: Path) -> InstanceNote | None:
             f"{data / _NOTE} is damaged ({error})",
             next_step=f"rm {shlex.quote(str(data / _NOTE))}",
         ) from error
-    return note if is_alive(note.pid) else None
+    return note
 
 
 def write_note(data: Path, note: InstanceNote) -> None:
@@ -69,11 +75,36 @@ def sole_instance(data: Path) -> Iterator[None]:
     """
     data.mkdir(parents=True, exist_ok=True)
     with (data / _LOCK).open("ab") as lock:
+        if not _take(lock):
+            raise already_runs(data)
+        # Until this instance writes its own, no note is to be believed.
+        remove_note(data)
+        yield
+
+
+def _take(lock: IO[bytes]) -> bool:
+    """Hold the lock until the file is closed; false if an instance holds it."""
+    for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise already_runs(data) from None
-        yield
+            # Whoever only looks whether an instance runs has it for a moment.
+            time.sleep(_LOCK_PAUSE_S)
+        else:
+            return True
+    return False
+
+
+def _is_locked(data: Path) -> bool:
+    """Whether an instance holds the folder."""
+    try:
+        with (data / _LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def already_runs(data: Path) -> EchoicError:

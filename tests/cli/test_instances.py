@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from echoic.instance_file import sole_instance
 from tests.cli.acting import eventually
 from tests.cli.conftest import SURVIVAL, Program, Ran
 from tests.model_server import model_server
@@ -155,21 +156,21 @@ def test_packs_named_by_settings_are_in_force_for_everyone(echoic: Program) -> N
 
 
 def test_a_damaged_note_is_named(echoic: Program) -> None:
-    """A note that cannot be read says what to do about it."""
-    echoic.data.mkdir(parents=True)
-    (echoic.data / "instance.json").write_text("{")
-
-    ran = echoic.here("explain", "--last")
+    """A note that cannot be read says what to do about it, while an instance runs."""
+    with sole_instance(echoic.data):
+        (echoic.data / "instance.json").write_text("{")
+        ran = echoic.here("explain", "--last")
 
     assert ran.code == 2
     assert "instance.json is damaged" in ran.err
 
 
-def test_a_note_of_a_dead_process_does_not_count(echoic: Program) -> None:
-    """An instance that was killed left its note: it is not taken for running."""
+@pytest.mark.parametrize("pid", [2**22 - 1, os.getpid()])
+def test_a_note_without_a_lock_does_not_count(echoic: Program, pid: int) -> None:
+    """A killed instance left its note; its process id may be anybody's by now."""
     echoic.data.mkdir(parents=True)
     note = {
-        "pid": 2**22 - 1,
+        "pid": pid,
         "started_at": "2026-11-21T12:00:00+00:00",
         "nats_url": "nats://127.0.0.1:1",
         "nats_user": "echoic",
