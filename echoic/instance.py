@@ -22,8 +22,10 @@ from echoic.instance_file import sole_instance
 from echoic.live import LiveLog
 from echoic.projecting import Job, keep_up
 from echoic.remembering import Remembered, as_fields
-from echoic.servers import Notify, start_servers
+from echoic.sensor_access import renew_addresses
+from echoic.servers import start_servers
 from echoic.settings import Settings, mind_settings
+from echoic.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import Bringer, PackLibrary
 from handlers.broker import faststream_broker, start, stop
@@ -110,6 +112,7 @@ async def instance(
     Raises:
         EchoicError: the settings do not fit, or another instance runs there.
         ServerFailed, LogUnavailable: there is no broker.
+        ServerMoved: one listens at another port now; run the instance again.
     """
     made_by = embedder(settings.embedder)
     started = _started(settings, made_by)
@@ -117,13 +120,15 @@ async def instance(
     async with AsyncExitStack() as stack:
         stack.enter_context(sole_instance(settings.data))
         servers = await start_servers(stack, settings, notify, durable=durable)
+        renew_addresses(settings.data, servers.credentials.url)
         credentials, database_url = servers.credentials, servers.database_url
         client = await stack.enter_async_context(connected(credentials, "echoic"))
         log = LiveLog(client, await migrate(client))
         await prepare_consumers(client)
         tasks = Tasks()
         stack.push_async_callback(tasks.stop)
-        tasks.start("servers", servers.keep_running(notify))
+        for name, work in servers.keeping(notify).items():
+            tasks.start(name, work)
         bringer = Bringer(made_by, PackLibrary(log, made_by))
         tracer = _tracer(stack, settings, notify)
         worker = Worker(

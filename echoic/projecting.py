@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 import orjson
 
 from echoic.embedders import embedder
-from echoic.servers import Notify
+from echoic.supervision import Notify
 from handlers.aids import Bringer, PackLibrary
 from projections.errors import ProjectionError
 from projections.projector import Projector

@@ -4,6 +4,10 @@ Its rule: a sensor gets the rights of one source of one agent and nothing else; 
 may write the data folder may hand them out.
 """
 
+import json
+import os
+from pathlib import Path
+
 from echoic.errors import EchoicError
 from echoic.settings import Settings
 from schemas.subjects import SubjectError
@@ -28,3 +32,41 @@ async def sensor_credentials(
         return await add_sensor(settings.data / "nats", agent, source, grants)
     except (SubjectError, ValueError) as error:
         raise EchoicError(str(error)) from error
+
+
+def access_file(data: Path, agent: str, source: str) -> Path:
+    """Where a sensor's credentials stand."""
+    return data / "sensors" / f"{agent}.{source}.json"
+
+
+def write_access(path: Path, access: Credentials) -> None:
+    """Write a sensor's credentials, for the folder's owner alone."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _replace(
+        path,
+        {
+            "url": access.url,
+            "user": access.user,
+            "password": access.password,
+            "inbox_prefix": access.inbox_prefix,
+        },
+    )
+
+
+def renew_addresses(data: Path, url: str) -> None:
+    """Tell every sensor's file where the broker listens now."""
+    for path in (data / "sensors").glob("*.json"):
+        try:
+            fields = json.loads(path.read_text())
+        except ValueError:
+            continue  # Somebody wrote it by hand; `sensor access` makes it anew.
+        if isinstance(fields, dict) and fields.get("url") not in (None, url):
+            _replace(path, {**fields, "url": url})
+
+
+def _replace(path: Path, fields: dict[str, str]) -> None:
+    draft = path.with_name(path.name + ".new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(fields, file)
+    draft.replace(path)

@@ -5,23 +5,22 @@ again; somebody else's are only connected to.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Any
 
-from echoic.instance_file import is_alive
 from echoic.live import credentials_of
 from echoic.settings import Settings
+from echoic.supervision import LOOK_S, Notify, supervise
 from projections.errors import StoreUnavailable
 from projections.postgres import EmbeddedPostgres, embedded_postgres
 from streams.accounts import Credentials
 from streams.server import EmbeddedServer, embedded_server
 
-Notify = Callable[[str], None]
-"""Tells the person who started the instance something, once."""
 
-LOOK_S = 0.5
-"""How often our servers are looked at."""
+class ServerMoved(Exception):
+    """A server came back at another port; whoever is connected must connect anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +34,22 @@ class Servers:
     """None: the broker is somebody else's."""
     database: EmbeddedPostgres | None
 
-    async def keep_running(self, notify: Notify) -> None:
-        """Start ours again when they end by themselves, for ever.
+    def keeping(self, notify: Notify) -> dict[str, Coroutine[Any, Any, None]]:
+        """By name, the work that keeps ours running for as long as it is done.
 
-        Raises:
-            ServerFailed: the broker does not start again.
+        The one called `addresses` raises ServerMoved.
         """
+        ours = [each for each in (self.broker, self.database) if each is not None]
+        works = {child.name: supervise(child, notify) for child in ours}
+        return works | {"addresses": self._watch_addresses()}
+
+    async def _watch_addresses(self) -> None:
         while True:
             await asyncio.sleep(LOOK_S)
-            if self.broker is not None and _has_ended(self.broker):
-                notify("the broker has ended by itself: it is started again")
-                await self.broker.restart()
-            if self.database is not None and _has_ended(self.database):
-                notify("the database has ended by itself: it is started again")
-                await _restarted(self.database, notify)
+            if self.broker is not None and self.broker.core != self.credentials:
+                raise ServerMoved(f"the broker listens at {self.broker.core.url} now")
+            if self.database is not None and self.database.url != self.database_url:
+                raise ServerMoved("the database listens at another port now")
 
 
 async def start_servers(
@@ -89,15 +90,3 @@ async def _database(
     except StoreUnavailable as error:
         notify(f"no read models: {error}")
         return None
-
-
-def _has_ended(server: EmbeddedServer | EmbeddedPostgres) -> bool:
-    process_id = server.process_id
-    return process_id is not None and not is_alive(process_id)
-
-
-async def _restarted(database: EmbeddedPostgres, notify: Notify) -> None:
-    try:
-        await database.restart()
-    except StoreUnavailable as error:
-        notify(f"the read models stand still: {error}")

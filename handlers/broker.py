@@ -1,6 +1,7 @@
 """The FastStream broker that effects and services subscribe to, and its round trips."""
 
 import logging
+from contextlib import suppress
 from typing import Protocol
 
 import nats.errors
@@ -65,8 +66,11 @@ async def stop(broker: NatsBroker) -> None:
     connection = await broker.connect()
     try:
         await broker.stop()
-    except nats.errors.Error:
-        await connection.close()
+    except (nats.errors.Error, OSError):
+        # A connection that was cut can be neither drained nor closed with what it has
+        # not sent, and must not hide why the program ends.
+        with suppress(nats.errors.Error, OSError):
+            await connection.close()
 
 
 async def settle(connection: Flushing) -> None:

@@ -106,6 +106,11 @@ class EmbeddedPostgres:
         self._identity: Identity | None = None
 
     @property
+    def name(self) -> str:
+        """What to call it in a sentence."""
+        return "the database"
+
+    @property
     def url(self) -> str:
         """Where to connect, password and all."""
         if self._identity is None:
@@ -116,6 +121,17 @@ class EmbeddedPostgres:
     def process_id(self) -> int | None:
         """The id of the running server."""
         return self._process.pid if self._process is not None else None
+
+    def fault(self) -> str | None:
+        """What is wrong with the running server; None if nothing is."""
+        if self._process is None or self._process.returncode is None:
+            return None
+        return "has ended by itself"
+
+    @property
+    def is_startable(self) -> bool:
+        """Whether to start it again would help; it tells by itself what stops it."""
+        return True
 
     async def start(self) -> None:
         """Start over the folder and wait until the server takes connections."""

@@ -182,6 +182,20 @@ def log_size(folder: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+def write_fault(folder: Path, place: int) -> str | None:
+    """Why the server stores nothing any more, by its log behind a place; None if it does.
+
+    A server whose disk is full lives on, closes its streams and answers nobody, also
+    when there is space again: only a new start mends that.
+    """
+    said = said_since(folder, place)
+    if "no space left on device" in said:
+        return f"cannot write: no space is left on the disk of {str(folder)!r}"
+    if "critical write error" in said or "out of space" in said:
+        return f"cannot write below {str(folder)!r}: its log there says why"
+    return None
+
+
 def last_lines(folder: Path, count: int = 15) -> str:
     """The end of the server's log."""
     path = folder / SERVER_LOG

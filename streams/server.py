@@ -30,7 +30,13 @@ STOP_S = 10.0
 RELOAD_S = 5.0
 
 _POLL_S = 0.02
-_PORT_TRIES = 3
+_SAME_PORT_TRIES = 3
+_PORT_TRIES = 6
+_PORT_PAUSE_S = 0.3
+"""Before a port that is taken is tried again: another's connection may soon be over."""
+
+ROOM_BYTES = 16_000_000
+"""So much free space on a disk that was full lets a server write again: two blocks."""
 
 
 @asynccontextmanager
@@ -96,11 +102,21 @@ class EmbeddedServer:
         self._process: asyncio.subprocess.Process | None = None
         self._lock: IO[bytes] | None = None
         self._identity: folders.Identity | None = None
+        self._launched_at = 0
+        """Where in its log the running process begins to speak."""
+        self._heeded_to = 0
+        """Up to where in its log its errors were looked for."""
+        self._write_fault: str | None = None
 
     @property
     def folder(self) -> Path:
         """Where everything of the server is kept."""
         return self._folder
+
+    @property
+    def name(self) -> str:
+        """What to call it in a sentence."""
+        return "the broker"
 
     @property
     def core(self) -> Credentials:
@@ -113,6 +129,24 @@ class EmbeddedServer:
     def process_id(self) -> int | None:
         """The id of the running process."""
         return self._process.pid if self._process is not None else None
+
+    def fault(self) -> str | None:
+        """What is wrong with the running server; None if nothing is."""
+        if self._process is None:
+            return None
+        if self._process.returncode is not None:
+            return "has ended by itself"
+        if self._write_fault is None:
+            end = folders.log_size(self._folder)
+            self._write_fault = folders.write_fault(self._folder, self._heeded_to)
+            self._heeded_to = end
+        return self._write_fault
+
+    @property
+    def is_startable(self) -> bool:
+        """Whether to start it again would help: not while its disk is full."""
+        has_ended = self._process is None or self._process.returncode is not None
+        return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
 
     async def connect(self, name: str = "echoic") -> Client:
         """A connection as Echoic itself; the caller closes it."""
@@ -130,9 +164,11 @@ class EmbeddedServer:
         self._lock = folders.lock(self._folder)
         try:
             for attempt in range(_PORT_TRIES):
-                self._identity = folders.settle(self._folder, fresh_port=attempt > 0)
+                fresh = attempt >= _SAME_PORT_TRIES
+                self._identity = folders.settle(self._folder, fresh_port=fresh)
                 if await self._launch(self._lock):
                     return
+                await asyncio.sleep(_PORT_PAUSE_S)
             raise _failure(self._folder, "found no free port")
         except BaseException:
             await self.stop()
@@ -155,14 +191,18 @@ class EmbeddedServer:
             await process.wait()
 
     async def restart(self) -> None:
-        """Start again over the same folder and port, after `kill` or while running."""
+        """Start again over the same folder, after `kill` or while running.
+
+        The port stays, unless another program has it: then `core` names another.
+        """
         await self.stop()
         await self.start()
 
     async def _launch(self, lock: IO[bytes]) -> bool:
         """Start the process; false if its port was taken in the meantime."""
         with folders.open_log(self._folder) as log:
-            said_before = folders.log_size(self._folder)
+            self._launched_at = self._heeded_to = folders.log_size(self._folder)
+            self._write_fault = None
             self._process = await asyncio.create_subprocess_exec(
                 str(server_binary()),
                 "-c",
@@ -177,7 +217,7 @@ class EmbeddedServer:
             )
         deadline = asyncio.get_running_loop().time() + START_S
         while asyncio.get_running_loop().time() < deadline:
-            said = folders.said_since(self._folder, said_before)
+            said = folders.said_since(self._folder, self._launched_at)
             if "Server is ready" in said:
                 return True
             if (status := self._process.returncode) is not None:

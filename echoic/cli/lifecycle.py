@@ -103,6 +103,21 @@ def demo(
 
 async def _run(settings: Settings) -> None:
     """Run an instance until it is told to stop, or fails."""
+    from echoic.servers import ServerMoved
+
+    while True:
+        try:
+            return await _run_once(settings)
+        except ServerMoved as moved:
+            note(f"{moved}: everything connects to it anew")
+
+
+async def _run_once(settings: Settings) -> None:
+    """Run an instance until it is told to stop, or fails.
+
+    Raises:
+        ServerMoved: a server has another port.
+    """
     from echoic.instance import instance
 
     note("starting …")

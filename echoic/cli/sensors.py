@@ -4,8 +4,6 @@ Its rule: a sensor is a program by itself; it gets credentials that allow it to 
 one source of one agent, and nothing of ours.
 """
 
-import json
-import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -19,7 +17,7 @@ from echoic.cli.common import Agent, Data, new_app, note
 from echoic.cli.connected import on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
-from echoic.sensor_access import sensor_credentials
+from echoic.sensor_access import access_file, sensor_credentials, write_access
 from schemas.subjects import SHARED_AGENT, partition_of
 
 app = new_app("sensor", "Run a sensor that comes with a pack.")
@@ -123,18 +121,6 @@ async def _credentials(
     """A file with the rights to speak as `source`, readable by its owner alone."""
     agent = connection.settings.agent
     access = await sensor_credentials(connection.settings, agent, source, grants)
-    folder = connection.settings.data / "sensors"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / f"{agent}.{source}.json"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(
-            {
-                "url": access.url,
-                "user": access.user,
-                "password": access.password,
-                "inbox_prefix": access.inbox_prefix,
-            },
-            file,
-        )
+    path = access_file(connection.settings.data, agent, source)
+    write_access(path, access)
     return path

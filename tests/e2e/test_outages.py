@@ -1,15 +1,21 @@
 """A broker or a database that is away at the start, or dies in the middle."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from echoic.instance import Instance
+from echoic.sensor_access import access_file, sensor_credentials, write_access
+from echoic.servers import ServerMoved
 from projections.errors import ProjectionError
 from projections.store import Store
 from schemas.decisions import Decided
@@ -23,6 +29,7 @@ from tests.servers import fresh_server
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
 DEADLINE_S = 30.0
+DISK_BYTES = 256_000_000
 
 
 def closed_port() -> int:
@@ -68,6 +75,61 @@ async def test_a_broker_that_is_killed_comes_back(tmp_path: Path) -> None:
         assert (await ada.decided(after)).said == "Drink a potion."
 
 
+async def test_a_broker_may_die_while_it_is_started_again(tmp_path: Path) -> None:
+    """Killed as often as it comes up, it is tried again, and in the end it serves."""
+    async with running_instance(tmp_path, {}) as live, companion(live, "ada") as ada:
+        killed = set[int]()
+        async with asyncio.timeout(DEADLINE_S):
+            while len(killed) < 3:
+                process_id = folders.running(tmp_path / "nats")
+                if process_id is not None and process_id not in killed:
+                    with suppress(ProcessLookupError):
+                        kill(process_id)
+                    killed.add(process_id)
+                await asyncio.sleep(0.002)
+
+        event = await insisting(ada, "Player health is low")
+        assert (await ada.decided(event)).said == "Drink a potion."
+
+
+async def test_a_full_disk_is_named_and_heals(
+    small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A broker that lives and stores nothing says why, and goes on when there is room."""
+    async with running_instance(small_disk, {}) as live, companion(live, "ada") as ada:
+        filler = small_disk / "filler"
+        fill(filler)
+        said = ""
+        async with asyncio.timeout(DEADLINE_S):
+            while "no space is left on the disk" not in said:
+                with suppress(LogUnavailable):
+                    await ada.publish("x" * 10_000, id_="too much")
+                said += capsys.readouterr().out
+        filler.unlink()
+
+        event = await insisting(ada, "Player health is low")
+        assert (await ada.decided(event)).said == "Drink a potion."
+    assert said.count("no space is left") == 1
+
+
+async def test_a_port_that_was_taken_is_left(tmp_path: Path) -> None:
+    """The instance says that it moved; run again, it is found, by its sensors too."""
+    async with running_instance(tmp_path, {}) as live:
+        before = await sensor_credentials(live.settings, "ada", "door")
+        path = access_file(tmp_path, "ada", "door")
+        write_access(path, before)
+        port = urlsplit(before.url).port
+        kill(folders.running(tmp_path / "nats"))
+        with taken(port), pytest.raises(ServerMoved):
+            async with asyncio.timeout(DEADLINE_S):
+                await live.wait()
+
+    async with running_instance(tmp_path, {}) as live:
+        moved = json.loads(path.read_text())
+        assert moved["url"] == live.credentials.url != before.url
+        assert moved["password"] == before.password
+
+
 async def test_a_broker_of_others_that_comes_back_is_waited_for() -> None:
     """The mind neither ends nor forgets while a broker that is not ours is away."""
     async with fresh_server() as server:
@@ -109,6 +171,40 @@ async def test_an_instance_ends_though_its_broker_is_dead(tmp_path: Path) -> Non
         async with asyncio.timeout(20):
             async with running_instance(tmp_path, {"NATS_URL": address}):
                 await server.kill()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own that is soon full."""
+    size = f"size={DISK_BYTES}"
+    mount = ["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(tmp_path)]
+    made = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"this user may mount no file system: {made.stderr.strip()}")
+    try:
+        yield tmp_path
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+def fill(path: Path) -> None:
+    """Leave no room on the disk of a file."""
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4_096))
+
+
+@contextmanager
+def taken(port: int | None) -> Iterator[None]:
+    """A port on which another program listens, as soon as it is free."""
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        while True:
+            with suppress(OSError):
+                other.bind(("127.0.0.1", port or 0))
+                break
+        other.listen()
+        yield
 
 
 def kill(process_id: int | None) -> None:
