@@ -25,6 +25,7 @@ from echoic.remembering import Remembered, as_fields
 from echoic.sensor_access import renew_addresses
 from echoic.servers import start_servers
 from echoic.settings import Settings, mind_settings
+from echoic.starting import folding
 from echoic.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import Bringer, PackLibrary
@@ -33,6 +34,7 @@ from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
+from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import Worker
 from handlers.worker.strays import readmit
 from schemas.controls import MindStarted
@@ -137,7 +139,10 @@ async def instance(
             bringer,
             started,
             checkpoints=JetStreamCheckpoints(client),
-            observe=tracer.observe if tracer else None,
+            listeners=Listeners(
+                answered=tracer.observe if tracer else tell_nobody,
+                folding=folding(notify),
+            ),
         )
         tasks.start("worker", worker.run())
         tasks.start("strays", readmit(log, log))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from echoic.cli.common import Agent, Data, Json, new_app, note, settings_of
-from echoic.errors import EchoicError, NotRunningError
+from echoic.errors import NotRunningError
 from echoic.instance_file import (
     InstanceNote,
     already_runs,
@@ -27,13 +27,13 @@ from echoic.instance_file import (
     write_note,
 )
 from echoic.settings import Settings
+from echoic.starting import await_start
 
 if TYPE_CHECKING:
     from echoic.instance import Instance
 
 app = new_app("lifecycle", "An instance from its start to its end.")
 
-START_S = 60.0
 STOP_S = 30.0
 _POLL_S = 0.05
 _LOG = "echoic.log"
@@ -191,27 +191,10 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
             start_new_session=True,
         )
     try:
-        _await_start(process, settings.data, log)
+        print(await_start(process, settings.data, log, note))
     except (KeyboardInterrupt, NotRunningError):
         process.terminate()
         raise
-    print(log.read_text().strip())
-
-
-def _await_start(process: "subprocess.Popen[bytes]", data: Path, log: Path) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise EchoicError(
-                f"the instance did not start:\n{log.read_text().strip()}",
-                next_step="echoic doctor",
-            )
-        if read_note(data):
-            return
-        time.sleep(_POLL_S)
-    raise NotRunningError(
-        f"the instance was not ready within {START_S:.0f} s", next_step=f"less {log}"
-    )
 
 
 def _ends(pid: int, within_s: float) -> bool:

@@ -20,6 +20,7 @@ from handlers.patience import PAUSE_S, heed_cancellation, patiently
 from handlers.timing import Times
 from handlers.turns import Turn
 from handlers.worker.arrivals import Arrivals
+from handlers.worker.listening import Listeners, Timed
 from handlers.worker.recovery import Recovery
 from handlers.worker.saving import Saver
 from handlers.worker.standing import Standing, advanced, writes
@@ -55,9 +56,8 @@ ALL_PARTITIONS = tuple(range(PARTITIONS))
 
 Taken = tuple[Input, int]
 """An input and when it was picked up, in nanoseconds since 1970."""
-Timed = tuple[Turn, Times]
-Observer = Callable[[Sequence[Timed]], None]
-"""Is told of turns once the log holds them; must not raise."""
+SILENT = Listeners()
+"""Nobody listens."""
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class Worker:
         *,
         partitions: Sequence[int] = ALL_PARTITIONS,
         checkpoints: Checkpoints | None = None,
-        observe: Observer | None = None,
+        listeners: Listeners = SILENT,
         clock: Callable[[], datetime] = wall_clock,
     ) -> None:
         """Prepare to own `partitions`; `started` is what each of them is told first."""
@@ -87,8 +87,8 @@ class Worker:
         self._bringer = bringer
         self._started = started
         self._partitions = tuple(partitions)
-        self._observe = observe
-        self._recovery = Recovery(log, bringer, checkpoints, code)
+        self._listeners = listeners
+        self._recovery = Recovery(log, bringer, checkpoints, code, listeners.folding)
         self._saver = Saver(checkpoints, log.epoch, code)
         self._alarms = Alarms(clock)
         self._standings: dict[int, Standing] = {}
@@ -238,13 +238,9 @@ class Worker:
 
     def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
         """Tell whoever watches of turns that the log holds."""
-        if self._observe is not None:
-            self._observe(
-                [
-                    (turn, replace(times, committed_ns=committed_ns))
-                    for turn, times in timed
-                ]
-            )
+        self._listeners.answered(
+            [(turn, replace(times, committed_ns=committed_ns)) for turn, times in timed]
+        )
 
     async def _fold_again(self, taken: Sequence[Taken], error: Exception) -> None:
         """Drop what was thought of the partitions of some inputs, and ask the log."""

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from handlers import turns
 from handlers.aids import Bringer
+from handlers.worker.listening import Progress, tell_nobody
 from handlers.worker.standing import Standing
 from schemas import checkpoint as codec
 from schemas.reading import read_input
@@ -27,6 +28,8 @@ BEHIND_S = 0.05
 PATIENCE = 200
 """How many times; what is not whole by then never will be."""
 
+GROUPS_BETWEEN_NEWS = 500
+
 _log = logging.getLogger(__name__)
 
 
@@ -39,6 +42,7 @@ class Recovery:
     checkpoints: Checkpoints | None
     code: str
     """A digest of the code; a checkpoint of other code is not used."""
+    progress: Progress = tell_nobody
 
     async def recover(self, partition: int) -> Standing:
         """Fold a partition up to the last group that its log holds.
@@ -51,7 +55,7 @@ class Recovery:
         standing = await self._from_checkpoint(partition)
         end = await self._end(partition)
         for _ in range(PATIENCE):
-            standing = await self._fold(standing)
+            standing = await self._fold(standing, end)
             if standing.last_output >= end:
                 return standing
             await asyncio.sleep(BEHIND_S)
@@ -62,7 +66,7 @@ class Recovery:
     async def _end(self, partition: int) -> int:
         return await self.log.last_sequence(outputs_of(partition))
 
-    async def _fold(self, standing: Standing) -> Standing:
+    async def _fold(self, standing: Standing, end: int) -> Standing:
         """Fold whatever groups follow."""
         state, last_output = standing.state, standing.last_output
         last_input_id, folded = standing.last_input_id, standing.folded
@@ -73,6 +77,8 @@ class Recovery:
             last_output = group.outputs[-1].sequence
             last_input_id = taken.id
             folded += 1
+            if folded % GROUPS_BETWEEN_NEWS == 0:
+                self.progress(standing.partition, last_output, end)
         return Standing(standing.partition, state, last_output, last_input_id, folded)
 
     async def _from_checkpoint(self, partition: int) -> Standing:

@@ -12,6 +12,7 @@ import pytest
 
 from handlers.timing import Times
 from handlers.turns import Turn
+from handlers.worker.listening import Listeners
 from handlers.worker.loop import Worker
 from handlers.worker.recovery import Recovery
 from schemas import checkpoint as codec
@@ -148,7 +149,10 @@ async def test_observers_hear_of_committed_turns_alone(broker: Broker) -> None:
     """Whoever watches is told of each turn once, after the log has it."""
     heard: list[tuple[Turn, Times]] = []
     async with working(
-        broker.reader, broker.writer, started(), observe=heard.extend
+        broker.reader,
+        broker.writer,
+        started(),
+        listeners=Listeners(answered=heard.extend),
     ) as worker:
         sequences = await publish(broker.writer, events(20))
         await answered(broker, sequences[-1])
