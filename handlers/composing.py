@@ -193,7 +193,7 @@ def formation_asked(
     patience: timedelta,
 ) -> ModelAsked:
     """The ask to the model to make a rule of an answer."""
-    question = formation.SYSTEM, formation.prompt(lesson)
+    question = formation.question(lesson, group.settings.edition)
     return afterthought_asked(
         group, model, "formation", decision_id, question, patience
     )

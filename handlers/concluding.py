@@ -13,6 +13,7 @@ from handlers.stages import conclusion, delivery, prompts
 from schemas.asks import Words
 from schemas.context import Strategy
 from schemas.decisions import Completed, Dropped
+from schemas.fencing import FENCED_SINCE
 from schemas.notes import Handled
 from schemas.results import ModelAnswered, ModelFailed
 from schemas.state import Pending
@@ -100,7 +101,8 @@ def _ask_prediction(group: Group, pending: Pending, end: Completed) -> bool:
         return False
     goals = group.goals if pending.goals is None else pending.goals
     system = prompts.prediction_system_prompt(group.settings, group.packs, goals)
-    prompt = prompts.prediction_prompt(pending.prompt, end.text)
+    is_fenced = group.settings.edition >= FENCED_SINCE
+    prompt = prompts.prediction_prompt(pending.prompt, end.text, is_fenced=is_fenced)
     due = group.now + timedelta(seconds=wait_s)
     group.say(
         composing.prediction_asked(pending, end, model, system, prompt, due, wait_s)

@@ -13,6 +13,7 @@ from handlers.stages.prompts import Manner, Prompt
 from handlers.strategies.asking import Asking
 from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
 from schemas.context import DecisionContext, Strategy
+from schemas.fencing import FENCED_SINCE
 from schemas.packs import CompiledPack
 from schemas.settings import MindSettings, ModelSettings
 
@@ -97,6 +98,7 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
         present=own.present or settings.present,
         prediction=own.prediction or settings.prediction,
         withhold=settings.withhold,
+        is_fenced=settings.edition >= FENCED_SINCE,
     )
 
 

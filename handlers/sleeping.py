@@ -181,7 +181,7 @@ def _reflect(group: Group, about: Moment, text: str) -> None:
     if model is None or not is_new or not agrees or not _may_teach(group, about):
         _go_on(group)
         return
-    question = formation.SYSTEM, formation.prompt(_lesson(about))
+    question = formation.question(_lesson(about), group.settings.edition)
     group.say(
         composing.afterthought_asked(
             group, model, "reflection", about.decision_id, question, PATIENCE

@@ -12,6 +12,7 @@ import orjson
 
 from schemas import answers, conditions
 from schemas.conditions import ConditionError
+from schemas.fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.lessons import Lesson
 from schemas.message import NAME_LIMIT
 from schemas.reasons import NotFormed, ResponseType
@@ -72,15 +73,18 @@ class Fault:
     detail: str
 
 
-def prompt(lesson: Lesson) -> str:
-    """What a model is asked."""
-    return _QUESTION.format(
+def question(lesson: Lesson, edition: int) -> tuple[str, str]:
+    """What a model is told and asked: the system prompt and the prompt."""
+    is_fenced = edition >= FENCED_SINCE
+    cut = fenced if is_fenced else capped
+    asked = _QUESTION.format(
         source=lesson.source,
         type=lesson.type,
-        text=_capped(lesson.text),
-        fields=_capped(lesson.fields),
-        said=_capped(lesson.said),
+        text=cut(lesson.text, TEXT_CAP),
+        fields=cut(lesson.fields, TEXT_CAP),
+        said=cut(lesson.said, TEXT_CAP),
     )
+    return (f"{SYSTEM}\n\n{RULE}" if is_fenced else SYSTEM), asked
 
 
 def read(text: str, lesson: Lesson) -> Rule | Fault:
@@ -163,8 +167,3 @@ def _failure(when: str, lesson: Lesson) -> str:
 def _due(fields: Mapping[str, object], response_type: ResponseType) -> str | None:
     is_reminder = response_type == TYPES["remind"]
     return answers.words(fields, "time")[:NAME_LIMIT] or None if is_reminder else None
-
-
-def _capped(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= TEXT_CAP else flat[: TEXT_CAP - 1] + "…"

@@ -2,7 +2,8 @@
 
 The system prompt holds who it is, where, and the person's goals; the prompt holds the
 event and what was learnt of like situations. Unless told otherwise that is without scores
-and in no order, and the prediction comes with the answer, in the same call.
+and in no order, and the prediction comes with the answer, in the same call. From the
+second edition of the rules on, what others wrote is fenced as data.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from schemas import answers, identity
 from schemas.context import DecisionContext, HeuristicCandidate, ReadAnswer
 from schemas.decisions import llm_arm
+from schemas.fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.numbers import clamp, round6
 from schemas.packs import CompiledPack
 from schemas.settings import MindSettings, ModelSettings, Prediction, Presentation
@@ -52,6 +54,14 @@ _HINT = (
 )
 _QUESTION = "What do you say?"
 _PREDICTION = 'You said: "{answer}"\n\nHow will it turn out?'
+_FENCED = {
+    _CANDIDATE: "- when {condition}: {action}",
+    _HINT: _HINT.replace('"{condition}"', "{condition}").replace(
+        '"{action}"', "{action}"
+    ),
+    _PREDICTION: "You said: {answer}\n\nHow will it turn out?",
+}
+"""The same where the fence brings the quotes."""
 _TEMPLATES = (_FORMAT, _GOALS, _EVENT, _EARLIER, _CANDIDATE, _QUESTION)
 _CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
 
@@ -68,6 +78,8 @@ class Manner:
     prediction: Prediction = "same"
     withhold: float = 0.0
     """With which probability a candidate that is not trusted is kept from it."""
+    is_fenced: bool = False
+    """Whether what others wrote is marked as data."""
 
     @property
     def shown(self) -> int:
@@ -108,9 +120,11 @@ def prediction_system_prompt(
     return _system(settings, packs, goals, _PREDICTION_FORMAT)
 
 
-def prediction_prompt(asked: str, answer: str) -> str:
+def prediction_prompt(asked: str, answer: str, *, is_fenced: bool) -> str:
     """What is asked about an answer; `asked` is the prompt that it answers."""
-    said = _PREDICTION.format(answer=_capped(answer, CONTEXT_CAP))
+    template = _FENCED[_PREDICTION] if is_fenced else _PREDICTION
+    cut = fenced if is_fenced else capped
+    said = template.format(answer=cut(answer, CONTEXT_CAP))
     return f"{asked}\n\n{said}"
 
 
@@ -159,18 +173,7 @@ def build(
             key=lambda each: (drawn(f"order/{each.heuristic_id}"), each.heuristic_id),
         )
     )
-    event = _EVENT.format(
-        source=context.event_source, text=_capped(context.event_text, EVENT_CAP)
-    )
-    parts = [event]
-    if shown and manner.present == "hint":
-        parts += [_line(_HINT, each) for each in shown]
-    elif shown:
-        parts.append(
-            "\n".join([_EARLIER, *(_line(_CANDIDATE, each) for each in shown)])
-        )
-    parts.append(_QUESTION)
-    user = "\n\n".join(parts)
+    user = _user_prompt(context, shown, manner)
     asked = request_hash(model, system, user)
     return Prompt(system, user, shown, asked, withheld)
 
@@ -222,6 +225,25 @@ def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> Rea
     )
 
 
+def _user_prompt(
+    context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: Manner
+) -> str:
+    """The event, what was learnt of the like, and the question."""
+    cut = fenced if manner.is_fenced else capped
+    parts = [
+        _EVENT.format(
+            source=context.event_source, text=cut(context.event_text, EVENT_CAP)
+        )
+    ]
+    if shown and manner.present == "hint":
+        parts += [_line(_HINT, each, manner) for each in shown]
+    elif shown:
+        lines = (_line(_CANDIDATE, each, manner) for each in shown)
+        parts.append("\n".join([_EARLIER, *lines]))
+    parts.append(_QUESTION)
+    return "\n\n".join(parts)
+
+
 def _system(
     settings: MindSettings,
     packs: Sequence[CompiledPack],
@@ -229,12 +251,14 @@ def _system(
     form: str,
 ) -> str:
     contexts = [
-        _capped(pack.pack.executive.domain_context, CONTEXT_CAP) for pack in packs
+        capped(pack.pack.executive.domain_context, CONTEXT_CAP) for pack in packs
     ]
     parts = [settings.base_prompt, settings.personality, *contexts]
     if goals:
-        listed = "\n".join(f"- {_capped(goal, GOAL_CAP)}" for goal in goals)
+        listed = "\n".join(f"- {capped(goal, GOAL_CAP)}" for goal in goals)
         parts.append(f"{_GOALS}\n{listed}")
+    if settings.edition >= FENCED_SINCE:
+        parts.append(RULE)
     parts.append(form)
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
@@ -253,17 +277,15 @@ def _further_templates(manner: Manner) -> tuple[str, ...]:
     """What of the texts only some manners use; the system prompt holds the rest."""
     hint = (_HINT,) if manner.present == "hint" else ()
     separate = (_PREDICTION_FORMAT, _PREDICTION)
-    return (*hint, *separate) if manner.prediction == "separate" else hint
+    fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()
+    further = (*hint, *separate) if manner.prediction == "separate" else hint
+    return (*further, *fences)
 
 
-def _line(template: str, candidate: HeuristicCandidate) -> str:
-    return template.format(
-        condition=_capped(candidate.condition_text, CANDIDATE_CAP),
-        action=_capped(candidate.suggested_action, CANDIDATE_CAP),
+def _line(template: str, candidate: HeuristicCandidate, manner: Manner) -> str:
+    cut = fenced if manner.is_fenced else capped
+    return (_FENCED[template] if manner.is_fenced else template).format(
+        condition=cut(candidate.condition_text, CANDIDATE_CAP),
+        action=cut(candidate.suggested_action, CANDIDATE_CAP),
         confidence=candidate.confidence,
     )
-
-
-def _capped(text: str, cap: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= cap else flat[: cap - 1] + "…"

@@ -46,7 +46,7 @@ def happens_to(ada: Companion) -> str:
 
 def extracts(double: ModelDouble, event: str, says: Reply) -> None:
     """Let the model make this of the event, once its answer was liked."""
-    double.on(f"It happened, from game (creature): {event}", says)
+    double.on(f'It happened, from game (creature): <data>"{event}', says)
 
 
 def formations(asks: list[ModelAsked]) -> list[ModelAsked]:
@@ -174,7 +174,7 @@ async def test_a_rule_that_never_comes_holds_up_no_answer(
         for _ in range(4):
             decision = await ada.senses(event, type_="creature", salience=THREAT)
             await ada.votes(decision, "positive")
-        await double.asked_about(f"(creature): {event}")
+        await double.asked_about(f'(creature): <data>"{event}')
 
         other = f"A door slams in the tower above {ada.agent}"
         double.on(other, reply("Go and look."))

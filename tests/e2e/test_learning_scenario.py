@@ -78,7 +78,7 @@ class House:
         """From now on the model makes this rule of anything that was liked."""
         for text in (NOVEL, *PARAPHRASES):
             told = text.format(agent=self.ada.agent)
-            self.double.on(f"It happened, from {GAME} (vital): {told}", rule)
+            self.double.on(f'It happened, from {GAME} (vital): <data>"{told}', rule)
 
     async def belief(self, heuristic_id: str) -> Belief:
         """What is believed of a heuristic."""

@@ -91,7 +91,7 @@ async def test_the_model_is_asked_again_for_a_prediction(
     event = "The bridge over the brook is gone"
     double.on(event, Reply('{"response": "Swim."}'))
     double.on(
-        'You said: "Swim."',
+        'You said: <data>"Swim."',
         Reply('{"predicted_success": 0.25, "prediction_confidence": 0.75}'),
     )
     await ada.tell(

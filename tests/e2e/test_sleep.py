@@ -52,7 +52,7 @@ async def camp(ada: Companion, double: ModelDouble) -> Camp:
     """A flood was answered by the model, which would make a rule of it."""
     event = FLOOD.format(agent=ada.agent)
     double.on(event, reply(ADVICE))
-    double.on(f"(creature): {event}", Reply(json.dumps(RULE)))
+    double.on(f'(creature): <data>"{event}', Reply(json.dumps(RULE)))
     decision = await ada.senses(event, type_="creature", salience=DANGER)
     assert (decision.path, decision.said) == ("llm", ADVICE)
     return Camp(ada, event)
