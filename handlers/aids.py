@@ -12,7 +12,7 @@ import orjson
 
 from handlers import turns
 from handlers.turns import Needs
-from schemas import subjects
+from schemas import faults, subjects
 from schemas.aids import Aids, embedded
 from schemas.decisions import Decided
 from schemas.envelope import Input
@@ -27,12 +27,15 @@ from schemas.reading import read_input
 from schemas.record import Record
 from schemas.state import PartitionState
 from schemas.vectors import Batch, Embedder, Vector
-from streams.errors import LogDamaged
+from streams.errors import LogDamaged, StreamsError
 from streams.log import ReadableLog
 from streams.order import Group
 
 GROUPS_AT_ONCE = 64
 """How many recorded groups are brought aids together."""
+
+_HARMLESS = "dusk"
+"""A text that tells whether an embedder works at all."""
 
 _NONE: Mapping[str, Vector] = {}
 
@@ -121,6 +124,30 @@ class Bringer:
         )
 
     async def _bring(
+        self, inputs: Sequence[Input], known: Sequence[Vector | None]
+    ) -> list[Aids]:
+        """The aids of inputs; one that raises is told by its aids, the others go on."""
+        try:
+            return await self._brought(inputs, known)
+        except StreamsError:
+            raise
+        except faults.OF_THE_SHELL:
+            raise
+        except faults.OF_AN_INPUT as error:
+            if len(inputs) == 1:
+                return [await self._faulty(faults.named(error))]
+        alone = [
+            await self._bring([taken], [vector])
+            for taken, vector in zip(inputs, known, strict=True)
+        ]
+        return [aids for (aids,) in alone]
+
+    async def _faulty(self, fault: str) -> Aids:
+        """The aids of an input that raised, unless any other would, too."""
+        await self._embed([_HARMLESS])
+        return Aids(None, self._library.packs, self._embedder.exact, fault=fault)
+
+    async def _brought(
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
         """The aids of inputs; a vector that is known already is not computed again."""

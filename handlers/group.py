@@ -137,6 +137,17 @@ class Group:
         self._outputs.append(message)
         return id_
 
+    def settle(self) -> int:
+        """Fold all that was said; return how much that is."""
+        assert self.state is not None
+        return len(self._outputs)
+
+    def unsay(self, count: int, state: AgentState) -> None:
+        """Take back all but the first `count` outputs, which left `state`."""
+        del self._outputs[count:]
+        self._state, self._folded = state, count
+        self.adopt(None)
+
     def adopt(self, variant: Variant | None) -> None:
         """Go on under this variant of an experiment, or under none."""
         self.variant = variant or AS_SET

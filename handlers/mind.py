@@ -13,9 +13,10 @@ from handlers import concluding, deciding, forming, proposing, sleeping
 from handlers.group import Group
 from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
 from handlers.strategies import registry
+from projections.folds import agent as agent_fold
 from projections.folds import clock, timers
-from projections.folds.agent import begin
 from projections.folds.controls import content_in_force
+from schemas import faults
 from schemas.aids import Aids
 from schemas.catalogue import ControlMessage, OutputMessage
 from schemas.controls import (
@@ -28,7 +29,7 @@ from schemas.controls import (
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied
-from schemas.notes import Handled, Quarantined
+from schemas.notes import Handled, Quarantined, TimerFailed
 from schemas.results import (
     ClockTicked,
     Delivered,
@@ -38,7 +39,7 @@ from schemas.results import (
 )
 from schemas.sensing import Sensed
 from schemas.settings import StrategySpec
-from schemas.state import STRANGER, AgentState, PartitionState
+from schemas.state import STRANGER, AgentState, PartitionState, Timer
 
 TIMERS_AT_ONCE = 200
 """How many timers run in one group; what is left runs with the next input."""
@@ -56,7 +57,14 @@ class Answer:
     """The agent's state after them; its chain is still the one before."""
 
 
-def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answer:
+def handle(
+    state: PartitionState,
+    taken: Input,
+    aids: Aids,
+    epoch: UUID,
+    *,
+    timers_at_once: int = TIMERS_AT_ONCE,
+) -> Answer:
     """The group of outputs that answers `taken`; `state` is before it.
 
     Raises:
@@ -67,13 +75,13 @@ def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answ
     if isinstance(refused, Quarantined):
         return Answer(agent.now or taken.at, (refused,), agent)
     try:
-        at_input, now = begin(agent, taken)
+        at_input, now = agent_fold.begin(agent, taken)
     except clock.ClockFaultError as fault:
         # An event that was seen before is a repeat, and naturally late.
         refused = refused or intake.quarantined(taken, Unreadable("clock", str(fault)))
         return Answer(agent.now or taken.at, (refused,), agent)
     group = Group(at_input, state.shared, taken, aids, now, epoch)
-    ran = _run_timers(group)
+    ran = _run_timers(group, timers_at_once)
     if refused is not None:
         group.say(refused)
     else:
@@ -81,27 +89,67 @@ def handle(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Answ
     return Answer(now, group.outputs, group.state)
 
 
-def _run_timers(group: Group) -> int:
+def kept_apart(state: PartitionState, taken: Input, detail: str) -> Answer:
+    """The answer to an input that could not be answered, on the state before it."""
+    agent = state.agents.get(taken.agent, STRANGER)
+    note = intake.quarantined(taken, Unreadable("error", detail))
+    return Answer(agent.now or taken.at, (note,), agent)
+
+
+def _run_timers(group: Group, at_once: int) -> int:
     """Do what is due by now, soonest first; return how much that was."""
-    due = timers.due(group.state.timers, group.now)[:TIMERS_AT_ONCE]
+    due = timers.due(group.state.timers, group.now)[:at_once]
     for timer in due:
         # One that ran before it may have ended what this one was to end.
-        if timer not in group.state.timers:
-            continue
-        if timer.purpose == "outcome":
-            _expire(group, timer.id)
-        elif timer.purpose == "formation":
-            forming.give_up(group, group.state.forming[timer.id])
-        elif timer.purpose == "sleep":
-            sleeping.idle(group)
-        elif timer.purpose == "reflection":
-            sleeping.give_up(group)
-        else:
-            pending = group.state.pending[timer.id]
-            otherwise = conclusion.given_up(pending)
-            strategy = deciding.strategy_that_asked(group, pending)
-            concluding.without_model(group, strategy, pending, otherwise)
+        if timer in group.state.timers:
+            _run_apart(group, timer)
     return len(due)
+
+
+def _run_apart(group: Group, timer: Timer) -> None:
+    """Run a timer; one that cannot be run is ended, so that it holds up nothing else."""
+    said, before = group.settle(), group.state
+    try:
+        _run_timer(group, timer)
+        faults.check_size([each.to_bytes() for each in group.outputs[said:]])
+        group.settle()
+    except faults.OF_THE_SHELL:
+        raise
+    except faults.OF_AN_INPUT as error:
+        group.unsay(said, before)
+        _end_timer(group, timer, faults.named(error))
+
+
+def _end_timer(group: Group, timer: Timer, detail: str) -> None:
+    pending = group.state.pending.get(timer.id)
+    group.say(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
+    if pending is None:
+        return
+    said, ended = group.settle(), group.state
+    try:
+        group.say(conclusion.broken(pending, detail))
+        group.settle()
+    except faults.OF_THE_SHELL:
+        raise
+    except faults.OF_AN_INPUT:
+        # That it ended so is announced; nothing waits for it in any case.
+        group.unsay(said, ended)
+
+
+def _run_timer(group: Group, timer: Timer) -> None:
+    if timer.purpose == "outcome":
+        _expire(group, timer.id)
+    elif timer.purpose == "formation":
+        forming.give_up(group, group.state.forming[timer.id])
+    elif timer.purpose == "sleep":
+        sleeping.idle(group)
+    elif timer.purpose == "reflection":
+        sleeping.give_up(group)
+    else:
+        pending = group.state.pending[timer.id]
+        otherwise = conclusion.given_up(pending)
+        strategy = deciding.strategy_that_asked(group, pending)
+        concluding.without_model(group, strategy, pending, otherwise)
 
 
 def _expire(group: Group, fire_id: str) -> None:

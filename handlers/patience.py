@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from schemas.faults import OF_THE_SHELL
 from streams.errors import LogFull, LogUnavailable
 
 T = TypeVar("T")
@@ -12,19 +13,24 @@ T = TypeVar("T")
 PAUSE_S = 0.5
 """Between attempts."""
 
+_PASSING: tuple[type[Exception], ...] = (LogUnavailable, LogFull, *OF_THE_SHELL)
+
 _log = logging.getLogger(__name__)
 
 
 async def patiently(action: Callable[[], Awaitable[T]]) -> T:
-    """Do it, again and again while the broker is away or full; say so once."""
+    """Do it, again and again while the broker is away or full; say so once.
+
+    Whatever else this machine lacks, a blob or memory, is waited for alike.
+    """
     told = False
     while True:
         heed_cancellation()
         try:
             return await action()
-        except (LogUnavailable, LogFull) as error:
+        except _PASSING as error:
             if not told:
-                _log.warning("waiting for the broker: %s", error)
+                _log.warning("waiting, and trying again: %s", error)
             told = True
             await asyncio.sleep(PAUSE_S)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from handlers import mind
 from projections.folds import partition
-from schemas import answers, writing
+from schemas import answers, faults, writing
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
 from schemas.controls import (
@@ -71,13 +71,43 @@ def needs(taken: Input) -> Needs:
 
 
 def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn:
-    """Answer an input; `state` is before it.
+    """Answer an input, whatever the mind or a fold makes of it; `state` is before it.
+
+    What raises or is more than the log takes is tried once more with fewer timers, for
+    these may be at fault, and is then kept apart with the error's name.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
+        MemoryError, OSError: of this machine, which no input is to blame for.
     """
-    made = mind.handle(state, taken, aids, epoch)
+    if aids.fault is not None:
+        return _kept_apart(state, taken, aids, epoch, aids.fault)
+    at_once = mind.TIMERS_AT_ONCE
+    while True:
+        try:
+            made = mind.handle(state, taken, aids, epoch, timers_at_once=at_once)
+            return _turn(state, taken, aids, made, epoch)
+        except faults.OF_THE_SHELL:
+            raise
+        except faults.OF_AN_INPUT as error:
+            if not at_once:
+                return _kept_apart(state, taken, aids, epoch, faults.named(error))
+            is_too_much = isinstance(error, faults.OversizeError)
+            at_once = at_once // 2 if is_too_much else 0
+
+
+def _kept_apart(
+    state: PartitionState, taken: Input, aids: Aids, epoch: UUID, detail: str
+) -> Turn:
+    made = mind.kept_apart(state, taken, detail)
+    return _turn(state, taken, aids, made, epoch)
+
+
+def _turn(
+    state: PartitionState, taken: Input, aids: Aids, made: mind.Answer, epoch: UUID
+) -> Turn:
     outputs = _marked(taken, made, epoch)
+    faults.check_size([output.record.body for output in outputs])
     # The mind has folded what it said; `fold` makes the same state of the recording.
     return Turn(
         taken, outputs, partition.concluded(state, taken, outputs, made.agent, aids)

@@ -5,7 +5,7 @@ ce-headers and body of every output are compared; the first difference is named 
 sides. No model is asked: its answers are inputs, and stand in the recording.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
@@ -14,10 +14,12 @@ from handlers import turns
 from handlers.aids import Bringer
 from schemas.controls import MindStarted
 from schemas.envelope import Input
+from schemas.notes import Quarantined
 from schemas.reading import UnreadableOutputError
 from schemas.record import Record
 from schemas.settings import CodeDigests
 from schemas.state import PartitionState
+from schemas.subjects import parse
 from streams.errors import LogDamaged
 from streams.log import ReadableLog
 from streams.order import Group, groups
@@ -54,7 +56,10 @@ class Divergence:
     """Of the input whose answer differs, or of the message that is damaged."""
     index: int | None
     """Of the output in its group."""
-    what: Literal["missing", "added", "subject", "headers", "body", "chain", "damaged"]
+    what: Literal[
+        "missing", "added", "subject", "headers", "body", "chain", "damaged", "mended"
+    ]
+    """`mended`: answering raised when it was recorded, and raises nothing today."""
     recorded: str | None
     replayed: str | None
 
@@ -145,6 +150,10 @@ def _compared(found: Verification, group: Group, turn: turns.Turn) -> Verificati
     total = found.total + len(group.outputs)
     identical = found.identical
     replayed = [output.record for output in turn.outputs]
+    if _error(group.outputs) and not _error(replayed):
+        old, new = group.outputs[0], replayed[0]
+        mended = Divergence(group.input.sequence, 0, "mended", _shown(old), _shown(new))
+        return replace(found, total=total, divergence=mended)
     for index, (old, new) in enumerate(zip_longest(group.outputs, replayed)):
         divergence = _difference(group.input.sequence, index, old, new)
         if divergence is not None:
@@ -153,6 +162,13 @@ def _compared(found: Verification, group: Group, turn: turns.Turn) -> Verificati
             )
         identical += 1
     return replace(found, inputs=found.inputs + 1, total=total, identical=identical)
+
+
+def _error(outputs: Sequence[Record]) -> bool:
+    """Whether a group says that answering its input raised."""
+    first = outputs[0]
+    is_kept_apart = parse(first.subject).detail == Quarantined.token()
+    return is_kept_apart and first.body.startswith(b'{"reason":"error"')
 
 
 def _difference(

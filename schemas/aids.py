@@ -27,6 +27,8 @@ class Aids:
     """The vector with those of other inputs, which are multiplied together."""
     vectors: Mapping[str, Vector] = field(default_factory=dict)
     """Of further texts that the input brings, by `embedded(text)`."""
+    fault: str | None = None
+    """What could not be worked out of this input, and of no other; None if all could."""
 
     def of(self, text: str) -> Vector | None:
         """The vector of one of the further texts; None if it was not brought."""
@@ -40,6 +42,10 @@ EMBEDDED_LIMIT = 2_000
 def embedded(text: str) -> str:
     """What of a text is embedded: enough to know what it says, without line breaks."""
     return " ".join(text[:EMBEDDED_LIMIT].split())
+
+
+class MissingAidsError(LookupError):
+    """What was worked out for a recorded input cannot be worked out here and now."""
 
 
 class MissingPackError(LookupError):

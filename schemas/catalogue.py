@@ -67,7 +67,11 @@ LearningMessage: TypeAlias = (
     | sleep.SleepEnded
 )
 NoteMessage: TypeAlias = (
-    notes.Quarantined | notes.ControlApplied | notes.ControlRefused | notes.Handled
+    notes.Quarantined
+    | notes.ControlApplied
+    | notes.ControlRefused
+    | notes.Handled
+    | notes.TimerFailed
 )
 OutputMessage: TypeAlias = (
     DecisionMessage
@@ -130,6 +134,7 @@ OUTPUTS: tuple[type[Message], ...] = (
     notes.ControlApplied,
     notes.ControlRefused,
     notes.Handled,
+    notes.TimerFailed,
 )
 
 _BY_TOKEN: dict[tuple[str, str], type[Message]] = {

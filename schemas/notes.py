@@ -16,12 +16,22 @@ class Note(Message):
 
 
 class Quarantined(Note):
-    """The input could not be read; its raw message stays in the log."""
+    """The input could not be read or answered; its raw message stays in the log."""
 
     reason: Quarantine
     detail: str = Field(max_length=2_000)
     subject: str
     """Where the input stands."""
+
+
+class TimerFailed(Note):
+    """A timer could not be run, and what it was about is waited for no longer."""
+
+    timer_id: str
+    """The fire, the ask or the sleep that it was about."""
+    purpose: str
+    detail: str = Field(max_length=2_000)
+    """The error's type and the function of ours that it came from."""
 
 
 class ControlApplied(Note):

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 from pydantic import ValidationError
 
-from schemas import controls, identity, subjects
+from schemas import controls, faults, identity, subjects
 from schemas.catalogue import InputMessage, OutputMessage, message_type
 from schemas.envelope import Input, Mark, NotBuilt, Output, Unreadable
 from schemas.message import Message
@@ -52,6 +52,11 @@ def read_input(record: Record) -> Input:
         message = _input_message(record, place)
     except _RefusedError as refused:
         message = refused.unreadable
+        agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
+    except faults.OF_THE_SHELL:
+        raise
+    except faults.OF_AN_INPUT as error:
+        message = Unreadable("error", faults.named(error))
         agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
     return Input(
         record=record,

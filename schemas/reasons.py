@@ -49,6 +49,7 @@ Drop = Literal[
     "llm_timeout",
     "llm_declined",
     "cancelled",
+    "error",
 ]
 
 Handling = Literal["duplicate", "late", "second", "unknown", "nothing_due", "recorded"]
@@ -64,6 +65,7 @@ Quarantine = Literal[
     "invalid",
     "unknown_type",
     "clock",
+    "error",
 ]
 
 Refusal = Literal[

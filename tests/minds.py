@@ -54,7 +54,8 @@ async def working(
     log: ReadableLog, writer: WritableLog, message: MindStarted, **options: Any
 ) -> AsyncIterator[Worker]:
     """A worker that answers inputs for the length of the block."""
-    worker = Worker(log, writer, bringer(log), message, **options)
+    brings = options.pop("bringer", None) or bringer(log)
+    worker = Worker(log, writer, brings, message, **options)
     running = asyncio.create_task(worker.run())
     ready = asyncio.create_task(worker.ready.wait())
     try:

@@ -90,6 +90,11 @@ def given_up(pending: Pending) -> Dropped:
     return _dropped(pending, "llm_timeout", "no answer came")
 
 
+def broken(pending: Pending, detail: str) -> Dropped:
+    """The end of a decision whose timer could not be run."""
+    return _dropped(pending, "error", detail)
+
+
 def superseded(pending: Pending) -> Dropped:
     """The end of a decision that gives way to others."""
     return _dropped(pending, "superseded", "too many wait for the model")

@@ -25,6 +25,7 @@ from handlers.worker.recovery import Recovery
 from handlers.worker.saving import Saver
 from handlers.worker.standing import Standing, advanced, writes
 from handlers.worker.ticking import Alarms, wall_clock
+from schemas import faults
 from schemas.controls import MindStarted
 from schemas.envelope import Input
 from schemas.identity import EPOCH_PREFIX
@@ -35,7 +36,7 @@ from schemas.state import AgentState, PartitionState
 from schemas.subjects import PARTITIONS, SHARED_AGENT, inputs_of, parse, partition_of
 from schemas.writing import write_input
 from streams.checkpoints import Checkpoints
-from streams.errors import Fenced, LogFull, LogUnavailable
+from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 from streams.log import ReadableLog, WritableLog
 from streams.topology import BATCH_LIMIT
 
@@ -58,6 +59,15 @@ Taken = tuple[Input, int]
 """An input and when it was picked up, in nanoseconds since 1970."""
 SILENT = Listeners()
 """Nobody listens."""
+
+_PASSING: tuple[type[Exception], ...] = (
+    Fenced,
+    LogUnavailable,
+    LogFull,
+    LogRefused,
+    *faults.OF_THE_SHELL,
+)
+"""Turns that failed for these are taken again, from what the log holds then."""
 
 _log = logging.getLogger(__name__)
 
@@ -135,7 +145,7 @@ class Worker:
         while taken := self._unanswered(taken):
             try:
                 await self._answer_ahead(arrivals, taken)
-            except (Fenced, LogUnavailable, LogFull) as error:
+            except _PASSING as error:
                 await self._fold_again(taken, error)
 
     async def _answer_ahead(self, arrivals: Arrivals, taken: list[Taken]) -> None:
@@ -238,9 +248,13 @@ class Worker:
 
     def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
         """Tell whoever watches of turns that the log holds."""
-        self._listeners.answered(
-            [(turn, replace(times, committed_ns=committed_ns)) for turn, times in timed]
-        )
+        told = [
+            (turn, replace(each, committed_ns=committed_ns)) for turn, each in timed
+        ]
+        try:
+            self._listeners.answered(told)
+        except Exception:  # noqa: BLE001  # whoever listens has no part in the answers
+            _log.exception("whoever listens to the worker failed; it goes on unheard")
 
     async def _fold_again(self, taken: Sequence[Taken], error: Exception) -> None:
         """Drop what was thought of the partitions of some inputs, and ask the log."""

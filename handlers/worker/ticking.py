@@ -12,6 +12,9 @@ from schemas.state import AgentState, PartitionState
 AGAIN = timedelta(seconds=1)
 """When a tick that changed nothing is repeated: the broker's clock may be behind ours."""
 
+AGAIN_AT_MOST = timedelta(minutes=1)
+"""The wait doubles up to here, so that a tick that is refused cannot flood the log."""
+
 
 def wall_clock() -> datetime:
     """The time on the wall, in UTC."""
@@ -27,6 +30,8 @@ class Alarm:
     due: datetime
     at: datetime
     """When the next tick for it is to be made."""
+    again: timedelta = AGAIN
+    """How long the one after it waits."""
 
 
 class Alarms:
@@ -67,7 +72,10 @@ class Alarms:
         now = self._clock()
         ringing = [alarm for alarm in self._alarms.values() if alarm.at <= now]
         for alarm in ringing:
-            self._alarms[alarm.agent] = replace(alarm, at=now + AGAIN)
+            later = min(2 * alarm.again, AGAIN_AT_MOST)
+            self._alarms[alarm.agent] = replace(
+                alarm, at=now + alarm.again, again=later
+            )
         return ringing
 
 

@@ -24,6 +24,7 @@ from projections.folds import (
     sessions,
     sleeping,
     terms,
+    timers,
     waits,
 )
 from projections.folds.scene import Scene
@@ -44,7 +45,7 @@ from schemas.learning import (
     ProposalMade,
 )
 from schemas.lessons import Lesson
-from schemas.notes import ControlApplied, Handled
+from schemas.notes import ControlApplied, Handled, TimerFailed
 from schemas.results import Result
 from schemas.sensing import Sensed
 from schemas.sleep import Reflected, SleepBegun, SleepEnded
@@ -171,6 +172,8 @@ def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentStat
             return sleeping.refused(state, message)
         case SleepEnded():
             return sleeping.ended(state, message, scene.now)
+        case TimerFailed():
+            return timers.failed(state, message)
         case _:
             return state
 

@@ -12,7 +12,7 @@ from projections.folds import agent as agent_fold
 from projections.folds import clock, controls, goals
 from projections.folds.scene import Scene
 from schemas import identity
-from schemas.aids import Aids
+from schemas.aids import Aids, MissingAidsError
 from schemas.controls import MindStarted, PackLoaded
 from schemas.envelope import Input, Output
 from schemas.notes import ControlApplied, Quarantined
@@ -24,7 +24,11 @@ from schemas.writing import wire_digest
 def evolve(
     state: PartitionState, taken: Input, outputs: Sequence[Output], aids: Aids
 ) -> PartitionState:
-    """The state after an input and the whole group that answers it."""
+    """The state after an input and the whole group that answers it.
+
+    Raises:
+        MissingAidsError: the shell could not work out what the answer rests on.
+    """
     before = state.agents.get(taken.agent, STRANGER)
     after = _agent(before, state.shared, taken, outputs, aids)
     return concluded(state, taken, outputs, after, aids)
@@ -83,6 +87,11 @@ def _agent(
 ) -> AgentState:
     if any(isinstance(output.message, Quarantined) for output in outputs):
         return state
+    if aids.fault is not None:
+        raise MissingAidsError(
+            f"the input at {taken.sequence} was answered, and what its answer rests on"
+            f" cannot be worked out here ({aids.fault}): use the program that wrote it"
+        )
     try:
         state, now = agent_fold.begin(state, taken)
     except clock.ClockFaultError:

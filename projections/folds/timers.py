@@ -4,7 +4,10 @@ from bisect import insort
 from datetime import datetime
 from itertools import takewhile
 
-from schemas.state import Timer
+from msgspec.structs import replace
+
+from schemas.notes import TimerFailed
+from schemas.state import AgentState, Timer
 
 
 def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:
@@ -17,6 +20,24 @@ def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:
 def without(timers: tuple[Timer, ...], id_: str) -> tuple[Timer, ...]:
     """The timers but for the one about `id_`."""
     return tuple(timer for timer in timers if timer.id != id_)
+
+
+def failed(state: AgentState, message: TimerFailed) -> AgentState:
+    """The state that waits no more for what a timer, which failed, was about.
+
+    It takes no other fold's help: any of them may be what failed.
+    """
+    id_ = message.timer_id
+    asks = state.asks.set(id_, "late") if id_ in state.asks else state.asks
+    return replace(
+        state,
+        timers=without(state.timers, id_),
+        fires=tuple(fire for fire in state.fires if fire.fire_id != id_),
+        pending=state.pending.delete(id_) if id_ in state.pending else state.pending,
+        forming=state.forming.delete(id_) if id_ in state.forming else state.forming,
+        asks=asks,
+        sleeping=None if message.purpose == "reflection" else state.sleeping,
+    )
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:
