@@ -25,6 +25,7 @@ from echoic.instance import Instance, instance
 from echoic.live import Connection
 from echoic.names import heuristic_names
 from echoic.playback import PlayedEvent, PlayedVote, played
+from echoic.private import keep_private
 from echoic.read_models import up_to_date
 from echoic.render import Style
 from echoic.sensor_access import sensor_credentials
@@ -56,6 +57,7 @@ def run(*, speed: float, as_json: bool) -> int:
     """Run the demo and return its exit code: 1 if the replay differs."""
     style = Style(terminal_width(), has_colour() and not as_json)
     with tempfile.TemporaryDirectory(prefix="echoic-demo-") as folder:
+        keep_private(Path(folder))
         report = asyncio.run(_demo(Path(folder), speed, style, quiet=as_json))
     if as_json:
         print_json(demo_report.as_fields(report))

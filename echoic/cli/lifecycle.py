@@ -26,6 +26,7 @@ from echoic.instance_file import (
     remove_note,
     write_note,
 )
+from echoic.private import keep_private
 from echoic.settings import Settings
 from echoic.starting import await_start
 
@@ -59,6 +60,7 @@ def up(
     settings = settings_of(data, agent, packs=packs)
     if read_note(settings.data):
         raise already_runs(settings.data)
+    keep_private(settings.data)
     if detach:
         _start_detached(settings, packs or [])
     else:
