@@ -7,10 +7,11 @@ than text, so a date stays what its author typed.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import JsonValue
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -18,8 +19,9 @@ Steps: TypeAlias = tuple[str | int, ...]
 """The way from the manifest to a value: keys and indices."""
 
 DEEPEST = 50
-MOST_NODES = 2_000_000
-"""Aliases multiply; a manifest of more values than this is refused."""
+MOST_NODES = 100_000
+"""Aliases multiply; a manifest of more values than this is refused, in half a second."""
+_TOO_MUCH = f"nests too deep, or holds too much: at most {DEEPEST} levels and {MOST_NODES:,} values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,9 @@ def read(file: Path) -> Source:
     text = _text(file)
     source = Source(file, tuple(text.splitlines()))
     try:
-        node = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.Composer = _ShallowComposer
+        node = yaml.compose(text)
     except MarkedYAMLError as error:
         raise _syntax_error(error) from error
     except YAMLError as error:
@@ -117,6 +121,21 @@ def _syntax_error(error: MarkedYAMLError) -> SourceError:
     return SourceError(f"is no YAML: {error.problem or error.context}", place)
 
 
+class _ShallowComposer(Composer):
+    """Refuses what nests too deep while it is read: each level takes some of the stack."""
+
+    _depth = 0
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        self._depth += 1
+        if self._depth > DEEPEST + 1:
+            mark = self.parser.peek_event().start_mark
+            raise SourceError(_TOO_MUCH, Place(mark.line + 1, mark.column + 1))
+        node: Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
 class _Reader:
     """Turns nodes into values and notes where each stands."""
 
@@ -127,7 +146,7 @@ class _Reader:
     def read(self, node: Node, steps: Steps) -> JsonValue:
         self._count += 1
         if len(steps) > DEEPEST or self._count > MOST_NODES:
-            raise SourceError("nests too deep, or holds too much", _place(node))
+            raise SourceError(_TOO_MUCH, _place(node))
         self._source.values[steps] = node
         if isinstance(node, MappingNode):
             return self._mapping(node, steps)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
+
 from echoic.errors import EchoicError
 from schemas.reading import BODY_LIMIT
 from schemas.subjects import sensor_subject
@@ -83,7 +85,7 @@ def read_lines(
 def _fields(line: str) -> dict[str, Any]:
     if not line.lstrip().startswith("{"):
         return {"text": line.strip()}
-    fields: dict[str, Any] = json.loads(line)
+    fields: dict[str, Any] = orjson.loads(line)
     return fields
 
 

@@ -278,7 +278,7 @@ def _file(path: Path) -> _Source:
             tables = tomllib.load(file)
     except FileNotFoundError:
         return _Source({}, {})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
             f"{path} cannot be read: {error}", next_step=f"correct or remove {path}"
         ) from error

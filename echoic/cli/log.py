@@ -1,10 +1,10 @@
 """`echoic log`: the log itself, message by message, and whether it is sound."""
 
-import json
 from collections import deque
 from dataclasses import asdict
 from typing import Annotated, Literal
 
+import orjson
 import typer
 
 from echoic import errors, render
@@ -135,6 +135,6 @@ def _print(record: Record, as_json: bool) -> None:
 
 def _body(record: Record) -> object:
     try:
-        return json.loads(record.body)
+        return orjson.loads(record.body)
     except ValueError:
         return record.body.decode(errors="replace")

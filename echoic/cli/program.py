@@ -185,6 +185,8 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
             return errors.EchoicError(str(error), next_step="echoic log verify")
         case ValidationError():
             return errors.EchoicError(_first_fault(error))
+        case RecursionError():
+            return errors.EchoicError("what was given nests too deep to be read")
         case OSError(filename=str(name), strerror=str(why)):
             return errors.EchoicError(f"{name!r}: {why}")
         case OSError():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, get_args
 
+import orjson
 import typer
 
 from echoic import accounts, render
@@ -183,7 +184,7 @@ def _values(fields: Iterable[str] | None) -> dict[str, object]:
         if not equals:
             raise EchoicError(f"{text!r} is no field", next_step="--field value=3")
         try:
-            found[name] = json.loads(value)
+            found[name] = orjson.loads(value)
         except ValueError:
             found[name] = value
     return found

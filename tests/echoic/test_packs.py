@@ -240,6 +240,12 @@ def test_nested_types_in_conditions_are_checked(write):
     assert codes(write(text)) == [(15, 22, "E-PACK-011"), (15, 52, "E-PACK-011")]
 
 
+BOMB = "a: &a0 [x]\n" + "\n".join(
+    f"b{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 10) + "]" for i in range(1, 12)
+)
+"""Eleven lines that stand for a hundred thousand million values."""
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -249,6 +255,11 @@ def test_nested_types_in_conditions_are_checked(write):
         ("a: 1\n---\nb: 2", "is no YAML"),
         ("a: \x07", "is no YAML"),
         ("a: &x [*x]", "nests too deep"),
+        ("a: &x {b: *x, c: *x}", "nests too deep"),
+        ("a: " + "[" * 100_000, "nests too deep"),
+        ("a: " + "{b: " * 2_000, "nests too deep"),
+        ("- " * 2_000, "nests too deep"),
+        (BOMB, "holds too much"),
         ("? [a]\n: b", "a key must be a single word"),
         ("a: 99999999999999999999", "cannot be kept"),
     ],

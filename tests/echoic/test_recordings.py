@@ -108,3 +108,9 @@ def test_a_line_that_is_no_event_is_named(line: str) -> None:
         read("fine", line)
 
     assert caught.value.next_step
+
+
+def test_a_line_that_nests_without_end_is_refused() -> None:
+    """Its number is told, as of any line that is no event."""
+    with pytest.raises(EchoicError, match="line 1 is no event"):
+        read('{"a": ' + "[" * 100_000)

@@ -146,6 +146,12 @@ def test_uniform_exploration_needs_nobody(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_without_an_end_is_refused(file: Path) -> None:
+    """What contains itself, or nests without end, is told of with its place."""
+    assert "nests too deep" in complaint(file, "strategy: &a [*a, *a]")
+    assert "nests too deep" in complaint(file, "strategy: " + "[" * 100_000)
+
+
 def test_exploration_can_be_switched_off(tmp_path: Path) -> None:
     """With a challenger named all the same."""
     given = settings(
