@@ -21,7 +21,9 @@ Steps: TypeAlias = tuple[str | int, ...]
 DEEPEST = 50
 MOST_NODES = 100_000
 """Aliases multiply; a manifest of more values than this is refused, in half a second."""
-_TOO_MUCH = f"nests too deep, or holds too much: at most {DEEPEST} levels and {MOST_NODES:,} values"
+_TOO_MUCH = (
+    f"nests too deep, or holds too much: over {DEEPEST} levels or {MOST_NODES:,} values"
+)
 
 
 @dataclass(frozen=True, slots=True)
