@@ -180,7 +180,7 @@ def as_response(account: Account) -> dict[str, object]:
     decided, ending = account.decided, account.ending
     matched = ending.matched_heuristic_id if isinstance(ending, Completed) else None
     return {
-        "accepted": True,
+        "accepted": account.path != "rejected",
         "response_id": account.id,
         "response_text": account.said or "",
         "predicted_success": account.predicted_success,

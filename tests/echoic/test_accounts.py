@@ -128,6 +128,18 @@ def test_the_fields_of_an_account_are_versioned() -> None:
     assert fields["salience"] == 0.72
 
 
+def test_a_response_is_accepted_unless_its_path_is_rejected() -> None:
+    """A strategy that finds nobody to answer rejects; a gate that closes does not."""
+    taken = sensed()
+    paths = {}
+    for message in (rejected(), decided(path="none", arm="silent", text=None)):
+        (account,) = Accounts().take(taken, group(taken, [message]))
+        response = as_response(account)
+        paths[response["decision_path"]] = response["accepted"]
+
+    assert paths == {"rejected": False, "none": True}
+
+
 def test_the_prompt_of_a_decision_is_that_of_its_answer() -> None:
     """What the model is asked about its own words later is another matter."""
     ledger = Accounts()
