@@ -227,6 +227,11 @@ OPTIONS: tuple[Option, ...] = (
         "The effective salience from which an event is worth an answer.",
     ),
     Option(
+        "salience.novelty_half_life", number(0, 1_000_000), 20.0,
+        "In which time a likeness to earlier events halves, in units of the domain's tau"
+        " (game 60 s, work 180, home 300, else 120); 0: never.",
+    ),
+    Option(
         "goals", texts, (), "What the companion is to help with.",
         also=("EXECUTIVE_GOALS",),
     ),

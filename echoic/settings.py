@@ -44,6 +44,7 @@ class Settings:
     exploration_challenger: tuple[str, ...]
     threshold: float
     relevance: float
+    salience_novelty_half_life: float
     goals: tuple[str, ...]
     goals_choose: int
     seed: str
@@ -141,6 +142,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         strategy=strategy_of(settings.strategy, settings.origins["strategy"]),
         threshold=settings.threshold,
         relevance=settings.relevance,
+        novelty_half_life=settings.salience_novelty_half_life,
         goals=settings.goals,
         goals_choose=settings.goals_choose,
         biases=dict(settings.biases),

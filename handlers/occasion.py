@@ -36,11 +36,16 @@ class Occasion:
     """Oddities worth a look."""
     assignment: Assignment | None
     """Which variant of a running experiment is in force."""
+    own_urgency: float
+    """How soon an answer is worth having, by the event alone."""
 
     @property
     def priority(self) -> float:
         """What asks about it are served by."""
-        return delivery.priority(self.assessment.salience, self.assessment.is_threat)
+        assessed = self.assessment
+        return delivery.priority(
+            assessed.salience, assessed.is_threat, assessed.is_addressed
+        )
 
     @property
     def response_type(self) -> ResponseType:
@@ -50,7 +55,7 @@ class Occasion:
     def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
         """How soon an answer is worth having, by the event and whoever answers."""
         own = heuristic.urgency if heuristic else 0.0
-        return round6(max(self.event.urgency or 0.0, own))
+        return round6(max(self.own_urgency, own))
 
 
 def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
@@ -62,23 +67,25 @@ def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
         or (pack.pack.ttl_s if pack else None)
         or group.settings.ttl_s
     )
+    assessment = salience.assess(
+        group.state, group.settings, group.appearance, event, group.aids.vector
+    )
     return Occasion(
         id=group.taken.id,
         at=group.now,
         event=event,
         domain=domain,
-        assessment=salience.assess(
-            group.state,
-            group.settings,
-            group.appearance,
-            event,
-            group.aids.vector,
-        ),
+        assessment=assessment,
         ttl_s=ttl_s,
         expires_at=group.now + timedelta(seconds=ttl_s),
         channel=(declared.channel if declared else None) or group.settings.channel,
         flags=_flags(group, event),
         assignment=_assignment(group, event),
+        own_urgency=salience.urgency(
+            event.urgency,
+            dict[str, float](assessment.salience.dimensions.items()),
+            group.settings.edition,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from handlers.stages import salience
 from replay import views
 from replay.logged_decision import LoggedDecision as LoggedDecision
 from replay.logged_decision import decision_of
@@ -26,7 +27,6 @@ from replay.views import (
 )
 from schemas.context import DecisionContext, HeuristicCandidate, Odds
 from schemas.experiments import VariantName
-from schemas.numbers import round6
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.record import Record
 from schemas.state import STRANGER
@@ -96,7 +96,9 @@ def context_of(
         immediate=event.immediate,
         goals=_goals(decided, standing),
         personality_biases=standing.biases,
-        urgency=round6(event.urgency or 0.0),
+        urgency=salience.urgency(
+            event.urgency, decided.salience.dimensions, standing.settings.edition
+        ),
         llm_arm=llm_arm,
         now=now,
     )

@@ -25,6 +25,11 @@ Dimension = Literal[
 Intent = Literal["actionable", "informational"]
 Fields = dict[str, JsonValue]
 
+PERSON = "user"
+"""The source that a person is."""
+PERSONS_WORDS = "message"
+"""The type of what a person says."""
+
 TEXT_LIMIT = 8_000
 """How many characters an event's text may have."""
 
@@ -82,3 +87,8 @@ class Sensed(Message):
     """Why it turned out so."""
     evaluation_data: JsonValue = None
     """Ground truth for evaluation; kept, never shown to a model."""
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether a person says it to the companion."""
+        return (self.source, self.type) == (PERSON, PERSONS_WORDS)

@@ -172,6 +172,11 @@ class MindSettings(Part):
     """The confidence from which a heuristic answers by itself."""
     relevance: Unit = 0.5
     """The effective salience from which an event is worth an answer."""
+    novelty_half_life: float = Field(
+        default=0.0, ge=0.0, le=1_000_000.0, exclude_if=(0.0).__eq__
+    )
+    """In which time a likeness to earlier events halves, in units of the domain's tau;
+    0: never."""
     goals: tuple[str, ...] = ()
     goals_choose: int = Field(default=0, ge=0, le=32, exclude_if=(0).__eq__)
     """How many goals count for an event, those that it is most about; 0: all of them."""

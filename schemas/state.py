@@ -89,6 +89,8 @@ class SourceMemory(Struct, frozen=True, kw_only=True):
     """Event id to the id of its decision."""
     recent: tuple[Vector, ...] = ()
     """The vectors of its last events, oldest first."""
+    recent_at: tuple[datetime, ...] = ()
+    """When they came; of the oldest it may not be known."""
 
 
 class Habit(Struct, frozen=True, kw_only=True):

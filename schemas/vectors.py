@@ -121,15 +121,26 @@ def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
     """
     if not near:
         return None
+    parts = _parts(near, vector)
+    longest = max(parts)
+    return parts.index(longest), round6(longest / (_length(vector) or inf))
+
+
+def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
+    """Return the cosine of each of a few vectors to one, in their order."""
+    length = _length(vector) or inf
+    return [round6(part / length) for part in _parts(near, vector)] if near else []
+
+
+def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
+    """The cosines, still to be divided by the length of `vector`."""
     values = np.frombuffer(b"".join(near), dtype=np.int8).astype(np.float32)
     rows = values.reshape(len(near), len(vector))
     products = rows @ np.frombuffer(vector, dtype=np.int8).astype(np.float32)
-    parts = [
+    return [
         product / (_length(each) or inf)
         for product, each in zip(products.tolist(), near, strict=True)
     ]
-    longest = max(parts)
-    return parts.index(longest), round6(longest / (_length(vector) or inf))
 
 
 @lru_cache(maxsize=8192)

@@ -6,13 +6,14 @@ from schemas.results import Result
 from schemas.state import AgentState
 
 _ABOVE_ALL = 1.0
-"""Added to a threat's priority, so that it is served before whatever is none."""
+"""Added to a threat's priority, so that it is served before whatever is none; by itself
+that of a person's words."""
 
 
-def priority(salience: Salience, is_threat: bool) -> float:
-    """What asks are served by: the effective salience, but threats first."""
+def priority(salience: Salience, is_threat: bool, is_addressed: bool) -> float:
+    """What asks are served by: the effective salience, but threats, then people first."""
     if not is_threat:
-        return salience.effective
+        return _ABOVE_ALL if is_addressed else salience.effective
     return _ABOVE_ALL + salience.dimensions.get("threat", 0.0)
 
 

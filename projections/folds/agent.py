@@ -187,7 +187,7 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
     if not isinstance(event, Sensed) or message.event_id != scene.taken.id:
         return state
     vector = scene.aids.vector
-    state = events.remembered(state, event, scene.taken.id, id_, vector)
+    state = events.remembered(state, event, scene.taken.id, id_, vector, scene.now)
     if scene.settings.sleep.events:
         how = scene.settings.sleep
         packs, now = scene.packs, scene.now

@@ -63,15 +63,17 @@ def remembered(
     event_id: str,
     decision_id: str,
     vector: Vector | None,
+    now: datetime,
 ) -> AgentState:
     """The state that remembers an event: its id, what it was decided as, its text."""
     memory = state.sources.get(event.source) or SourceMemory()
-    recent = memory.recent if vector is None else (*memory.recent, vector)
-    memory = replace(
-        memory,
-        seen=memory.seen.set(event_id, decision_id),
-        recent=recent[-RECENT_LIMIT:],
-    )
+    memory = replace(memory, seen=memory.seen.set(event_id, decision_id))
+    if vector is not None:
+        memory = replace(
+            memory,
+            recent=(*memory.recent, vector)[-RECENT_LIMIT:],
+            recent_at=(*memory.recent_at, now)[-RECENT_LIMIT:],
+        )
     return replace(state, sources=state.sources.set(event.source, memory))
 
 

@@ -130,6 +130,25 @@ async def test_other_settings_are_met_as_they_were():
     check_own_odds(found)
 
 
+@pytest.mark.parametrize("edition", [1, 2])
+async def test_each_edition_is_met_by_its_own_rules(edition: int):
+    """What urgency an event had that declared none, and what `urgency` made of it."""
+    hints = ({"threat": 0.95}, {"actionability": 0.5, "novelty": 1.0}, {"novelty": 1.0})
+    with overhearing() as heard:
+        life = Life(
+            GARDEN, model=MODEL, edition=edition, strategy=StrategySpec(name="urgency")
+        )
+        for hint in hints:
+            life.wait(3600).sense("health low", salience=hint)
+            life.wait(3600).sense("zombie hits", salience=hint)
+    found = await replayed(recording_of_life(life, GARDEN), None)
+
+    urgencies = {context.urgency for context in heard.values()}
+    assert urgencies == ({0.0} if edition == 1 else {0.95, 0.5, 0.0})
+    check_contexts(found, heard)
+    check_own_odds(found)
+
+
 async def test_what_was_explored_is_told_apart():
     """The own strategy is asked without exploration; what was drawn from is recorded."""
     exploration = ExplorationSettings(scheme="uniform", rate=0.6)

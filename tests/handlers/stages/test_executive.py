@@ -127,3 +127,25 @@ def test_urgency_is_the_higher_of_event_and_heuristic(
 
     assert life.decide("health low", urgency=of_event).urgency == urgency
     assert life.decide("dusk falls", urgency=of_event).urgency == (of_event or 0.0)
+
+
+@pytest.mark.parametrize(
+    ("declared", "salience", "urgency"),
+    [
+        (None, {"threat": 0.9, "actionability": 0.4}, 0.9),
+        (None, {"threat": 0.1, "actionability": 0.4}, 0.4),
+        (None, {"social": 0.9}, 0.0),
+        (0.0, {"threat": 0.9}, 0.0),
+        (0.2, {"threat": 0.9}, 0.2),
+    ],
+)
+def test_an_urgency_that_is_not_declared_is_the_higher_of_threat_and_actionability(
+    declared: float | None, salience: dict[str, float], urgency: float
+) -> None:
+    """In the first edition only the declared one counted."""
+    new, old = Life(edition=2), Life(edition=1)
+
+    assert new.decide("a", urgency=declared, salience=salience).urgency == urgency
+    assert old.decide("a", urgency=declared, salience=salience).urgency == (
+        declared or 0.0
+    )

@@ -1,13 +1,19 @@
 """Salience: whether an event matters, with every gate's value on record."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 from pydantic import JsonValue
 
 from handlers.stages import salience
+from schemas.asks import ModelAsked
+from schemas.controls import HeuristicSeeded
 from schemas.decisions import Decided, Gate
 from schemas.state import SourceMemory
 from tests import factories
-from tests.factories import embed
+from tests.factories import NOON, embed
 from tests.life import Life, one
 
 
@@ -250,3 +256,120 @@ def test_a_burst_is_noted_across_events() -> None:
     assert one(turn, Decided).salience.sensitivity == pytest.approx(
         1 - 0.9 * 2.718281828 ** (-8 / 30), abs=1e-6
     )
+
+
+OVEN = "The oven is still on and nobody is at home"
+LEFT_ON = HeuristicSeeded(
+    heuristic_id="oven",
+    name="oven",
+    domain="kitchen",
+    condition="The oven is on and nobody is home",
+    text="You left the oven on.",
+    confidence=0.8,
+)
+
+
+def kitchen(**settings: Any) -> Life:
+    """A companion that was taught the README's heuristic in the evening."""
+    life = Life(**{"edition": 2, "novelty_half_life": 20.0, **settings})
+    life.control(LEFT_ON)
+    return life
+
+
+def test_the_oven_is_answered_again_the_next_morning() -> None:
+    """Half of what made it known is forgotten after 20 tau of its domain, 40 minutes."""
+    life = kitchen()
+    evening = life.decide(OVEN, source="kitchen", type_="oven")
+    minute = life.wait(60).decide(OVEN, source="kitchen", type_="oven")
+    later = life.wait(40 * 60).decide(OVEN, source="kitchen", type_="oven")
+    morning = life.wait(10 * 3600).decide(OVEN, source="kitchen", type_="oven")
+
+    assert (evening.text, morning.text) == (LEFT_ON.text, LEFT_ON.text)
+    assert (minute.text, minute.silence) == (None, "below_relevance")
+    assert later.salience.dimensions["novelty"] == pytest.approx(0.5, abs=0.02)
+    assert morning.salience.dimensions["novelty"] > 0.99
+
+
+def test_without_a_half_life_nothing_is_forgotten() -> None:
+    """As it was before there was one: the oven is answered once."""
+    life = kitchen(novelty_half_life=0.0)
+    life.sense(OVEN, source="kitchen", type_="oven")
+    morning = life.wait(10 * 3600).decide(OVEN, source="kitchen", type_="oven")
+
+    assert (morning.text, morning.silence) == (None, "below_relevance")
+
+
+def test_each_memory_fades_by_its_own_age() -> None:
+    """What was nearest may be so long ago that something else is nearer now."""
+    memory = SourceMemory(
+        recent=(embed("a b c d"), embed("a b x y")),
+        recent_at=(NOON - timedelta(seconds=200), NOON),
+    )
+
+    def novelty(known: SourceMemory) -> float:
+        return salience.novelty(known, embed("a b c d"), NOON, 100.0)
+
+    assert salience.novelty(memory, embed("a b c d")) == 0.0
+    assert novelty(memory) == 0.5
+    assert novelty(replace(memory, recent_at=(NOON,))) == 0.0
+    assert novelty(replace(memory, recent_at=())) == 0.0
+
+
+def test_what_is_still_to_come_is_no_memory() -> None:
+    """A recording played after a later life meets what it tells as new."""
+    memory = SourceMemory(
+        recent=(embed("a"),), recent_at=(NOON + timedelta(seconds=1),)
+    )
+
+    assert salience.novelty(memory, embed("a"), NOON, 100.0) == 1.0
+
+
+def test_a_person_who_asks_twice_is_answered_twice() -> None:
+    """Neither relevance nor habituation holds their words back, and the gates say so."""
+    life = Life(edition=2, model=factories.MODEL)
+    asked = [
+        life.decide("how is the oven", source="user", type_="message") for _ in range(3)
+    ]
+
+    assert [each.path for each in asked] == ["llm"] * 3
+    assert asked[1].salience.effective == 0.0
+    for name in ("relevance", "habituation"):
+        assert gate(asked[1], name).note == "a person's words always pass"
+    other = life.decide("how is the oven", source="user", type_="vital")
+    assert other.silence == "below_relevance"
+
+
+def test_in_the_first_edition_a_person_could_be_irrelevant() -> None:
+    """As recordings of then have it."""
+    life = Life(edition=1)
+    life.sense("how is the oven", source="user", type_="message")
+    again = life.decide("how is the oven", source="user", type_="message")
+
+    assert again.silence == "below_relevance"
+
+
+def test_a_person_who_refers_to_what_was_said_is_answered() -> None:
+    """Only a report of an outcome, or words said to be information, are none to answer."""
+    life = Life(edition=2)
+
+    def silence(**more: Any) -> str | None:
+        given = life.sense("and then?", source="user", type_="message", **more)
+        return one(given, Decided).silence
+
+    assert silence(in_reply_to="d1") == "llm_unavailable"
+    assert silence(in_reply_to="d1", outcome="succeeded") == "informational"
+    assert silence(intent="informational") == "informational"
+
+
+def test_a_persons_words_are_served_before_events_and_after_threats() -> None:
+    """They never give way to what a sensor noticed."""
+    life = Life(edition=2, model=factories.MODEL)
+    life.sense("hello", source="user", type_="message")
+    again = life.sense("hello", source="user", type_="message")
+    event = life.sense("a door opens")
+    threat = life.sense("a zombie bites", salience={"threat": 0.8})
+
+    event_, person, threat_ = (
+        one(turn, ModelAsked).priority for turn in (event, again, threat)
+    )
+    assert event_ <= person < threat_
