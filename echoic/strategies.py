@@ -17,13 +17,15 @@ from handlers.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
-from schemas.settings import UNSTARTED, ExplorationSettings, StrategySpec
+from schemas.settings import EDITION, UNSTARTED, ExplorationSettings, StrategySpec
 from schemas.tuning import SHORT_NAMES
 
 if TYPE_CHECKING:
     from echoic.settings import Settings
 
 NEXT_STEP = "echoic strategy list"
+UNDER_NEW_RULES = UNSTARTED.model_copy(update={"edition": EDITION})
+"""Settings to make a strategy with, as it decides in new instances."""
 _FILES = (".yaml", ".yml")
 _KEYS = ("strategy", "parameters")
 
@@ -45,7 +47,7 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
     prefix = f"{place}: " if place else ""
     try:
         spec = texts.parse(text)
-        create_decision_strategy(spec, UNSTARTED)
+        create_decision_strategy(spec, UNDER_NEW_RULES)
     except (texts.StrategyTextError, UnknownStrategyError) as error:
         raise StrategyError(f"{prefix}{error}", next_step=NEXT_STEP) from error
     return spec
@@ -88,7 +90,7 @@ def _of_file(file: Path) -> StrategySpec:
         ) from error
     spec = _spec(source)
     try:
-        create_decision_strategy(spec, UNSTARTED)
+        create_decision_strategy(spec, UNDER_NEW_RULES)
     except UnknownStrategyError as error:
         raise _wrong(source, _steps_to(spec, error.parameter), str(error)) from error
     return spec

@@ -8,7 +8,7 @@ import typer
 from pydantic.fields import FieldInfo
 
 from echoic.cli.common import Data, Json, new_app, print_json, settings_of, table
-from echoic.strategies import strategy_of
+from echoic.strategies import UNDER_NEW_RULES, strategy_of
 from handlers.strategies.heuristic_first import Trusting
 from handlers.strategies.own import Own
 from handlers.strategies.registry import (
@@ -17,7 +17,7 @@ from handlers.strategies.registry import (
     from_settings,
 )
 from schemas.context import Strategy
-from schemas.settings import UNSTARTED, MindSettings
+from schemas.settings import MindSettings
 from schemas.tuning import SHORT_NAMES
 
 app = new_app("strategy", "The ways to decide: list, show.")
@@ -67,7 +67,7 @@ def show(
 def _settings(data: Any) -> MindSettings:
     """What settings say of strategies."""
     settings = settings_of(data)
-    return UNSTARTED.model_copy(
+    return UNDER_NEW_RULES.model_copy(
         update={
             "threshold": settings.threshold,
             "max_candidates": settings.model_candidates,

@@ -13,7 +13,7 @@ from handlers.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.strategies.hybrid import Hybrid
 from handlers.strategies.thompson import Thompson
-from handlers.strategies.urgency import Urgency
+from handlers.strategies.urgency import FirstUrgency, Urgency
 from schemas.context import Strategy
 from schemas.settings import MindSettings, StrategySpec
 from schemas.tuning import SHORT_NAMES
@@ -38,6 +38,10 @@ STRATEGIES: Mapping[str, Kind] = {
 }
 
 
+_OF_FIRST_EDITION: Mapping[str, Kind] = {"urgency": FirstUrgency}
+"""Those that decided otherwise in the first edition of the rules."""
+
+
 class UnknownStrategyError(ValueError):
     """No strategy has this name, or not these parameters."""
 
@@ -53,7 +57,8 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
     Raises:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
     """
-    return _create(spec.name, orjson.dumps(_parameters(spec, settings)))
+    parameters = orjson.dumps(_parameters(spec, settings))
+    return _create(spec.name, parameters, settings.edition)
 
 
 def from_settings(settings: MindSettings) -> Parameters:
@@ -87,11 +92,12 @@ def full_name(kind: Kind, name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _create(name: str, parameters: bytes) -> Strategy:
+def _create(name: str, parameters: bytes, edition: int) -> Strategy:
     given: Parameters = orjson.loads(parameters)
     if ":" in name:
         return _own(name, given)
-    kind = STRATEGIES.get(name)
+    first = _OF_FIRST_EDITION.get(name) if edition < 2 else None
+    kind = first or STRATEGIES.get(name)
     if kind is None:
         raise UnknownStrategyError(
             f"there is no strategy {name!r}, there are {_choice(name, STRATEGIES)}"

@@ -12,7 +12,7 @@ from handlers.strategies.heuristic_first import HeuristicFirst
 from handlers.strategies.hybrid import Hybrid
 from handlers.strategies.registry import create_decision_strategy
 from handlers.strategies.scoring import Rank, Weights, factors
-from handlers.strategies.urgency import Urgency
+from handlers.strategies.urgency import FirstUrgency, Urgency
 from schemas.context import DecisionContext, HeuristicCandidate, Odds
 from schemas.decisions import Factors
 from schemas.recency import RECENT_FIRES, Recent
@@ -20,7 +20,8 @@ from schemas.settings import StrategySpec
 from tests.factories import NOON, candidate, mind_started
 
 LLM = "llm:m@t@s"
-KINDS = (HeuristicFirst, Urgency, Hybrid)
+KINDS = (HeuristicFirst, FirstUrgency, Urgency, Hybrid)
+TRYING_THE_BEST = (HeuristicFirst, FirstUrgency, Hybrid)
 
 
 def ago(seconds: float) -> Any:
@@ -77,7 +78,7 @@ def test_health_v1_and_v2(kind: type[HeuristicFirst]) -> None:
     assert full.greedy == V2.arm
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TRYING_THE_BEST)
 def test_similarity_goes_before_confidence(kind: type[HeuristicFirst]) -> None:
     """.9/.3 is tried before .6/.7 by similarity, after it by the product."""
     near, trusted = (
