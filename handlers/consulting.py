@@ -99,6 +99,7 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
         prediction=own.prediction or settings.prediction,
         withhold=settings.withhold,
         is_fenced=settings.edition >= FENCED_SINCE,
+        tells_urgency=settings.edition >= 2,
     )
 
 

@@ -23,6 +23,9 @@ CONTEXT_CAP = 2_000
 GOAL_CAP = 200
 """How many characters of each go into a prompt."""
 
+URGENT_FROM = 0.7
+"""The urgency of an event from which a model is told of it."""
+
 UNKNOWN_PREDICTION = 0.5
 """What a prediction counts as that cannot be read."""
 
@@ -46,6 +49,7 @@ _FORMATS: Mapping[Prediction, str] = {
 }
 _GOALS = "The person's goals, by which success is measured:"
 _EVENT = "Just now, from {source}: {text}"
+_URGENT = "This is urgent: what you say is needed at once."
 _EARLIER = "What was said in similar situations (you may ignore all of it):"
 _CANDIDATE = '- when "{condition}": "{action}"'
 _HINT = (
@@ -80,6 +84,8 @@ class Manner:
     """With which probability a candidate that is not trusted is kept from it."""
     is_fenced: bool = False
     """Whether what others wrote is marked as data."""
+    tells_urgency: bool = False
+    """Whether it is told that an event is urgent."""
 
     @property
     def shown(self) -> int:
@@ -235,6 +241,8 @@ def _user_prompt(
             source=context.event_source, text=cut(context.event_text, EVENT_CAP)
         )
     ]
+    if manner.tells_urgency and context.urgency >= URGENT_FROM:
+        parts.append(_URGENT)
     if shown and manner.present == "hint":
         parts += [_line(_HINT, each, manner) for each in shown]
     elif shown:
@@ -278,8 +286,9 @@ def _further_templates(manner: Manner) -> tuple[str, ...]:
     hint = (_HINT,) if manner.present == "hint" else ()
     separate = (_PREDICTION_FORMAT, _PREDICTION)
     fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()
+    urgent = (_URGENT,) if manner.tells_urgency else ()
     further = (*hint, *separate) if manner.prediction == "separate" else hint
-    return (*further, *fences)
+    return (*further, *fences, *urgent)
 
 
 def _line(template: str, candidate: HeuristicCandidate, manner: Manner) -> str:

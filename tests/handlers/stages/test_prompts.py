@@ -323,3 +323,33 @@ def test_a_low_ceiling_holds_for_what_cannot_be_read_too() -> None:
     """The ceiling is the most that a model's own confidence counts."""
     assert prompts.read_answer("Hi", 0.3).predicted_success == 0.3
     assert prompts.read_answer("Hi", 0.3).prediction_confidence == 0.3
+
+
+def test_a_model_is_told_that_an_event_is_urgent() -> None:
+    """From an urgency of 0.7 on, declared or by its threat; never in the first edition."""
+    urgent = "This is urgent"
+
+    def asked(edition: int, **event: Any) -> ModelAsked:
+        life = Life(model=factories.MODEL, edition=edition)
+        return one(life.sense("a zombie bites", **event), ModelAsked)
+
+    assert urgent in asked(2, urgency=1.0).prompt
+    assert urgent in asked(2, salience={"threat": 0.95}).prompt
+    assert urgent in asked(2, urgency=0.7).prompt
+    assert urgent not in asked(2, urgency=0.699999).prompt
+    assert urgent not in asked(2, urgency=0.0, salience={"threat": 0.95}).prompt
+    assert urgent not in asked(1, urgency=1.0).prompt
+
+
+def test_whether_it_is_told_is_part_of_the_arm_and_how_urgent_it_is_is_not() -> None:
+    """Outcomes of one way to ask do not count for the other."""
+    arms = {
+        (edition, urgency): one(
+            Life(model=factories.MODEL, edition=edition).sense("a", urgency=urgency),
+            Decided,
+        ).arm
+        for edition in (1, 2)
+        for urgency in (0.0, 1.0)
+    }
+
+    assert arms[2, 0.0] == arms[2, 1.0] != arms[1, 0.0] == arms[1, 1.0]
