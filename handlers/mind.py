@@ -75,7 +75,7 @@ def handle(
     if isinstance(refused, Quarantined):
         return Answer(agent.now or taken.at, (refused,), agent)
     try:
-        at_input, now = agent_fold.begin(agent, taken)
+        at_input, now = agent_fold.begin(agent, taken, state.shared.settings)
     except clock.ClockFaultError as fault:
         # An event that was seen before is a repeat, and naturally late.
         refused = refused or intake.quarantined(taken, Unreadable("clock", str(fault)))

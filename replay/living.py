@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from handlers import turns
 from handlers.aids import Bringer
+from projections.folds import sessions
 from replay import transfer
 from replay.cassette import UNKNOWN_TEXT, Player, Take
 from replay.history import MILLISECOND_NS, Chosen, History
@@ -176,14 +177,13 @@ class Life:
 
     def _due_ns(self) -> int | None:
         """When the earliest timer is due, by the broker's time."""
-        session, waiting = self._me.session, self._me.timers
-        # Only its own events move an event clock.
-        if not waiting or (session is not None and session.clock == "event"):
-            return None
-        return max(nanoseconds(waiting[0].due), self._now_ns)
+        due = sessions.next_due(self._me)
+        return None if due is None else max(nanoseconds(due), self._now_ns)
 
     async def _tick(self, time_ns: int) -> None:
-        await self._synthesize(ClockTicked(due_at=self._me.timers[0].due), time_ns)
+        due = sessions.next_due(self._me)
+        assert due is not None
+        await self._synthesize(ClockTicked(due_at=due), time_ns)
 
     async def _hear(self) -> None:
         time_ns, _, message = heapq.heappop(self._coming)

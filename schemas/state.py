@@ -289,6 +289,11 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """All that the mind knows of one agent."""
 
     now: datetime | None = None
+    clock: str | None = None
+    """Whose time that is: the id of the session whose events tell it, or nothing for the
+    broker's; None under the first edition, which did not keep it."""
+    heard_at: datetime | None = None
+    """The broker's time of the last input, kept from the second edition on."""
     chain: str = ""
     """Over the raw inputs and outputs so far."""
     session: Session | None = None

@@ -1,12 +1,14 @@
 """The clock: when a timer is due and nothing else comes, a tick is the input to run it.
 
-Agents whose session keeps the time of its events get none: only events move their time.
+Only events move the time of a session that keeps its own: there a tick comes when that
+session has lapsed.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from projections.folds import sessions
 from schemas.state import AgentState, PartitionState
 
 AGAIN = timedelta(seconds=1)
@@ -44,7 +46,7 @@ class Alarms:
 
     def note(self, partition: int, agent: str, state: AgentState) -> None:
         """Take in an agent's timers as they are now."""
-        due = _due(state)
+        due = sessions.next_due(state)
         if due is None:
             self._alarms.pop(agent, None)
             return
@@ -77,8 +79,3 @@ class Alarms:
                 alarm, at=now + alarm.again, again=later
             )
         return ringing
-
-
-def _due(state: AgentState) -> datetime | None:
-    has_no_clock = state.session is not None and state.session.clock == "event"
-    return None if has_no_clock or not state.timers else state.timers[0].due

@@ -13,6 +13,7 @@ from projections.folds import (
     clock,
     controls,
     crediting,
+    deadlines,
     events,
     expectations,
     experiments,
@@ -48,6 +49,7 @@ from schemas.lessons import Lesson
 from schemas.notes import ControlApplied, Handled, TimerFailed
 from schemas.results import Result
 from schemas.sensing import Sensed
+from schemas.settings import UNSTARTED, MindSettings
 from schemas.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state import (
     AgentState,
@@ -55,15 +57,22 @@ from schemas.state import (
 )
 
 
-def begin(state: AgentState, taken: Input) -> tuple[AgentState, datetime]:
+def begin(
+    state: AgentState, taken: Input, settings: MindSettings | None
+) -> tuple[AgentState, datetime]:
     """The state in the session and at the time of an input.
 
     Raises:
         clock.ClockFaultError: the session's clock cannot take the input's time.
     """
+    edition = (settings or UNSTARTED).edition
+    last = state
     state = sessions.before(state, taken)
-    now = clock.agent_time(state, taken)
-    state = clock.advance(state, now, taken)
+    now = clock.agent_time(state, taken, edition)
+    has_clocks = edition >= clock.CLOCKS_EDITION
+    if has_clocks and clock.has_changed(last, state, taken, now):
+        state = deadlines.carried(state, taken.at, now)
+    state = clock.advance(state, now, taken, edition)
     return sessions.opened(state, taken, now), now
 
 

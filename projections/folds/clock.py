@@ -1,7 +1,7 @@
 """The agent's time: the broker's, or the sensors' in a session that says so.
 
 Now never goes back, but where a session's event clock takes over from the broker's, at
-its first sensor event, and where it ends.
+its first sensor event, where it ends, and where the broker's clock was far ahead.
 """
 
 from datetime import datetime, timedelta
@@ -10,32 +10,77 @@ from msgspec.structs import replace
 
 from schemas.controls import SessionEnded, SessionStarted
 from schemas.envelope import Input
+from schemas.results import ClockTicked
 from schemas.sensing import Sensed
 from schemas.state import AgentState
 
 BACK_LIMIT = timedelta(seconds=1)
 AHEAD_LIMIT = timedelta(hours=24)
+BEHIND_LIMIT = timedelta(hours=1)
+"""A broker's clock that is so far behind the agent's time is believed."""
+
+CLOCKS_EDITION = 2
+"""From this edition of the rules on, deadlines belong to a clock."""
+
+BROKER = ""
+"""The name of the broker's clock; that of a session's is the session's id."""
 
 
 class ClockFaultError(Exception):
     """An event's time that the session's clock cannot take."""
 
 
-def agent_time(state: AgentState, taken: Input) -> datetime:
+def agent_time(state: AgentState, taken: Input, edition: int) -> datetime:
     """The agent's now at this input.
 
     Raises:
         ClockFaultError: an event clock would step back, or far ahead.
     """
+    if edition >= CLOCKS_EDITION:
+        told = name(state, taken)
+        if told == BROKER:
+            return _broker_time(state, taken)
+        return _event_time(state, taken, is_set=told_by(state) == told)
     if state.session is None or state.session.clock == "broker":
         return max(state.now, taken.at) if state.now else taken.at
     if isinstance(taken.message, SessionStarted | SessionEnded):
         return taken.at
-    return _event_time(state, taken)
+    return _event_time(state, taken, is_set=state.session.clock_set)
 
 
-def advance(state: AgentState, now: datetime, taken: Input) -> AgentState:
+def name(state: AgentState, taken: Input) -> str:
+    """The clock that tells the agent's time at an input; `state` is in its session."""
+    session = state.session
+    if session is None or session.clock == "broker":
+        return BROKER
+    if isinstance(taken.message, SessionStarted | SessionEnded):
+        return BROKER
+    is_set = told_by(state) == session.id
+    return session.id if is_set or _occurred_at(taken) is not None else BROKER
+
+
+def told_by(state: AgentState) -> str:
+    """The clock that told the agent's time at its last input."""
+    if state.clock is not None:
+        return state.clock
+    session = state.session
+    is_set = session is not None and session.clock == "event" and session.clock_set
+    return session.id if session is not None and is_set else BROKER
+
+
+def has_changed(
+    last: AgentState, state: AgentState, taken: Input, now: datetime
+) -> bool:
+    """Whether another clock tells the time than at the last input, or it was set back."""
+    if last.now is None:
+        return False
+    return told_by(last) != name(state, taken) or now < last.now
+
+
+def advance(state: AgentState, now: datetime, taken: Input, edition: int) -> AgentState:
     """The state at `now`; a sensor's time has then set an event clock."""
+    if edition >= CLOCKS_EDITION:
+        state = _heard(state, taken)
     session = state.session
     if session is None:
         return replace(state, now=now)
@@ -45,12 +90,26 @@ def advance(state: AgentState, now: datetime, taken: Input) -> AgentState:
     )
 
 
-def _event_time(state: AgentState, taken: Input) -> datetime:
+def _heard(state: AgentState, taken: Input) -> AgentState:
+    told = name(state, taken)
+    # A tick comes to end a session whose time stands still, and must not prolong it.
+    is_tick = told != BROKER and isinstance(taken.message, ClockTicked)
+    return replace(state, clock=told, heard_at=state.heard_at if is_tick else taken.at)
+
+
+def _broker_time(state: AgentState, taken: Input) -> datetime:
+    if state.now is None or told_by(state) != BROKER:
+        return taken.at
+    is_far_behind = taken.at < state.now - BEHIND_LIMIT
+    return taken.at if is_far_behind else max(state.now, taken.at)
+
+
+def _event_time(state: AgentState, taken: Input, *, is_set: bool) -> datetime:
     previous = state.now or taken.at
     occurred_at = _occurred_at(taken)
     if occurred_at is None:
         return previous
-    if state.session is not None and not state.session.clock_set:
+    if not is_set:
         return occurred_at
     if occurred_at < previous - BACK_LIMIT:
         raise ClockFaultError(f"{occurred_at} is before the session's time {previous}")

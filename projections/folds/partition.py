@@ -93,7 +93,7 @@ def _agent(
             f" cannot be worked out here ({aids.fault}): use the program that wrote it"
         )
     try:
-        state, now = agent_fold.begin(state, taken)
+        state, now = agent_fold.begin(state, taken, shared.settings)
     except clock.ClockFaultError:
         return state
     scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from projections.folds import clock
 from schemas import identity
 from schemas.controls import SessionEnded, SessionStarted
 from schemas.envelope import Input
@@ -18,9 +19,30 @@ GAP = timedelta(minutes=30)
 
 def before(state: AgentState, taken: Input) -> AgentState:
     """The state whose session the input falls into: a lapsed one is closed first."""
-    session = state.session
-    lapsed = session is not None and _lapsed(session, taken)
+    lapses = lapses_at(state)
+    lapsed = lapses is not None and taken.at >= lapses
     return replace(state, session=None) if lapsed else state
+
+
+def lapses_at(state: AgentState) -> datetime | None:
+    """From which broker's time on the session is over if nothing comes; None if there is
+    none, or if nothing but its own events can end it, as in the first edition."""
+    session = state.session
+    if session is None:
+        return None
+    if session.clock == "broker":
+        return session.last_at + GAP
+    return None if state.heard_at is None else state.heard_at + GAP
+
+
+def next_due(state: AgentState) -> datetime | None:
+    """From which broker's time on a tick has something to do, if ever."""
+    if not state.timers:
+        return None
+    session = state.session
+    if session is None or session.clock == "broker" or state.clock == clock.BROKER:
+        return state.timers[0].due
+    return lapses_at(state)
 
 
 def opened(state: AgentState, taken: Input, now: datetime) -> AgentState:
@@ -40,11 +62,6 @@ def applied(
     if isinstance(message, SessionEnded):
         return replace(state, session=None)
     return replace(state, session=_started(message, taken, state.now or taken.at))
-
-
-def _lapsed(session: Session, taken: Input) -> bool:
-    # An event clock stands still between events, so only its own events can end it.
-    return session.clock == "broker" and taken.at - session.last_at >= GAP
 
 
 def _started(message: SessionStarted, taken: Input, now: datetime) -> Session:

@@ -129,7 +129,12 @@ def _gone(before: tuple[Habit, ...], after: tuple[Habit, ...]) -> Habit | None:
     if len(after) > len(before):
         return None
     pairs = zip(before, after, strict=False)
-    return next((was for was, is_now in pairs if was is not is_now), None)
+    return next((was for was, is_now in pairs if not _is_one(was, is_now)), None)
+
+
+def _is_one(one: Habit, other: Habit) -> bool:
+    # Its times change with the agent's clock.
+    return (one.vector, one.named) == (other.vector, other.named)
 
 
 def _habit_key(folded: Folded, event: Sensed, habit: Habit) -> tuple[str, ...]:

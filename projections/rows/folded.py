@@ -82,7 +82,9 @@ class Step:
 
 def steps(folded: Folded) -> Iterator[Step]:
     """Fold the group once more, output by output, to see what each of them did."""
-    state, now = agent_fold.begin(folded.agent_before, folded.taken)
+    state, now = agent_fold.begin(
+        folded.agent_before, folded.taken, folded.before.shared.settings
+    )
     scene = Scene(
         shared=folded.before.shared,
         agent=state,
