@@ -16,12 +16,16 @@ import orjson
 from echoic.embedders import embedder
 from echoic.supervision import Notify
 from handlers.aids import Bringer, PackLibrary
+from handlers.beginnings import Beginnings
+from handlers.sources import state_code
 from projections.errors import ProjectionError
 from projections.projector import Projector
 from projections.store import Store
 from schemas.aids import MissingPackError
 from schemas.reading import UnreadableOutputError
+from schemas.state import PartitionState
 from streams.accounts import Credentials
+from streams.checkpoints import JetStreamCheckpoints
 from streams.connection import connected
 from streams.errors import LogDamaged, StreamsError
 from streams.read import open_reader
@@ -157,10 +161,18 @@ async def _follow(job: Job) -> None:
     made_by = embedder(job.embedder)
     async with connected(job.credentials, "echoic projector") as client:
         log = await open_reader(client)
+        bringer = Bringer(made_by, PackLibrary(log, made_by))
+        beginnings = Beginnings(
+            log, JetStreamCheckpoints(client), state_code(made_by.digest)
+        )
+
+        async def begin(partition: int, written: int) -> tuple[PartitionState, int]:
+            found = await beginnings.of(partition, until=written)
+            await bringer.bring_packs_of(found.state)
+            return found.state, found.last_output
+
         with Store(job.database_url) as store:
-            await Projector(
-                log, store, Bringer(made_by, PackLibrary(log, made_by))
-            ).run()
+            await Projector(log, store, bringer, begin=begin).run()
 
 
 if __name__ == "__main__":

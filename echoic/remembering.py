@@ -9,10 +9,13 @@ from datetime import datetime
 
 from handlers import turns
 from handlers.aids import Bringer, PackLibrary
+from handlers.beginnings import Beginnings
+from handlers.sources import state_code
 from schemas.settings import UNSTARTED
-from schemas.state import AgentState, PartitionState, Proposal, SharedState
+from schemas.state import AgentState, Proposal, SharedState
 from schemas.subjects import partition_of
 from schemas.vectors import Embedder
+from streams.checkpoints import Checkpoints
 from streams.log import ReadableLog
 from streams.order import groups
 
@@ -36,13 +39,17 @@ async def state_at(
     *,
     sequence: int | None = None,
     at: datetime | None = None,
+    checkpoints: Checkpoints | None = None,
     progress: Progress = lambda _: None,
 ) -> Remembered:
     """The state of an agent after the last input up to a sequence or a time."""
     bringer = Bringer(embedder, PackLibrary(log, embedder))
-    state = PartitionState()
+    partition = partition_of(agent)
+    beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
+    state = (await beginnings.of(partition, until=sequence, at=at)).state
+    await bringer.bring_packs_of(state)
     count = 0
-    recorded = groups(log, partition_of(agent), 0, sequence)
+    recorded = groups(log, partition, state.position, sequence)
     async for group, taken, aids in bringer.along(recorded):
         if at is not None and taken.at > at:
             break

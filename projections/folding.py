@@ -1,12 +1,12 @@
 """From the log to changes: groups in logical order, folded, and what each changes.
 
-The states of the partitions live here, in memory; a start folds the log from its first
-message. It writes nothing.
+The states of the partitions live here, in memory; a start goes on from a state that was
+kept, if there is one, else it folds the log from its first message. It writes nothing.
 """
 
 import asyncio
 from base64 import b64decode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -35,6 +35,16 @@ class AidsSource(Protocol):
         ...
 
 
+Begin = Callable[[int, int], Awaitable[tuple[PartitionState, int]]]
+"""Finds a state of a partition at or before an input, and the sequence of the last output
+folded into it; whatever packs the state refers to are at hand then."""
+
+
+async def from_the_first(partition: int, written: int) -> tuple[PartitionState, int]:
+    """Begin with nothing known, whatever is written."""
+    return PartitionState(), 0
+
+
 @dataclass(frozen=True, slots=True)
 class Projected:
     """One group's part in the read models."""
@@ -48,10 +58,13 @@ class Projected:
 class Folding:
     """The fold of a log, partition by partition, as far as it was asked for."""
 
-    def __init__(self, log: ReadableLog, aids: AidsSource) -> None:
-        """Begin with nothing known."""
+    def __init__(
+        self, log: ReadableLog, aids: AidsSource, begin: Begin = from_the_first
+    ) -> None:
+        """Fold nothing yet."""
         self._log = log
         self._aids = aids
+        self._begin = begin
         self._epoch = str(log.epoch)
         self._states: dict[int, PartitionState] = {}
         self._last_outputs: dict[int, int] = {}
@@ -76,6 +89,9 @@ class Folding:
             LogDamaged, UnreadableOutputError: the log cannot be folded.
             MissingPackError: a pack in force has no blob any more.
         """
+        if partition not in self._states:
+            begun = await self._begin(partition, written)
+            self._states[partition], self._last_outputs[partition] = begun
         few: list[Group] = []
         async for group in groups(
             self._log, partition, self.position(partition), until
@@ -109,7 +125,10 @@ class Folding:
         return made
 
     def _state(self, partition: int) -> PartitionState:
-        return self._states.get(partition) or PartitionState()
+        return self._states.get(partition, _NOTHING)
+
+
+_NOTHING = PartitionState()
 
 
 def _as_recorded(aids: Aids, outputs: Sequence[Output]) -> Aids:

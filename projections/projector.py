@@ -20,7 +20,13 @@ from projections.errors import (
     StoreUnusable,
     VersionRetired,
 )
-from projections.folding import AidsSource, Folding, Projected
+from projections.folding import (
+    AidsSource,
+    Begin,
+    Folding,
+    Projected,
+    from_the_first,
+)
 from projections.positions import Move, Position
 from projections.store import Store
 from schemas.reading import read_input
@@ -55,14 +61,16 @@ class Projector:
         *,
         version: int | None = None,
         told: Told = lambda _: None,
+        begin: Begin = from_the_first,
     ) -> None:
         """Prepare to write `version`, by default the one that serves.
 
-        `told` hears of each write how many groups it held.
+        `told` hears of each write how many groups it held. `begin` saves folding again
+        what the tables have.
         """
         self._log = log
         self._store = store
-        self._folding = Folding(log, aids)
+        self._folding = Folding(log, aids, begin)
         self._fixed = version
         self._told = told
         self._version: int | None = None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from echoic.cli.progress import Progress
 from echoic.embedders import embedder
 from echoic.live import Connection, connect
 from handlers.aids import Bringer, PackLibrary
+from streams.checkpoints import JetStreamCheckpoints
 
 T = TypeVar("T")
 
@@ -33,13 +35,21 @@ def bringer_of(connection: Connection) -> Bringer:
     return Bringer(made, PackLibrary(connection.log, made))
 
 
-async def known_now(connection: Connection) -> remembering.Remembered:
-    """What the mind knows of the agent by the end of the log, folded with progress."""
+async def known_at(
+    connection: Connection, sequence: int | None = None, at: datetime | None = None
+) -> remembering.Remembered:
+    """What the mind knew of the agent up to an input or a moment, folded with progress.
+
+    Without either it is what the mind knows by the end of the log.
+    """
     settings, progress = connection.settings, Progress("inputs folded")
     known = await remembering.state_at(
         connection.log,
         settings.agent,
         embedder(settings.embedder),
+        sequence=sequence,
+        at=at,
+        checkpoints=JetStreamCheckpoints(connection.client),
         progress=progress,
     )
     progress.done()

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, print_rows
-from echoic.cli.connected import known_now, on_instance
+from echoic.cli.connected import known_at, on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
 from echoic.talking import tell
@@ -27,7 +27,7 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
     """
 
     async def run(connection: Connection) -> list[dict[str, str]]:
-        known = await known_now(connection)
+        known = await known_at(connection)
         always = goals_fold.own(known.agent, known.shared.settings or UNSTARTED)
         of_domains = known.agent.domain_goals
         return [

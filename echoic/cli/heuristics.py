@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import typer
 
-from echoic import learnt, remembering, render
+from echoic import learnt, render
 from echoic.cli import learning, priors
 from echoic.cli.common import (
     Agent,
@@ -22,8 +22,7 @@ from echoic.cli.common import (
     settings_of,
     table,
 )
-from echoic.cli.progress import Progress
-from echoic.embedders import embedder
+from echoic.cli.connected import known_at
 from echoic.errors import EchoicError
 from echoic.learnt import Learnt
 from echoic.live import Connection, connect
@@ -198,14 +197,7 @@ async def _learnt(connection: Connection) -> list[Learnt]:
         rows = queries.heuristics(store, settings.agent) if store else ()
     if rows:
         return [learnt.of_read_models(row) for row in rows]
-    progress = Progress("inputs folded")
-    known = await remembering.state_at(
-        connection.log,
-        settings.agent,
-        embedder(settings.embedder),
-        progress=progress,
-    )
-    progress.done()
+    known = await known_at(connection)
     return await learnt.learnt(connection.log, known)
 
 

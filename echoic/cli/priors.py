@@ -7,7 +7,7 @@ import typer
 
 from echoic import learnt
 from echoic.cli.common import Agent, Data, settings_of
-from echoic.cli.connected import known_now
+from echoic.cli.connected import known_at
 from echoic.errors import EchoicError
 from echoic.live import Connection, connect
 from echoic.talking import tell
@@ -86,7 +86,7 @@ def _updated(origin: Origin, known: Prior, detail: str) -> PriorUpdated:
 
 
 async def _pooled(connection: Connection, origin: Origin) -> Prior:
-    known = await known_now(connection)
+    known = await known_at(connection)
     keys = [
         belief_key(each.id, each.content_hash)
         for each in await learnt.learnt(connection.log, known)

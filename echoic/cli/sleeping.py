@@ -17,7 +17,7 @@ from echoic.cli.common import (
     print_json,
     terminal_width,
 )
-from echoic.cli.connected import known_now, on_instance
+from echoic.cli.connected import known_at, on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
 from echoic.render import Style
@@ -93,7 +93,7 @@ def _begun(
 
 def _report(data: Path | None, agent: str | None, as_json: bool) -> None:
     async def run(connection: Connection) -> AgentState:
-        known = await known_now(connection)
+        known = await known_at(connection)
         return known.agent
 
     known = on_instance(data, agent, run)

@@ -21,9 +21,7 @@ from echoic.cli.common import (
     settings_of,
     terminal_width,
 )
-from echoic.cli.connected import on_instance
-from echoic.cli.progress import Progress
-from echoic.embedders import embedder
+from echoic.cli.connected import known_at, on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
 from echoic.render import Style
@@ -119,15 +117,7 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
     """
 
     async def run(connection: Connection) -> list[dict[str, object]]:
-        settings = connection.settings
-        progress = Progress("inputs folded")
-        known = await remembering.state_at(
-            connection.log,
-            settings.agent,
-            embedder(settings.embedder),
-            progress=progress,
-        )
-        progress.done()
+        known = await known_at(connection)
         return [remembering.proposal_fields(each) for each in known.agent.proposals]
 
     rows = on_instance(data, agent, run)

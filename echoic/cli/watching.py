@@ -21,8 +21,7 @@ from echoic.cli.common import (
     settings_of,
     terminal_width,
 )
-from echoic.cli.progress import Progress
-from echoic.embedders import embedder
+from echoic.cli.connected import known_at
 from echoic.errors import EchoicError
 from echoic.explain import Explanation, Names
 from echoic.live import Connection, connect
@@ -110,17 +109,8 @@ def state(
     settings = settings_of(data, agent)
 
     async def run() -> tuple[remembering.Remembered, Names]:
-        progress = Progress("inputs folded")
         async with connect(settings) as connection:
-            found = await remembering.state_at(
-                connection.log,
-                settings.agent,
-                embedder(settings.embedder),
-                sequence=sequence,
-                at=moment,
-                progress=progress,
-            )
-            progress.done()
+            found = await known_at(connection, sequence, moment)
             return found, await heuristic_names(connection.log, settings.agent)
 
     found, names = asyncio.run(run())

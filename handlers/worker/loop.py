@@ -17,6 +17,7 @@ from uuid import uuid4
 from handlers import turns
 from handlers.aids import Bringer
 from handlers.patience import PAUSE_S, heed_cancellation, patiently
+from handlers.sources import state_code
 from handlers.timing import Times
 from handlers.turns import Turn
 from handlers.worker.arrivals import Arrivals
@@ -88,8 +89,7 @@ class Worker:
         clock: Callable[[], datetime] = wall_clock,
     ) -> None:
         """Prepare to own `partitions`; `started` is what each of them is told first."""
-        digests = started.digests
-        code = f"{digests.version}/{digests.embedder}"
+        code = state_code(started.digests.embedder)
         self.ready = asyncio.Event()
         """Set when the state is there and inputs are being answered."""
         self._log = log
@@ -112,7 +112,7 @@ class Worker:
         """Answer inputs until cancelled."""
         await self._recover(self._partitions)
         await self._announce()
-        first = min(each.state.position for each in self._standings.values())
+        first = await patiently(self._first_to_read)
         arrivals = Arrivals(self._log.follow(self._subjects(), first, TAKEN_AT_ONCE))
         self.ready.set()
         try:
@@ -124,7 +124,22 @@ class Worker:
                     await self._tick()
         finally:
             await arrivals.close()
-            await self._saver.finish()
+            await self._saver.finish(self._standings)
+
+    async def _first_to_read(self) -> int:
+        """The sequence behind which the first input stands that has no answer yet.
+
+        An idle partition's position may lie far behind; what others have answered since
+        need not be read again.
+        """
+        starts = [await self._log.last_sequence(inputs_of("*"))]
+        for partition, standing in self._standings.items():
+            subjects, position = inputs_of(partition), standing.state.position
+            if await self._log.last_sequence(subjects) > position:
+                # A replica that lags may not have it yet.
+                found = await self._log.page(subjects, position, 1)
+                starts.append(found[0].sequence - 1 if found else position)
+        return min(starts)
 
     def _subjects(self) -> str:
         """What to read: the server cannot filter by some partitions, only one or all."""
@@ -137,7 +152,8 @@ class Worker:
         return [
             (read_input(record), now_ns)
             for record in records
-            if parse(record.subject).partition in self._standings
+            if (partition := parse(record.subject).partition) in self._standings
+            and record.sequence > self._standings[partition].state.position
         ]
 
     async def _answer(self, arrivals: Arrivals, taken: list[Taken]) -> None:
@@ -243,8 +259,7 @@ class Worker:
             if own is not None:
                 self._alarms.note(partition, agent, own)
         self._saver.note(made)
-        for standing in standings.values():
-            self._saver.save(standing)
+        self._saver.save(self._standings)
 
     def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
         """Tell whoever watches of turns that the log holds."""

@@ -19,6 +19,8 @@ class Standing:
     """The sequence of the last output folded into the state; 0 for none."""
     last_input_id: str = ""
     """The id of the last input folded into it."""
+    last_input_ns: int = 0
+    """When the log received that input, in nanoseconds since 1970."""
     folded: int = 0
     """How many groups had to be folded after its checkpoint to know all this."""
 
@@ -48,6 +50,7 @@ def advanced(turns: Sequence[Turn], ends: Mapping[int, int]) -> dict[int, Standi
             state=turn.state,
             last_output=ends[turn.taken.partition],
             last_input_id=turn.taken.id,
+            last_input_ns=turn.taken.record.time_ns,
         )
         for turn in turns
     }

@@ -18,6 +18,7 @@ import nats.errors
 import orjson
 import pytest
 
+from handlers.sources import state_code
 from handlers.worker.recovery import Recovery
 from replay.verify import Span, verify
 from schemas import checkpoint as codec
@@ -239,8 +240,7 @@ async def assert_it_replays(broker: Broker, partition: int) -> None:
     assert verification.inputs == len(
         [_ async for _ in groups(broker.reader, partition)]
     )
-    digests = SETTINGS.digests
-    code = f"{digests.version}/{digests.embedder}"
+    code = state_code(SETTINGS.digests.embedder)
     aids, checkpoints = bringer(broker.reader), JetStreamCheckpoints(broker.client)
     kept = await Recovery(broker.reader, aids, checkpoints, code).recover(partition)
     whole = await Recovery(broker.reader, aids, None, code).recover(partition)
