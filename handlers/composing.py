@@ -27,6 +27,9 @@ from schemas.settings import ModelSettings
 from schemas.state import Pending
 
 _SOONEST_S = 0.001
+_LATEST_S = 1e9
+"""No span is longer in a message; an agent's clock may leap by centuries."""
+
 AFTER_ALL = -1.0
 """The priority of what nobody waits for: less than the least salient event's."""
 
@@ -267,7 +270,7 @@ def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsk
         action=end.action,
         priority=pending.priority,
         expires_at=pending.expires_at,
-        ttl_s=max(left_s, _SOONEST_S),
+        ttl_s=min(max(left_s, _SOONEST_S), _LATEST_S),
     )
 
 

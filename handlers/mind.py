@@ -11,7 +11,15 @@ from uuid import UUID
 
 from handlers import concluding, deciding, forming, proposing, sleeping
 from handlers.group import Group
-from handlers.stages import conclusion, controls, delivery, intake, learning, outcomes
+from handlers.stages import (
+    bounds,
+    conclusion,
+    controls,
+    delivery,
+    intake,
+    learning,
+    outcomes,
+)
 from handlers.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, timers
@@ -38,7 +46,7 @@ from schemas.results import (
     ModelFailed,
 )
 from schemas.sensing import Sensed
-from schemas.settings import StrategySpec
+from schemas.settings import UNSTARTED, StrategySpec
 from schemas.state import STRANGER, AgentState, PartitionState, Timer
 
 TIMERS_AT_ONCE = 200
@@ -71,7 +79,8 @@ def handle(
         MissingPackError: a pack in force is not among the aids.
     """
     agent = state.agents.get(taken.agent, STRANGER)
-    refused = intake.refusal(agent, taken)
+    edition = (state.shared.settings or UNSTARTED).edition
+    refused = intake.refusal(agent, taken) or bounds.refusal(taken, edition)
     if isinstance(refused, Quarantined):
         return Answer(agent.now or taken.at, (refused,), agent)
     try:

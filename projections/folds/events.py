@@ -45,11 +45,17 @@ def appearance(
     event: Sensed,
     vector: Vector | None,
     duplicate: float,
+    *,
+    is_bounded: bool = False,
 ) -> Appearance:
-    """What an event is, given the packs in force and how alike duplicates are."""
+    """What an event is, given the packs in force and how alike duplicates are.
+
+    What a habit keeps of it may be bounded.
+    """
     domain = domains.of_event(packs, event)
     sort = sort_of(event)
     named = domains.named_values(domain, state.shelves.get(domain.name), event)
+    named = habits.kept(named) if is_bounded else named
     known = state.habits.get(sort, ())
     index = None
     if vector is not None and known:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from schemas import vectors
+from schemas import identity, vectors
 from schemas.numbers import exp, round6
 from schemas.state import Habit
 from schemas.vectors import Vector
@@ -18,10 +18,22 @@ from schemas.vectors import Vector
 HABIT_LIMIT = 32
 """How many sorts of event of one source and type are told apart."""
 
+BOUNDED_SINCE = 2
+"""The first edition of the rules in which a habit keeps no more than `NAMED_LIMIT`."""
+
+NAMED_LIMIT = 200
+"""How many characters of fields' values a habit keeps; of more, only their digest."""
+
 _DEPTH = 0.9
 _BURST_COUNT = 5
 _BURST_WINDOW_S = 10.0
 _BURST_TAU_S = 30.0
+
+
+def kept(named: str) -> str:
+    """What a habit keeps of fields' values, of which it need only know if they differ."""
+    is_short = len(named) <= NAMED_LIMIT
+    return named if is_short else f"#{identity.digest(named.encode())}"
 
 
 def find(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from projections.folds import events, terms
+from projections.folds import events, habits, terms
 from projections.folds.events import Appearance
 from schemas import aids as aiding
 from schemas.aids import Aids
@@ -52,4 +52,11 @@ class Scene:
         assert isinstance(event, Sensed)
         limit = self.settings.limits.duplicate
         vector = self.aids.vector
-        return events.appearance(self.agent, self.packs, event, vector, limit)
+        return events.appearance(
+            self.agent,
+            self.packs,
+            event,
+            vector,
+            limit,
+            is_bounded=self.settings.edition >= habits.BOUNDED_SINCE,
+        )
