@@ -161,6 +161,7 @@ def _settings(folder: Path, wanted: Recording) -> Settings:
         "model.api_base": wanted.api_base,
         "model.api_key": None if wanted.model is None else "none",
         "model.max_tokens": 60,
+        "intake.rate": 0,
     }
     if wanted.explore is not None:
         flags |= {

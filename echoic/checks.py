@@ -201,6 +201,8 @@ async def _quarantine(connection: Connection) -> Check:
     if not reasons:
         return Check("quarantine", "fine", "empty")
     found = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    if reasons["rate"]:
+        found += "; `rate`: a source sends more than intake.rate allows"
     return Check("quarantine", "notice", found, "echoic log tail --kind note")
 
 

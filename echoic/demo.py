@@ -189,7 +189,7 @@ def _settings(folder: Path) -> Settings:
         "packs": [str(bundled.PACKS / "survival")],
     }
     settings = load(flags, environment={}, folder=folder)
-    return replace(settings, model_name=None)
+    return replace(settings, model_name=None, intake_rate=0.0)
 
 
 def _tell_start(folder: Path, quiet: bool) -> None:

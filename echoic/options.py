@@ -371,6 +371,16 @@ OPTIONS: tuple[Option, ...] = (
         "Whether an agent sleeps by itself when nothing happens.",
     ),
     Option("sleep.idle_minutes", positive, 30.0, "After so many minutes without any."),
+    Option(
+        "intake.rate", number(0, 1_000_000), 200.0,
+        "How many messages a second each source of an agent may send in the long run;"
+        " the excess is put into quarantine unread; 0: any number. Raise it to play"
+        " recordings or to measure.",
+    ),
+    Option(
+        "intake.burst", whole(1, 1_000_000), 2_000,
+        "How many of them may come at once.",
+    ),
     Option("packs", texts, (), "Folders of packs that `up` loads."),
 )  # fmt: skip
 """Every setting there is, in the order in which it is shown."""

@@ -1,9 +1,27 @@
-"""The pace of a recording: as it happened, so many events a second, or at once."""
+"""The pace of a recording: as it happened, so many events a second, or at once.
+
+At whatever pace, each source keeps within what the instance lets it send, so that nothing
+of a recording is shed.
+"""
 
 import asyncio
+import time
 from datetime import datetime
 
 from echoic.errors import EchoicError
+from projections.folds import rates
+from schemas.controls import MindStarted
+from schemas.reading import read_input
+from schemas.settings import IntakeSettings
+from schemas.state import Allowance
+from schemas.subjects import SHARED_AGENT, input_subject, partition_of
+from streams.log import ReadableLog
+
+_CAREFUL = 0.9
+"""This part of the rate: the broker's clock and ours go apart, and events bunch up."""
+
+_BURST_PART = 4
+"""This part of the burst: the rest is for whatever else the source sends."""
 
 
 class Pace:
@@ -41,3 +59,35 @@ def _rate(text: str) -> float:
             f"--pace {text!r} is not original, max or a number of events a second"
         )
     return rate
+
+
+class Allowed:
+    """Says when an event may go out that is not to be shed."""
+
+    def __init__(self, limit: IntakeSettings | None) -> None:
+        """Keep within a part of `limit`; None: there is none."""
+        self._limit = limit and IntakeSettings(
+            rate=limit.rate * _CAREFUL, burst=max(1, limit.burst // _BURST_PART)
+        )
+        self._allowances: dict[tuple[str, str], Allowance] = {}
+
+    async def wait_for(self, agent: str, source: str) -> None:
+        """Wait until one more event of the source is allowed."""
+        if self._limit is None:
+            return
+        before = self._allowances.get((agent, source), Allowance())
+        after = rates.after(before, self._limit, time.time_ns())
+        if after is None:
+            await asyncio.sleep(1 / self._limit.rate)
+            after = rates.after(before, self._limit, time.time_ns()) or before
+        self._allowances[agent, source] = after
+
+
+async def limit_of(log: ReadableLog, agent: str) -> IntakeSettings | None:
+    """What the settings in force for an agent let each source send."""
+    partition = partition_of(agent)
+    token = MindStarted.token()
+    subject = input_subject(partition, SHARED_AGENT, "control", token)
+    record = await log.record(await log.last_sequence(subject))
+    message = read_input(record).message if record is not None else None
+    return message.settings.intake if isinstance(message, MindStarted) else None

@@ -91,6 +91,11 @@ def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
         },
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "open_fires": len(known.fires),
+        "shed": {
+            source: known.intake[source].shed
+            for source in known.intake.sorted_keys()
+            if known.intake[source].shed
+        },
         "waiting_for_model": len(known.pending),
         "timers": len(known.timers),
         "chain": known.chain,

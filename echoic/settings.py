@@ -86,6 +86,8 @@ class Settings:
     sleep_apply: "ApplyPolicy"
     sleep_auto: str
     sleep_idle_minutes: float
+    intake_rate: float
+    intake_burst: int
     packs: tuple[str, ...]
     origins: Mapping[str, str] = field(repr=False)
     """Option name to where its value came from, in words."""
@@ -126,6 +128,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
     from schemas.settings import (
         BASE_PROMPT,
         EDITION,
+        IntakeSettings,
         MindSettings,
         ModelSettings,
         SleepSettings,
@@ -170,6 +173,9 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
             auto=settings.sleep_auto == "on",
             idle_s=settings.sleep_idle_minutes * 60.0,
         ),
+        intake=IntakeSettings(rate=settings.intake_rate, burst=settings.intake_burst)
+        if settings.intake_rate
+        else None,
     )
 
 

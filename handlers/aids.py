@@ -16,6 +16,7 @@ from schemas import faults, subjects
 from schemas.aids import Aids, embedded
 from schemas.decisions import Decided
 from schemas.envelope import Input
+from schemas.notes import Quarantined
 from schemas.packs import (
     CompiledPack,
     PackError,
@@ -81,9 +82,14 @@ class Bringer:
         self._embedder = embedder
         self._library = library
 
-    async def bring(self, inputs: Sequence[Input]) -> list[Aids]:
-        """The aids of new inputs, one for each; their texts are embedded at once."""
-        return await self._bring(inputs, [None] * len(inputs))
+    async def bring(
+        self, inputs: Sequence[Input], shed: Sequence[bool] = ()
+    ) -> list[Aids]:
+        """The aids of inputs, one for each; their texts are embedded at once.
+
+        Of those that are `shed`, because their source sent too many, nothing is embedded.
+        """
+        return await self._bring_all(inputs, [None] * len(inputs), shed)
 
     async def along(
         self, answered: AsyncIterator[Group]
@@ -113,7 +119,8 @@ class Bringer:
             None if self._embedder.exact else _recorded_vector(group.outputs)
             for group in groups
         ]
-        brought = await self._bring(inputs, known)
+        shed = [_was_shed(group.outputs[0]) for group in groups]
+        brought = await self._bring_all(inputs, known, shed)
         return list(zip(groups, inputs, brought, strict=True))
 
     async def bring_packs_of(self, state: PartitionState) -> None:
@@ -122,6 +129,22 @@ class Bringer:
         await self._library.fetch(
             sorted({ref.digest for shelf in shelves for ref in shelf.values()})
         )
+
+    async def _bring_all(
+        self,
+        inputs: Sequence[Input],
+        known: Sequence[Vector | None],
+        shed: Sequence[bool],
+    ) -> list[Aids]:
+        if not any(shed):
+            return await self._bring(inputs, known)
+        kept = [place for place, is_shed in enumerate(shed) if not is_shed]
+        brought = await self._bring(
+            [inputs[place] for place in kept], [known[place] for place in kept]
+        )
+        nothing = Aids(None, self._library.packs, self._embedder.exact)
+        by_place = dict(zip(kept, brought, strict=True))
+        return [by_place.get(place, nothing) for place in range(len(inputs))]
 
     async def _bring(
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
@@ -193,6 +216,12 @@ def _of(need: Needs, made: Mapping[str, Vector]) -> Mapping[str, Vector]:
 def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
     pack = from_blob(blob)
     return compile_embedded(pack, embedder.embed(texts_of(pack)))
+
+
+def _was_shed(output: Record) -> bool:
+    """Whether a recorded answer says that its input was too many."""
+    is_kept = subjects.parse(output.subject).detail == Quarantined.token()
+    return is_kept and orjson.loads(output.body).get("reason") == "rate"
 
 
 def _recorded_vector(outputs: Sequence[Record]) -> Vector | None:

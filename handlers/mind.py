@@ -22,7 +22,7 @@ from handlers.stages import (
 )
 from handlers.strategies import registry
 from projections.folds import agent as agent_fold
-from projections.folds import clock, timers
+from projections.folds import clock, rates, timers
 from projections.folds.controls import content_in_force
 from schemas import faults
 from schemas.aids import Aids
@@ -78,7 +78,9 @@ def handle(
     Raises:
         MissingPackError: a pack in force is not among the aids.
     """
-    agent = state.agents.get(taken.agent, STRANGER)
+    agent = _admitted(state, taken)
+    if isinstance(agent, Answer):
+        return agent
     edition = (state.shared.settings or UNSTARTED).edition
     refused = intake.refusal(agent, taken) or bounds.refusal(taken, edition)
     if isinstance(refused, Quarantined):
@@ -100,9 +102,20 @@ def handle(
 
 def kept_apart(state: PartitionState, taken: Input, detail: str) -> Answer:
     """The answer to an input that could not be answered, on the state before it."""
-    agent = state.agents.get(taken.agent, STRANGER)
+    agent = _admitted(state, taken)
+    if isinstance(agent, Answer):
+        return agent
     note = intake.quarantined(taken, Unreadable("error", detail))
     return Answer(agent.now or taken.at, (note,), agent)
+
+
+def _admitted(state: PartitionState, taken: Input) -> AgentState | Answer:
+    """The agent to whom an input may come; the answer, if its source sent too many."""
+    agent, settings = state.agents.get(taken.agent, STRANGER), state.shared.settings
+    if not rates.is_excess(agent, settings, taken):
+        return rates.admitted(agent, settings, taken)
+    shed = rates.shed(agent, taken)
+    return Answer(agent.now or taken.at, (intake.too_many(taken),), shed)
 
 
 def _run_timers(group: Group, at_once: int) -> int:

@@ -4,12 +4,12 @@ This is all that the two drivers share, and they share all of it: what a turn pu
 byte for byte what the other driver would.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from handlers import mind
-from projections.folds import partition
+from projections.folds import partition, rates
 from schemas import answers, faults, writing
 from schemas.aids import Aids
 from schemas.catalogue import OutputMessage
@@ -25,7 +25,7 @@ from schemas.reading import read_output
 from schemas.record import Record
 from schemas.results import ModelAnswered
 from schemas.sensing import Sensed
-from schemas.state import PartitionState
+from schemas.state import STRANGER, Allowance, PartitionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,41 @@ def needs(taken: Input) -> Needs:
             return Needs(pack_digest=digest)
         case _:
             return Needs()
+
+
+def sheds(states: Mapping[int, PartitionState], inputs: Sequence[Input]) -> list[bool]:
+    """Which of the next inputs, in order, are more than their sources may send.
+
+    Known before any of them is answered, so that nothing is worked out for these. It ends
+    behind an input that may change what sources may send.
+    """
+    found: list[bool] = []
+    allowances: dict[tuple[str, str], Allowance] = {}
+    for taken in inputs:
+        state = states[taken.partition]
+        found.append(_is_shed(state, taken, allowances))
+        if isinstance(taken.message, MindStarted):
+            break
+    return found
+
+
+def _is_shed(
+    state: PartitionState,
+    taken: Input,
+    allowances: dict[tuple[str, str], Allowance],
+) -> bool:
+    """Whether an input is too many; `allowances` go on with it."""
+    settings, source = state.shared.settings, rates.source_of(taken)
+    if settings is None or settings.intake is None or source is None:
+        return False
+    key = taken.agent, source
+    before = allowances.get(key)
+    if before is None:
+        agent = state.agents.get(taken.agent, STRANGER)
+        before = agent.intake.get(source, Allowance())
+    after = rates.after(before, settings.intake, taken.record.time_ns)
+    allowances[key] = after or before
+    return after is None
 
 
 def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn:

@@ -18,6 +18,7 @@ from projections.rows.group import changes_of
 from schemas.aids import Aids
 from schemas.decisions import Decided
 from schemas.envelope import Input, Output
+from schemas.notes import Quarantined
 from schemas.reading import read_input, read_output
 from schemas.state import PartitionState
 from streams.log import ReadableLog
@@ -30,8 +31,10 @@ GROUPS_AT_ONCE = 32
 class AidsSource(Protocol):
     """Brings what the folds need besides the log: vectors and packs."""
 
-    async def bring(self, inputs: Sequence[Input]) -> Sequence[Aids]:
-        """The aids of inputs, one for each."""
+    async def bring(
+        self, inputs: Sequence[Input], shed: Sequence[bool] = ()
+    ) -> Sequence[Aids]:
+        """The aids of inputs, one for each; nothing is embedded for those `shed`."""
         ...
 
 
@@ -110,7 +113,8 @@ class Folding:
     ) -> Sequence[Projected]:
         inputs = [read_input(group.input) for group in few]
         answers = [tuple(map(read_output, group.outputs)) for group in few]
-        brought = await self._aids.bring(inputs)
+        shed = [_was_shed(outputs) for outputs in answers]
+        brought = await self._aids.bring(inputs, shed)
         made: list[Projected] = []
         for taken, outputs, aids in zip(inputs, answers, brought, strict=True):
             aids = _as_recorded(aids, outputs)
@@ -129,6 +133,12 @@ class Folding:
 
 
 _NOTHING = PartitionState()
+
+
+def _was_shed(outputs: Sequence[Output]) -> bool:
+    """Whether an input was too many, so that nothing was worked out for it."""
+    first = outputs[0].message
+    return isinstance(first, Quarantined) and first.reason == "rate"
 
 
 def _as_recorded(aids: Aids, outputs: Sequence[Output]) -> Aids:

@@ -66,6 +66,7 @@ Quarantine = Literal[
     "unknown_type",
     "clock",
     "error",
+    "rate",
 ]
 
 Refusal = Literal[

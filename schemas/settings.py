@@ -153,6 +153,15 @@ class SleepSettings(Part):
     """After so long without an event."""
 
 
+class IntakeSettings(Part):
+    """How often each source of an agent may speak; the excess is answered unread."""
+
+    rate: float = Field(gt=0.0, le=1e6)
+    """Messages a second, in the long run."""
+    burst: int = Field(ge=1, le=1_000_000)
+    """So many at once."""
+
+
 WAKEFUL = SleepSettings()
 """Of an agent that remembers nothing for a sleep."""
 
@@ -210,6 +219,8 @@ class MindSettings(Part):
     """Which embedder made the vectors that decide."""
     exploration: ExplorationSettings | None = None
     """None: only what the strategy says."""
+    intake: IntakeSettings | None = None
+    """None: a sensor may speak as often as it likes."""
     sleep: SleepSettings = Field(default=WAKEFUL, exclude_if=WAKEFUL.__eq__)
 
 

@@ -82,6 +82,15 @@ class Session(Struct, frozen=True, kw_only=True):
     """Whether a sensor's time has set an event clock yet."""
 
 
+class Allowance(Struct, frozen=True, kw_only=True):
+    """How much of what it may send a source has sent."""
+
+    free_at_ns: int = 0
+    """When all of it is used up by time, in nanoseconds since 1970 of the broker."""
+    shed: int = 0
+    """How many of its messages were too many."""
+
+
 class SourceMemory(Struct, frozen=True, kw_only=True):
     """What is remembered of one source."""
 
@@ -314,6 +323,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
     sources: Bounded[str, SourceMemory] = field(
         default_factory=lambda: Bounded(SOURCE_LIMIT)
     )
+    intake: Bounded[str, Allowance] = field(
+        default_factory=lambda: Bounded(SOURCE_LIMIT)
+    )
+    """By source, if sensors have a rate."""
     habits: Bounded[str, tuple[Habit, ...]] = field(
         default_factory=lambda: Bounded(SORT_LIMIT)
     )

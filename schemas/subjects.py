@@ -104,6 +104,13 @@ def output_subject(partition: int, agent: str, kind: str, detail: str) -> str:
     return f"ev.{partition}.out.{agent}.{kind}.{detail}"
 
 
+def sensor_of(subject: str) -> str | None:
+    """The source of an input that a sensor published; None of any other subject."""
+    parts = subject.split(".")
+    is_sensors = len(parts) == 7 and parts[2] == "in" and parts[4] == "sensor"
+    return parts[5] if is_sensors else None
+
+
 def delivery_subject(agent: str, channel: str) -> str:
     """Where what the companion says goes out."""
     check_token(agent, "agent")

@@ -50,10 +50,14 @@ def check(
 
 
 def is_kept_apart(turn: Turn) -> bool:
-    """Whether answering the input raised, which may happen to every kind of input."""
+    """Whether the input raised or was too many, which may happen to every kind."""
     said = [each.message for each in turn.outputs]
     first = said[0]
-    return len(said) == 1 and isinstance(first, Quarantined) and first.reason == "error"
+    return (
+        len(said) == 1
+        and isinstance(first, Quarantined)
+        and first.reason in ("error", "rate")
+    )
 
 
 def _errors(turn: Turn) -> list[str]:

@@ -27,7 +27,7 @@ from echoic.cli.progress import Progress
 from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
-from echoic.pacing import Pace
+from echoic.pacing import Allowed, Pace, limit_of
 from echoic.playback import PlayedVote
 from echoic.recordings import Sending, read_lines
 from echoic.sending import Item, Sender, read_file
@@ -114,6 +114,7 @@ async def _send(
     """Send one after the other, and return how many were refused."""
     sender = Sender(connection)
     progress = Progress("events published")
+    allowed = Allowed(await limit_of(connection.log, connection.settings.agent))
     show = await _shown(connection, as_json) if wait else None
     count = refused = 0
     for item in items:
@@ -121,6 +122,7 @@ async def _send(
             await sender.vote(item)
             continue
         await pace.wait_for(item.at)
+        await allowed.wait_for(item.agent, item.source)
         await sender.event(item)
         count += 1
         if show is not None:

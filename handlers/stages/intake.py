@@ -40,6 +40,12 @@ def quarantined(taken: Input, unreadable: Unreadable) -> Quarantined:
     )
 
 
+def too_many(taken: Input) -> Quarantined:
+    """The note on an input that is more than its source may send."""
+    detail = "its source sends more than intake.rate and intake.burst allow"
+    return quarantined(taken, Unreadable("rate", detail))
+
+
 def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
     """The answer to what names no agent: only some controls concern everybody."""
     match message:

@@ -234,8 +234,10 @@ class Worker:
         """Take as many turns as fit into one write; `states` goes on with each."""
         made: list[Timed] = []
         messages = 0
-        brought = await self._bringer.bring([each for each, _ in taken])
-        for (each, picked_up_ns), aids in zip(taken, brought, strict=True):
+        shed = turns.sheds(states, [each for each, _ in taken])
+        inputs = [each for each, _ in taken[: len(shed)]]
+        brought = await self._bringer.bring(inputs, shed)
+        for (each, picked_up_ns), aids in zip(taken, brought, strict=False):
             started_ns = time_ns()
             turn = turns.answer(states[each.partition], each, aids, self._log.epoch)
             messages += len(turn.outputs)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls, goals
+from projections.folds import clock, controls, goals, rates
 from projections.folds.scene import Scene
 from schemas import identity
 from schemas.aids import Aids, MissingAidsError
@@ -85,7 +85,13 @@ def _agent(
     outputs: Sequence[Output],
     aids: Aids,
 ) -> AgentState:
-    if any(isinstance(output.message, Quarantined) for output in outputs):
+    kept = next(
+        (o.message for o in outputs if isinstance(o.message, Quarantined)), None
+    )
+    if kept is not None and kept.reason == "rate":
+        return rates.shed(state, taken)
+    state = rates.admitted(state, shared.settings, taken)
+    if kept is not None:
         return state
     if aids.fault is not None:
         raise MissingAidsError(

@@ -40,7 +40,9 @@ class Words:
     def __init__(self, packs: Mapping[str, CompiledPack]) -> None:
         self._packs = packs
 
-    async def bring(self, inputs: Sequence[Input]) -> list[Aids]:
+    async def bring(
+        self, inputs: Sequence[Input], shed: Sequence[bool] = ()
+    ) -> list[Aids]:
         """Embed the texts and hand out all packs."""
         return [aids_of(taken, self._packs) for taken in inputs]
 

@@ -106,7 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
     add("--steps", type=int, default=600, help="seconds of the game to play")
     add("--seed", type=int, default=7, help="which world, and which player")
-    add("--rate", type=float, default=1.0, help="steps a second; 0: no pause")
+    add("--rate", type=float, default=1.0,
+        help="steps a second; 0: no pause, so raise `intake.rate` first")  # fmt: skip
     add("--follow", type=_unit, default=0.7, help="probability of following advice")
     add("--lockstep", type=float, default=0.0, metavar="MS",
         help="wait so long for advice after what is published")  # fmt: skip
