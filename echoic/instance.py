@@ -18,6 +18,7 @@ from nats.aio.client import Client
 
 from echoic import packs_in_force
 from echoic.embedders import embedder
+from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
 from echoic.live import LiveLog
 from echoic.projecting import Job, keep_up
@@ -34,6 +35,7 @@ from handlers.effects.models import LiteLLM
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
+from handlers.strategies import modules
 from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import Worker
 from handlers.worker.strays import readmit
@@ -116,6 +118,7 @@ async def instance(
         ServerFailed, LogUnavailable: there is no broker.
         ServerMoved: one listens at another port now; run the instance again.
     """
+    modules.allow(settings.strategies_modules)
     made_by = embedder(settings.embedder)
     started = _started(settings, made_by)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
@@ -179,8 +182,19 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
         goal=made_by.limits.goal,
     )
     mind = mind_settings(settings, limits)
-    digests = CodeDigests(version=version("echoic"), embedder=made_by.digest)
+    digests = CodeDigests(
+        version=version("echoic"),
+        embedder=made_by.digest,
+        strategies=_module_digests(),
+    )
     return MindStarted(settings=mind, digests=digests)
+
+
+def _module_digests() -> dict[str, str]:
+    try:
+        return modules.digests()
+    except modules.StrategyModuleError as error:
+        raise SettingsError(str(error), next_step="echoic config show") from error
 
 
 def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:

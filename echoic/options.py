@@ -205,6 +205,11 @@ OPTIONS: tuple[Option, ...] = (
         also=("EXECUTIVE_DECISION_STRATEGY",),
     ),
     Option(
+        "strategies.modules", texts, (),
+        "Modules of yours that strategies may be of, as module:function; no other is"
+        " ever imported, whoever names it.",
+    ),
+    Option(
         "exploration.scheme", one_of("auto", "none", "uniform", "challenger"), "auto",
         "Whether other answers than the strategy's are tried: any, a challenger's, or"
         " none; auto: a challenger's if there is one.",

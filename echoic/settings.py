@@ -39,6 +39,7 @@ class Settings:
     database_url: str | None
     trace_endpoint: str | None
     strategy: str
+    strategies_modules: tuple[str, ...]
     exploration_scheme: str
     exploration_rate: float
     exploration_challenger: tuple[str, ...]
@@ -143,6 +144,7 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
     return MindSettings(
         edition=EDITION,
         strategy=strategy_of(settings.strategy, settings.origins["strategy"]),
+        strategy_modules=settings.strategies_modules,
         threshold=settings.threshold,
         relevance=settings.relevance,
         novelty_half_life=settings.salience_novelty_half_life,

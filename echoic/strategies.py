@@ -17,6 +17,7 @@ from handlers.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
+from schemas.aids import MissingStrategyError
 from schemas.settings import EDITION, UNSTARTED, ExplorationSettings, StrategySpec
 from schemas.tuning import SHORT_NAMES
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 NEXT_STEP = "echoic strategy list"
 UNDER_NEW_RULES = UNSTARTED.model_copy(update={"edition": EDITION})
 """Settings to make a strategy with, as it decides in new instances."""
+LIST_IT = 'in echoic.toml: strategies.modules = ["module"]'
 _FILES = (".yaml", ".yml")
 _KEYS = ("strategy", "parameters")
 
@@ -50,6 +52,8 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
         create_decision_strategy(spec, UNDER_NEW_RULES)
     except (texts.StrategyTextError, UnknownStrategyError) as error:
         raise StrategyError(f"{prefix}{error}", next_step=NEXT_STEP) from error
+    except MissingStrategyError as error:
+        raise StrategyError(f"{prefix}{error}", next_step=LIST_IT) from error
     return spec
 
 
@@ -93,6 +97,8 @@ def _of_file(file: Path) -> StrategySpec:
         create_decision_strategy(spec, UNDER_NEW_RULES)
     except UnknownStrategyError as error:
         raise _wrong(source, _steps_to(spec, error.parameter), str(error)) from error
+    except MissingStrategyError as error:
+        raise _wrong(source, ("strategy",), str(error)) from error
     return spec
 
 

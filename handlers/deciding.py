@@ -51,7 +51,7 @@ def strategy_in_force(group: Group) -> Strategy:
     """That of an experiment's variant, else the agent's own, else the settings'."""
     own = group.variant.strategy or group.state.strategy
     spec = own or group.settings.strategy
-    return registry.create_decision_strategy(spec, group.settings)
+    return registry.in_force(spec, group.settings)
 
 
 def strategy_that_asked(group: Group, pending: Pending | None) -> Strategy:
@@ -101,8 +101,7 @@ def _odds(group: Group, strategy: Strategy, context: DecisionContext) -> Odds:
     if settings is None:
         return odds
     challengers = [
-        registry.create_decision_strategy(each, group.settings)
-        for each in settings.challengers
+        registry.in_force(each, group.settings) for each in settings.challengers
     ]
     return exploring.explored(odds, context, settings, challengers)
 

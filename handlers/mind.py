@@ -7,6 +7,7 @@ outputs and come back as later inputs.
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from handlers import concluding, deciding, forming, proposing, sleeping
@@ -29,6 +30,7 @@ from schemas.aids import Aids
 from schemas.catalogue import ControlMessage, OutputMessage
 from schemas.controls import (
     HeuristicFrozen,
+    MindStarted,
     ProposalApplied,
     ProposalReverted,
     ProposalSubmitted,
@@ -46,7 +48,7 @@ from schemas.results import (
     ModelFailed,
 )
 from schemas.sensing import Sensed
-from schemas.settings import UNSTARTED, StrategySpec
+from schemas.settings import UNSTARTED
 from schemas.state import STRANGER, AgentState, PartitionState, Timer
 
 TIMERS_AT_ONCE = 200
@@ -235,13 +237,9 @@ def _learn(group: Group, given: FeedbackGiven) -> None:
 
 
 def _control(group: Group, control: ControlMessage) -> None:
-    def problem(spec: StrategySpec) -> str | None:
-        try:
-            registry.create_decision_strategy(spec, group.settings)
-        except registry.UnknownStrategyError as error:
-            return str(error)
-        return None
-
+    # The start of a mind admits strategies by the settings that it brings itself.
+    settings = control.settings if isinstance(control, MindStarted) else group.settings
+    problem = partial(registry.problem, settings=settings)
     answer = controls.answer(
         group.state, group.packs, group.taken.agent, control, group.aids, problem
     )

@@ -168,7 +168,7 @@ def _known(group: Group, proposal_id: str) -> Proposal:
 def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, ...]:
     """What would change, from what to what."""
     spec = group.state.strategy or group.settings.strategy
-    config = registry.create_decision_strategy(spec, group.settings).config
+    config = registry.in_force(spec, group.settings).config
     changes = []
     for name in sorted(control.changes):
         before: Scalar | None
@@ -187,9 +187,9 @@ def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, .
 def _check_possible(group: Group, changes: Sequence[SettingChange]) -> None:
     try:
         after = proposals.proposed(group.state, changes, group.settings)
-        if after.strategy is not None:
-            registry.create_decision_strategy(after.strategy, group.settings)
     except TuningError as error:
         raise _RefusedError("invalid", str(error)) from error
-    except registry.UnknownStrategyError as error:
-        raise _RefusedError("unknown_strategy", str(error)) from error
+    if after.strategy is not None:
+        problem = registry.problem(after.strategy, group.settings)
+        if problem is not None:
+            raise _RefusedError("unknown_strategy", problem)

@@ -17,6 +17,8 @@ from multiprocessing.queues import SimpleQueue
 from threading import Thread
 from typing import TypeAlias, TypeVar
 
+from handlers.strategies import modules
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -65,7 +67,10 @@ def run(
     told: Told = context.SimpleQueue()
     others = active_children()
     with ProcessPoolExecutor(
-        count, mp_context=context, initializer=_begin, initargs=(told,)
+        count,
+        mp_context=context,
+        initializer=_begin,
+        initargs=(told, modules.allowed()),
     ) as pool:
         try:
             futures = [
@@ -149,8 +154,9 @@ _TOLD: ContextVar[Told] = ContextVar("told")
 """What a worker process was begun with."""
 
 
-def _begin(told: Told) -> None:
+def _begin(told: Told, allowed: tuple[str, ...]) -> None:
     """Begin a worker process: it ends when told to, or with its parent."""
+    modules.allow(allowed)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _TOLD.set(told)
     Thread(target=_end_with_parent, daemon=True).start()

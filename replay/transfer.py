@@ -63,6 +63,9 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
         changes: dict[str, object] = {"exploration": None}
         if strategy is not None:
             changes["strategy"] = strategy
+            # Whoever asks for a comparison admits its module, whatever the log says.
+            module = strategy.name.partition(":")[0]
+            changes["strategy_modules"] = (*shared.settings.strategy_modules, module)
         if wanted.personality is not None:
             changes["personality"] = wanted.personality
         settings = shared.settings.model_copy(update=changes)

@@ -48,6 +48,10 @@ class MissingAidsError(LookupError):
     """What was worked out for a recorded input cannot be worked out here and now."""
 
 
+class MissingStrategyError(LookupError):
+    """A strategy that the log names is of a module that this program may not import."""
+
+
 class MissingPackError(LookupError):
     """A pack that the log refers to is not at hand: the fold cannot go on without it."""
 

@@ -7,7 +7,7 @@ message, no address and no line: only the type and the function of ours it came 
 from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
 
-from schemas.aids import MissingAidsError, MissingPackError
+from schemas.aids import MissingAidsError, MissingPackError, MissingStrategyError
 
 OF_AN_INPUT: tuple[type[BaseException], ...] = (Exception, SystemExit)
 """What the mind and its folds may raise because of an input; foreign code may exit.
@@ -16,6 +16,7 @@ A cancellation and an interrupt are neither: they end whoever runs the mind."""
 
 OF_THE_SHELL: tuple[type[Exception], ...] = (
     MissingPackError,
+    MissingStrategyError,
     MissingAidsError,
     MemoryError,
     OSError,

@@ -177,6 +177,8 @@ class MindSettings(Part):
     """Which edition of the rules decides; logs of before it was recorded are of the
     first."""
     strategy: StrategySpec = StrategySpec()
+    strategy_modules: tuple[Name, ...] = Field(default=(), exclude_if=operator.not_)
+    """The modules that strategies of one's own may be of, as the operator lists them."""
     threshold: Unit = 0.7
     """The confidence from which a heuristic answers by itself."""
     relevance: Unit = 0.5
@@ -235,6 +237,8 @@ class CodeDigests(Part):
 
     version: str
     embedder: str
+    strategies: dict[str, str] = Field(default_factory=dict, exclude_if=operator.not_)
+    """The sources of the modules that strategies may be of, by their names."""
 
 
 SessionClock = Literal["broker", "event"]

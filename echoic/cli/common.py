@@ -47,6 +47,11 @@ def settings_of(
     found = load({"data": None if data is None else str(data), "agent": agent, **given})
     for each in found.ignored:
         note(f"echoic: {each}; it is ignored")
+    if found.strategies_modules:
+        # Imported here: most commands decide nothing, and should start at once.
+        from handlers.strategies import modules
+
+        modules.allow(found.strategies_modules)
     return found
 
 

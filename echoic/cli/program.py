@@ -167,7 +167,7 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
     from handlers.strategies.registry import UnknownStrategyError
     from handlers.strategies.spec import StrategyTextError
     from projections.errors import ProjectionError, StoreUnavailable
-    from schemas.aids import MissingPackError
+    from schemas.aids import MissingPackError, MissingStrategyError
     from schemas.reading import UnreadableOutputError
     from schemas.subjects import SubjectError
     from streams.errors import LogUnavailable, ServerFailed, StreamsError
@@ -179,7 +179,7 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
             return errors.NotRunningError(str(error), next_step="echoic doctor")
         case StreamsError() | ProjectionError() | SubjectError() | EmbedderError():
             return errors.EchoicError(str(error))
-        case UnknownStrategyError() | StrategyTextError():
+        case UnknownStrategyError() | StrategyTextError() | MissingStrategyError():
             return errors.EchoicError(str(error), next_step="echoic strategy list")
         case MissingPackError() | UnreadableOutputError():
             return errors.EchoicError(str(error), next_step="echoic log verify")

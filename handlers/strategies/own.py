@@ -1,19 +1,20 @@
 """Strategies of one's own: `module:function`, a function of parameters in your module.
 
-Only a plain function of a module that uses Echoic is called, so that a recording or a
-control which names some other function cannot run it. What it makes is checked each time
-it decides: what cannot be done comes out as silence with the reason `error`.
+Only a plain function of a module that the operator lists is called, so that a recording
+or a control which names some other function cannot run it. What it makes is checked each
+time it decides: what cannot be done comes out as silence with the reason `error`.
 """
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, get_args
 
 from pydantic import JsonValue
 
+from handlers.strategies import modules
 from handlers.strategies.exploring import eligible_arms, whole
+from handlers.strategies.modules import StrategyModuleError
 from schemas.context import DecisionContext, Odds, Strategy
 from schemas.decisions import SILENT, Gate
 from schemas.numbers import total
@@ -23,8 +24,6 @@ Parameters = dict[str, JsonValue]
 
 _NOTE_CHARACTERS_MAX = 300
 _MILLIONTH = 1e-6
-_ECHOIC = ("schemas.", "handlers.strategies")
-_NOT_YOURS = ("schemas", "streams", "projections", "handlers", "replay", "echoic")
 
 
 class OwnStrategyError(ValueError):
@@ -48,10 +47,23 @@ class Own:
         """Its odds in whole millionths; silence if it fails."""
         try:
             return _checked(self.made.decide(context), context)
-        except Exception as error:  # noqa: BLE001  # whatever it is, life goes on
-            note = f"{type(error).__name__}: {error}"[:_NOTE_CHARACTERS_MAX]
-            gate = Gate(name="strategy", passed=False, note=note)
-            return Odds.certain(SILENT, "error", gate)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # whatever it is, life goes on
+            return _failed(f"{type(error).__name__}: {error}")
+
+
+@dataclass(frozen=True)
+class Unlisted:
+    """A strategy that was put in force before its module left the operator's list."""
+
+    name: str
+    version: int
+    config: dict[str, JsonValue]
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """Silence that says which setting to change."""
+        return _failed(f"{self.name!r} is of no module in {modules.SETTING}")
 
 
 def make(name: str, parameters: Parameters) -> Own:
@@ -59,11 +71,12 @@ def make(name: str, parameters: Parameters) -> Own:
 
     Raises:
         OwnStrategyError: it cannot be imported, called, or makes no strategy.
+        MissingStrategyError: its module is not listed here.
     """
     function = _function(name)
     try:
         made = function(dict(parameters))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OwnStrategyError(
             f"{name!r} makes no strategy of {parameters!r}:"
             f" {type(error).__name__}: {error}"
@@ -71,6 +84,11 @@ def make(name: str, parameters: Parameters) -> Own:
     if not callable(getattr(made, "decide", None)):
         raise OwnStrategyError(
             f"{name!r} returns {made!r}: return an object with decide(context)"
+        )
+    if inspect.iscoroutinefunction(made.decide):
+        raise OwnStrategyError(
+            f"{name!r}: {type(made).__name__}.decide is async and may ask a model by"
+            " itself: return echoic.api.awaiting(it), which asks in its place"
         )
     config = dict(getattr(made, "config", {}))
     return Own(
@@ -81,35 +99,23 @@ def make(name: str, parameters: Parameters) -> Own:
     )
 
 
+def _failed(note: str) -> Odds:
+    gate = Gate(name="strategy", passed=False, note=note[:_NOTE_CHARACTERS_MAX])
+    return Odds.certain(SILENT, "error", gate)
+
+
 def _function(name: str) -> Callable[[Parameters], Any]:
     module_name, _, function_name = name.partition(":")
-    if module_name.partition(".")[0] in _NOT_YOURS:
-        raise OwnStrategyError(f"{name!r} is Echoic's own code: name a module of yours")
     try:
-        module = import_module(module_name)
-    except Exception as error:
-        raise OwnStrategyError(
-            f"the module {module_name!r} cannot be imported:"
-            f" {type(error).__name__}: {error}"
-        ) from error
+        module = modules.load(module_name)
+    except StrategyModuleError as error:
+        raise OwnStrategyError(str(error)) from error
     function = getattr(module, function_name, None)
     if not inspect.isfunction(function) or function.__module__ != module.__name__:
         raise OwnStrategyError(
             f"the module {module_name!r} defines no function {function_name!r}"
         )
-    if not any(_is_of_echoic(vars(module)[each]) for each in sorted(vars(module))):
-        raise OwnStrategyError(
-            f"the module {module_name!r} uses nothing of Echoic, so it has no strategy:"
-            " import Odds from schemas.context"
-        )
     return function
-
-
-def _is_of_echoic(value: object) -> bool:
-    home = (
-        value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
-    )
-    return isinstance(home, str) and home.startswith(_ECHOIC)
 
 
 def _checked(odds: Odds, context: DecisionContext) -> Odds:

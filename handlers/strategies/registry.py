@@ -8,12 +8,13 @@ import orjson
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from handlers.strategies import own
+from handlers.strategies import modules, own
 from handlers.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.strategies.hybrid import Hybrid
 from handlers.strategies.thompson import Thompson
 from handlers.strategies.urgency import FirstUrgency, Urgency
+from schemas.aids import MissingStrategyError
 from schemas.context import Strategy
 from schemas.settings import MindSettings, StrategySpec
 from schemas.tuning import SHORT_NAMES
@@ -41,6 +42,9 @@ STRATEGIES: Mapping[str, Kind] = {
 _OF_FIRST_EDITION: Mapping[str, Kind] = {"urgency": FirstUrgency}
 """Those that decided otherwise in the first edition of the rules."""
 
+LISTED_SINCE = 2
+"""The edition from which the log says which modules strategies may be of."""
+
 
 class UnknownStrategyError(ValueError):
     """No strategy has this name, or not these parameters."""
@@ -57,8 +61,52 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
     Raises:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
     """
-    parameters = orjson.dumps(_parameters(spec, settings))
-    return _create(spec.name, parameters, settings.edition)
+    given = orjson.dumps(_parameters(spec, settings))
+    return _create(spec.name, given, settings.edition, modules.allowed())
+
+
+def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
+    """The strategy by which an agent decides; one that is no longer listed is silent.
+
+    Raises:
+        UnknownStrategyError: there is no such name or parameter, or a value is out of range.
+        MissingStrategyError: the log admits its module, and this program does not.
+    """
+    if _is_listed(spec, settings):
+        return create_decision_strategy(spec, settings)
+    return own.Unlisted(spec.name, 0, {"strategy": spec.name})
+
+
+def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
+    """What keeps a strategy from being put in force; None if nothing does.
+
+    What is recorded decides which modules are admitted, so that a replay that may not
+    import them comes to the same answer.
+
+    Raises:
+        MissingStrategyError: the log is of before it recorded modules, and this one is
+            not listed here.
+    """
+    if not _is_listed(spec, settings):
+        module = spec.name.partition(":")[0]
+        return f"the module {module!r} is not in {modules.SETTING} of this instance"
+    try:
+        create_decision_strategy(spec, settings)
+    except UnknownStrategyError as error:
+        return str(error)
+    except MissingStrategyError:
+        if settings.edition < LISTED_SINCE:
+            raise
+    return None
+
+
+def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
+    """Whether the recorded settings admit the module of a strategy of one's own."""
+    module, colon, _ = spec.name.partition(":")
+    is_own = bool(colon) and module not in STRATEGIES
+    if not is_own or settings.edition < LISTED_SINCE:
+        return True
+    return module in settings.strategy_modules
 
 
 def from_settings(settings: MindSettings) -> Parameters:
@@ -92,7 +140,8 @@ def full_name(kind: Kind, name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _create(name: str, parameters: bytes, edition: int) -> Strategy:
+def _create(name: str, parameters: bytes, edition: int, _: tuple[str, ...]) -> Strategy:
+    """Make a strategy, once for as long as the same modules are listed."""
     given: Parameters = orjson.loads(parameters)
     if ":" in name:
         return _own(name, given)

@@ -60,7 +60,7 @@ def test_a_strategy_is_shown_as_it_would_be_in_force(echoic: Program) -> None:
         ("urgncy", "did you mean 'urgency'?"),
         ("urgency:redction=1", "did you mean 'reduction'?"),
         ("nowhere.yaml", "nowhere.yaml:1:1: cannot be read"),
-        ("nowhere:make", "'nowhere' cannot be imported"),
+        ("nowhere:make", "the module 'nowhere' is not listed here"),
     ],
 )
 def test_an_unknown_strategy_is_exit_code_2(

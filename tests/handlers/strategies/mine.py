@@ -69,6 +69,31 @@ def nothing(parameters: Parameters) -> None:
     """No strategy at all."""
 
 
+class Waiting:
+    """Asks a model by itself."""
+
+    async def decide(self, context: DecisionContext, llm: object) -> None:
+        """Wait for it."""
+
+
+def waiting(parameters: Parameters) -> Waiting:
+    """A strategy as the first designs wrote them."""
+    return Waiting()
+
+
+class Leaving:
+    """Ends the program."""
+
+    def decide(self, context: DecisionContext) -> NoReturn:
+        """Leave."""
+        raise SystemExit(3)
+
+
+def leaving(parameters: Parameters) -> Leaving:
+    """A strategy that goes too far."""
+    return Leaving()
+
+
 class Failing:
     """Never decides."""
 

@@ -1,21 +1,38 @@
-"""Strategies of one's own: found, checked, and never the end of the mind."""
+"""Strategies of one's own: listed, checked, and never the end of the mind."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import JsonValue
 
+from handlers.strategies import modules
 from handlers.strategies.registry import UnknownStrategyError, create_decision_strategy
+from schemas.aids import MissingStrategyError
 from schemas.context import DecisionContext, Odds, Strategy
+from schemas.controls import StrategySelected
 from schemas.decisions import SILENT, Decided
+from schemas.notes import ControlRefused
 from schemas.settings import StrategySpec
-from tests.factories import MODEL, candidate, heuristic, pack, settings
-from tests.life import Life
+from schemas.subjects import SHARED_AGENT
+from tests.factories import MODEL, candidate, heuristic, mind_started, pack, settings
+from tests.life import Life, applied, one, refused
 
 MINE = "tests.handlers.strategies.mine"
+NEARBY = "nearby_strategy"
+LISTED = (MINE, NEARBY, "no.such.module", "", "echoic.cli.program")
 LLM = "llm:m@t@s"
 BEST = candidate("best")
+
+
+@pytest.fixture(autouse=True)
+def listed() -> Iterator[None]:
+    """What the operator lists."""
+    modules.allow(LISTED)
+    yield
+    modules.allow(())
 
 
 def own(name: str, **parameters: JsonValue) -> Strategy:
@@ -109,7 +126,7 @@ def test_what_cannot_be_done_is_silence(
         (f"{MINE}:", "defines no function ''"),
         ("no.such.module:make", "cannot be imported: ModuleNotFoundError"),
         (":make", "cannot be imported: ValueError"),
-        ("subprocess:run", "uses nothing of Echoic"),
+        (f"{MINE}:waiting", "Waiting.decide is async"),
         ("echoic.cli.program:main", "Echoic's own code"),
     ],
 )
@@ -121,21 +138,83 @@ def test_what_is_no_strategy_is_an_error(name: str, says: str) -> None:
     assert says in str(error.value)
 
 
-def test_a_module_that_uses_echoic_by_name_is_one_of_yours(
+def written(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    """A module of the operator's, that nobody has imported yet."""
+    (folder / f"{NEARBY}.py").write_text(source)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, NEARBY, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("import random\n", "uses random, so a replay would decide otherwise"),
+        ("def make(p):\n    from random import random\n", "uses random"),
+        ("import numpy as np\nx = np.random\n", "uses numpy.random"),
+        ("from os import urandom\n", "uses os.urandom"),
+        ("import uuid\nname = uuid.uuid4\n", "uses uuid.uuid4"),
+        ("raise SystemExit(3)\n", "cannot be imported: SystemExit: 3"),
+        ("def make(:\n", "cannot be imported: SyntaxError"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, says: str
+) -> None:
+    """One that draws is refused before its code runs."""
+    written(tmp_path, monkeypatch, f"{source}\nimport sys\n")
+
+    with pytest.raises(UnknownStrategyError) as error:
+        own(f"{NEARBY}:make")
+
+    assert says in str(error.value)
+    assert NEARBY not in sys.modules
+
+
+def test_what_is_not_listed_is_never_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`from schemas import context` is use enough."""
-    (tmp_path / "nearby_strategy.py").write_text(
-        "from schemas import context\n"
-        "class Quiet:\n"
-        "    def decide(self, here):\n"
-        "        return context.Odds.certain('silent', 'strategy_silent')\n"
-        "def make(parameters):\n"
-        "    return Quiet()\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
+    """Neither by a control nor by the start of a mind; the control is refused."""
+    written(tmp_path, monkeypatch, "raise AssertionError('it was imported')\n")
+    life = Life(edition=2, strategy_modules=(MINE,))
 
-    assert own("nearby_strategy:make").name == "nearby_strategy:make"
+    for name in (f"{NEARBY}:make", "unittest.__main__:x"):
+        turn = life.control(StrategySelected(strategy=name))
+        assert refused(turn) == "unknown_strategy"
+        assert "is not in strategies.modules" in (
+            one(turn, ControlRefused).detail or ""
+        )
+    assert not {NEARBY, "unittest.__main__"} & set(sys.modules)
+
+
+def test_what_is_recorded_decides_which_modules_are_admitted() -> None:
+    """Where the module is not listed, the control replays and only deciding does not."""
+    modules.allow(())
+    garden = pack(heuristic("dry", "the plants look dry", "Water them."))
+    life = Life(garden, edition=2, strategy_modules=(MINE,))
+
+    turn = life.control(StrategySelected(strategy=f"{MINE}:plain"))
+
+    assert applied(turn) == f"{MINE}:plain"
+    with pytest.raises(MissingStrategyError, match=r"set strategies\.modules"):
+        life.sense("the plants look dry")
+
+
+def test_one_that_left_the_list_is_silent() -> None:
+    """An agent chose it under the settings of before."""
+    garden = pack(heuristic("dry", "the plants look dry", "Water them."))
+    life = Life(garden, edition=2, strategy_modules=(MINE,))
+    life.control(StrategySelected(strategy=f"{MINE}:plain"))
+    life.control(mind_started(edition=2), agent=SHARED_AGENT)
+
+    decided = life.decide("the plants look dry", salience={"threat": 0.9})
+
+    assert (decided.silence, decided.strategy) == ("error", f"{MINE}:plain")
+    assert "is of no module in strategies.modules" in (decided.gates[-1].note or "")
+
+
+def test_foreign_code_cannot_end_the_mind() -> None:
+    """Not even by `sys.exit`: that is silence, too."""
+    assert "SystemExit: 3" in (odds("leaving").gates[0].note or "")
 
 
 def decision(name: str, **parameters: JsonValue) -> Decided:
