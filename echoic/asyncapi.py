@@ -110,6 +110,15 @@ def _channels() -> Document:
         "ask_control": _channel(
             "svc.{agent}.control", "A control, answered.", _of_kind("control")
         ),
+        "ask_process": _channel(
+            "svc.{agent}.process", "An event, and the decision on it.", [sensing.Sensed]
+        ),
+        "ask_heuristics": _channel(
+            "svc.{agent}.heuristics",
+            "What an agent goes by: all, one, those alike.",
+            [],
+        ),
+        "ask_state": _channel("svc.{agent}.state", "What is known of an agent.", []),
         **{
             f"log_in_{kind}": _channel(
                 f"ev.{{partition}}.in.{{agent}}.{kind}.{{detail}}",
@@ -157,7 +166,7 @@ def _of_kind(kind: str) -> list[type[Message]]:
 
 def _operations(channels: Document) -> Document:
     """The program's own view: it receives what sensors send, and sends the rest."""
-    received = {"sensor", "ask_feedback", "ask_control"}
+    received = {"sensor", *(name for name in channels if name.startswith("ask_"))}
     return {
         name: {
             "action": "receive" if name in received else "send",

@@ -6,10 +6,9 @@ The mind needs the broker alone; without PostgreSQL it runs, and says what is st
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,9 @@ from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
 from echoic.live import LiveLog
 from echoic.projecting import Job, keep_up
-from echoic.remembering import Remembered, as_fields
 from echoic.sensor_access import renew_addresses
 from echoic.servers import start_servers
+from echoic.serving import Serving
 from echoic.settings import Settings, mind_settings
 from echoic.starting import folding
 from echoic.supervision import Notify
@@ -41,7 +40,6 @@ from handlers.worker.loop import Worker
 from handlers.worker.strays import readmit
 from schemas.controls import MindStarted
 from schemas.settings import CodeDigests, MatchLimits
-from schemas.state import SharedState
 from schemas.vectors import Embedder
 from streams.accounts import Credentials
 from streams.checkpoints import JetStreamCheckpoints
@@ -134,7 +132,8 @@ async def instance(
         stack.push_async_callback(tasks.stop)
         for name, work in servers.keeping(notify).items():
             tasks.start(name, work)
-        bringer = Bringer(made_by, PackLibrary(log, made_by))
+        library = PackLibrary(log, made_by)
+        bringer = Bringer(made_by, library)
         tracer = _tracer(stack, settings, notify)
         worker = Worker(
             log,
@@ -149,8 +148,10 @@ async def instance(
         )
         tasks.start("worker", worker.run())
         tasks.start("strays", readmit(log, log))
-        started_with = SharedState(settings=started.settings)
-        services = Services(log, log, partial(_seen, worker, started_with))
+        serving = Serving(worker.knowing, client, log, made_by, library)
+        services = Services(
+            log, log, serving.state, serving.heuristics, serving.process
+        )
         await _handlers(stack, settings, credentials, client, log, services)
         if database_url is not None:
             job = Job(
@@ -232,11 +233,3 @@ async def _handlers(
     await start(broker)
     # Ends before the broker does: unfinished asks go back over its connection.
     await stack.enter_async_context(effects.serving())
-
-
-def _seen(
-    worker: Worker, shared: SharedState, agent: str
-) -> Mapping[str, object] | None:
-    """What the worker knows of an agent, for who calls."""
-    known = worker.state_of(agent)
-    return as_fields(Remembered(known, shared, 0), agent) if known else None

@@ -1,12 +1,12 @@
 """What people call: feedback, controls and a look at the state, by request and reply.
 
 A call is checked, appended as an input like any other, and answered when the mind has
-answered it. `svc.<agent>.feedback`, `svc.<agent>.control`, `svc.<agent>.state`; the agent
-`_` stands for what every agent of the log shares.
+answered it. `svc.<agent>.feedback`, `.control`, `.state`, `.heuristics` and `.process`; the
+agent `_` stands for what every agent of the log shares.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -33,10 +33,15 @@ from streams.order import Group, answer
 Reply = dict[str, Any]
 StateView = Callable[[str], Mapping[str, Any] | None]
 """What is known of an agent, as JSON; None if nothing is known here."""
+Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
+"""What an agent and the fields of a call come to."""
 
 QUEUE = "echoic-services"
 ANSWER_S = 5.0
 """How long a caller waits for the mind; what was appended is answered in any case."""
+
+PROCESSED_AT_ONCE = 16
+"""How many callers may wait for decisions; others wait for their turn."""
 
 _SOURCE = "/echoic/services"
 _log = logging.getLogger(__name__)
@@ -57,6 +62,8 @@ class Services:
     log: ReadableLog
     writer: WritableLog
     state: StateView
+    heuristics: Call
+    process: Call
     answer_s: float = ANSWER_S
 
     async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
@@ -64,10 +71,9 @@ class Services:
         try:
             replies = [await self._submitted(each) for each in _inputs(message, kind)]
         except _RefusedError as refused:
-            return _refusal(refused.reason, str(refused))
+            return refusal(refused.reason, str(refused))
         except StreamsError as error:
-            _log.warning("a call on %s failed: %s", message.raw_message.subject, error)
-            return _refusal("log_unavailable", str(error))
+            return _unavailable(message, error)
         # One control for every partition: a refusal anywhere is what to hear of.
         return next((each for each in replies if _is_refusal(each)), replies[-1])
 
@@ -76,8 +82,17 @@ class Services:
         agent = _agent(message)
         seen = self.state(agent)
         if seen is None:
-            return _refusal("unknown_agent", f"nothing is known of {agent!r} here")
+            return refusal("unknown_agent", f"nothing is known of {agent!r} here")
         return {"accepted": True, "state": dict(seen)}
+
+    async def call(self, message: NatsMessage, work: Call) -> Reply:
+        """Reply what `work` makes of the agent and the fields of a call."""
+        try:
+            return await work(_agent(message), _fields(message.body))
+        except _RefusedError as refused:
+            return refusal(refused.reason, str(refused))
+        except StreamsError as error:
+            return _unavailable(message, error)
 
     async def _submitted(self, given: Input) -> Reply:
         """Append a call's input; a vote on what is forgotten again, with the log's help."""
@@ -140,6 +155,25 @@ def subscribe(broker: NatsBroker, services: Services) -> None:
     async def on_state(message: NatsMessage) -> Reply:
         return await services.look(message)
 
+    @broker.subscriber(
+        "svc.*.heuristics",
+        queue=QUEUE,
+        title="heuristics",
+        description="The heuristics of an agent: all, one by id, or those like an event.",
+    )
+    async def on_heuristics(message: NatsMessage) -> Reply:
+        return await services.call(message, services.heuristics)
+
+    @broker.subscriber(
+        "svc.*.process",
+        queue=QUEUE,
+        max_workers=PROCESSED_AT_ONCE,
+        title="process",
+        description="Decide on an event, and reply the decision once it is final.",
+    )
+    async def on_process(message: NatsMessage) -> Reply:
+        return await services.call(message, services.process)
+
 
 def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:
     """The call as the inputs it is to become; one for each partition if it is shared.
@@ -179,6 +213,21 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
             return given
 
 
+def _fields(body: bytes) -> Mapping[str, Any]:
+    """What a call asks for; nothing in particular if its body is empty.
+
+    Raises:
+        _RefusedError: it is no JSON object.
+    """
+    try:
+        fields = orjson.loads(body) if body.strip() else {}
+    except orjson.JSONDecodeError as error:
+        raise _RefusedError("not_json", str(error)) from error
+    if not isinstance(fields, dict | None):
+        raise _RefusedError("not_an_object", "the body must be a JSON object")
+    return fields or {}
+
+
 def _control(body: bytes) -> str:
     """Which control a body names; a body that cannot be read is refused later."""
     try:
@@ -201,7 +250,13 @@ def _answer(group: Group) -> Reply:
     raise AssertionError("a call is answered by its kind's own answers alone")
 
 
-def _refusal(reason: str, detail: str) -> Reply:
+def _unavailable(message: NatsMessage, error: StreamsError) -> Reply:
+    _log.warning("a call on %s failed: %s", message.raw_message.subject, error)
+    return refusal("log_unavailable", str(error))
+
+
+def refusal(reason: str, detail: str) -> Reply:
+    """The reply to a call that comes to nothing."""
     return {"accepted": False, "error": {"reason": reason, "detail": detail}}
 
 

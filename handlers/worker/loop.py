@@ -105,8 +105,13 @@ class Worker:
 
     def state_of(self, agent: str) -> AgentState | None:
         """What is known of an agent; None if nothing is, or another worker knows."""
+        state = self.knowing(agent)
+        return state.agents[agent] if state else None
+
+    def knowing(self, agent: str) -> PartitionState | None:
+        """The state of the partition in which an agent is known; None if it is not."""
         standing = self._standings.get(partition_of(agent))
-        return standing.state.agents.get(agent) if standing else None
+        return standing.state if standing and agent in standing.state.agents else None
 
     async def run(self) -> None:
         """Answer inputs until cancelled."""

@@ -11,7 +11,7 @@ from handlers.services import Services, subscribe
 from handlers.worker.loop import Worker
 from schemas.subjects import PARTITIONS
 from streams.audit import audit
-from tests.minds import publish, sensed, started, working
+from tests.minds import publish, sensed, started, unserved, working
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -36,7 +36,9 @@ class Caller:
 async def call(broker: Broker) -> AsyncIterator[Caller]:
     """A worker and its services, and a way to call them."""
     async with working(broker.reader, broker.writer, started()) as worker:
-        services = Services(broker.reader, broker.writer, _view(worker))
+        services = Services(
+            broker.reader, broker.writer, _view(worker), unserved, unserved
+        )
         served = faststream_broker(broker.server.core)
         subscribe(served, services)
         await start(served)

@@ -36,6 +36,7 @@ from tests.minds import (
     sensed,
     started,
     the_embedder,
+    unserved,
     until,
     working,
 )
@@ -133,7 +134,9 @@ async def test_who_calls_hears_that_the_input_raised(
     broker: Broker, poison: pytest.MonkeyPatch
 ) -> None:
     """A call is not left waiting: its answer is the note that kept it apart."""
-    services = Services(broker.reader, broker.writer, lambda _: None)
+    services = Services(
+        broker.reader, broker.writer, lambda _: None, unserved, unserved
+    )
     wire = told(ProfileSet(biases={}), "poison")
     given = read_input(factories.record(wire.subject, wire.body, headers=wire.headers))
     async with working(broker.reader, broker.writer, started()):
