@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from echoic import pack_checks
 from echoic.pack_faults import problem_of
 from echoic.pack_problems import Problem, render
 from echoic.pack_source import Source, SourceError, read
-from schemas.packs import CompiledPack, Pack, compile_embedded, texts_of
+from schemas.packs import (
+    SCHEMA,
+    CompiledPack,
+    Pack,
+    compile_embedded,
+    texts_of,
+)
 from schemas.vectors import Embedder
 
 __all__ = [
@@ -86,12 +92,14 @@ def compile_with(pack: Pack, embedder: Embedder) -> CompiledPack:
 def pack_schema() -> dict[str, Any]:
     """Return the JSON Schema of manifests, draft 07, for editors."""
     drafted = cast(dict[str, Any], _as_draft_07(Pack.model_json_schema()))
-    return {"$schema": JSON_SCHEMA, **drafted, "title": "Echoic pack manifest"}
+    required = [name for name in drafted["required"] if name != "schema"]
+    its_own = {"title": "Echoic pack manifest", "required": required}
+    return {"$schema": JSON_SCHEMA, **drafted, **its_own}
 
 
 def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
     try:
-        blob = orjson.dumps(source.value)
+        blob = orjson.dumps(_with_schema(source.value))
     except TypeError as error:
         return None, [_unreadable(source.file, SourceError(f"cannot be kept: {error}"))]
     try:
@@ -100,6 +108,11 @@ def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
         faults = error.errors(include_url=False)
         found = (problem_of(fault, source) for fault in faults)
         return None, [problem for problem in found if problem is not None]
+
+
+def _with_schema(value: JsonValue) -> JsonValue:
+    """A manifest that does not say its format has the first one, as blobs spell out."""
+    return {"schema": SCHEMA, **value} if isinstance(value, dict) else value
 
 
 def _unreadable(file: Path, error: SourceError) -> Problem:

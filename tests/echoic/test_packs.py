@@ -16,7 +16,7 @@ from echoic.packs import (
     pack_schema,
     render,
 )
-from schemas.packs import compile_pack
+from schemas.packs import compile_pack, from_blob, to_blob
 
 PACKS = Path(__file__).parents[2] / "packs"
 
@@ -39,6 +39,34 @@ heuristics:
     action: {type: alert, text: Take it out.}
     confidence: 0.8
 """
+
+OF_THE_SEED = """\
+# manifest.yaml (in pack directory)
+name: game-advisor
+version: 1.0.0
+
+executive:
+  domain_context: |
+    You are advising a player in a survival game. The player's goal is to
+    survive and thrive. Prioritize immediate threats over long-term goals.
+
+  outcome_patterns:
+    - trigger_pattern: "health"
+      outcome_pattern: "player died"
+      timeout_sec: 60
+      is_success: false
+
+    - trigger_pattern: "health"
+      outcome_pattern: "health restored"
+      timeout_sec: 120
+      is_success: true
+
+    - trigger_pattern: "enemy"
+      outcome_pattern: "enemy defeated"
+      timeout_sec: 30
+      is_success: true
+"""
+"""The example of the source design, to the letter."""
 
 
 @pytest.fixture
@@ -65,6 +93,28 @@ def test_a_good_manifest_has_no_problems(write):
     assert check(folder).problems == ()
     assert load(folder) == load(folder / "manifest.yaml")
     assert load(folder).heuristics[0].action.text == "Take it out."
+
+
+def test_the_source_designs_own_manifest_loads(write):
+    """Without `schema` it is the first; that its patterns never arm is only a warning."""
+    folder = write(OF_THE_SEED)
+    pack = load(folder)
+
+    assert (pack.name, pack.version, pack.manifest_schema) == (
+        "game-advisor",
+        "1.0.0",
+        1,
+    )
+    assert [each.timeout_sec for each in pack.executive.outcome_patterns] == [
+        60,
+        120,
+        30,
+    ]
+    assert pack.executive.domain_context.startswith("You are advising a player")
+    assert {each.code for each in check(folder).problems} == {"E-PACK-009"}
+    assert from_blob(to_blob(pack)) == pack
+    assert to_blob(load(write(f"schema: 1\n{OF_THE_SEED}"))) == to_blob(pack)
+    assert "schema" not in pack_schema()["required"]
 
 
 def test_a_problem_is_shown_with_its_line(write):
