@@ -135,6 +135,8 @@ class Taught(Struct, frozen=True, kw_only=True):
     origin: Origin = "seeded"
     since: datetime | None = None
     """When it came; None in a state of before that was kept."""
+    origin_id: str | None = None
+    """The control that taught it, or the decision whose answer it was; None as above."""
 
 
 class Shelf(Struct, frozen=True, eq=False):

@@ -38,7 +38,7 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
         case controls.HeuristicSeeded() as message:
-            return heuristics.seeded(state, message, aids)
+            return heuristics.seeded(state, message, aids, taken.id)
         case controls.HeuristicEdited() as message:
             return heuristics.edited(state, message, aids)
         case _:

@@ -25,8 +25,10 @@ def find(state: AgentState, heuristic_id: str) -> Taught | None:
     return None
 
 
-def seeded(state: AgentState, message: HeuristicSeeded, aids: Aids) -> AgentState:
-    """The state with one more heuristic, that a person taught."""
+def seeded(
+    state: AgentState, message: HeuristicSeeded, aids: Aids, origin_id: str
+) -> AgentState:
+    """The state with one more heuristic, that a person taught by this control."""
     return _put(
         state,
         Taught(
@@ -46,6 +48,7 @@ def seeded(state: AgentState, message: HeuristicSeeded, aids: Aids) -> AgentStat
             vector=aids.vector or b"",
             action_vector=aids.of(message.text) or b"",
             since=state.now,
+            origin_id=origin_id,
         ),
     )
 
@@ -79,6 +82,7 @@ def formed(
             action_vector=aids.of(text) or kept[1],
             origin=message.origin,
             since=state.now,
+            origin_id=message.decision_id,
         ),
     )
 

@@ -73,7 +73,7 @@ def of_taught(heuristic: Taught) -> Row:
         ),
         "in_force": True,
         "origin": heuristic.origin,
-        "origin_id": None,
+        "origin_id": heuristic.origin_id,
         "content_hash": heuristic.content_hash,
         **_embedding(heuristic.vector),
     }

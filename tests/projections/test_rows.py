@@ -97,6 +97,19 @@ def test_a_heuristic_that_its_pack_dropped_is_out_of_force() -> None:
     assert rest["in_force"] is False
 
 
+def test_what_was_taught_names_the_control_that_taught_it() -> None:
+    """Also once it was edited: where it came from stays."""
+    life = garden()
+    lesson = HeuristicSeeded(
+        heuristic_id="h", name="h", domain="garden", condition="dusk", text="Go in."
+    )
+    taught = life.control(lesson).taken.id
+    life.control(HeuristicEdited(heuristic_id="h", text="Go home."))
+
+    (row,) = [each for each in rows(life, "heuristics") if each["name"] == "h"]
+    assert columns(row, "origin", "origin_id") == ("seeded", taught)
+
+
 def test_a_fire_shows_the_outcome_before_what_people_said() -> None:
     """The world's word is the stronger one."""
     life = garden()
@@ -340,6 +353,7 @@ def test_what_was_formed_and_endorsed_is_a_row_with_its_history() -> None:
     (row,) = [each for each in rows(life, "heuristics") if each["origin"] == "learned"]
     held = life.mind.beliefs[f"{formed.heuristic_id}@{row['content_hash']}"]
     assert (row["confidence"], row["declared"]) == (held.confidence, 0.3)
+    assert row["origin_id"] == decision_id(asked)
     steps = [
         (each["why"], each["decision_id"])
         for each in rows(life, "confidence_changes")
