@@ -11,7 +11,7 @@ from handlers.group import Group
 from handlers.stages import formation, repertoire
 from handlers.stages.formation import Fault, Rule
 from handlers.stages.repertoire import Known
-from projections.folds import judging
+from projections.folds import judging, lessons
 from schemas import conditions, identity, vectors
 from schemas.learning import (
     CandidateRefused,
@@ -39,7 +39,7 @@ def ask(group: Group, vote: FeedbackApplied) -> None:
     model, decision_id = group.settings.model, vote.decision_id
     if not group.settings.formation or model is None or decision_id is None:
         return
-    lesson = group.state.lessons.get(decision_id)
+    lesson = lessons.known(group.state, decision_id, group.settings)
     is_liked = vote.value > 0 and judging.STRANDS[vote.aspect] == "pair"
     if lesson is None or not is_liked:
         return

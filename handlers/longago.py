@@ -10,8 +10,9 @@ from projections.folds.judging import STRANDS
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Output
 from schemas.feedback import Aspect, FeedbackGiven, Recalled, Strand
-from schemas.learning import FeedbackApplied
+from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.reading import read_output
+from schemas.reasons import Outcome
 from schemas.record import Record
 from schemas.subjects import output_subject, partition_of
 from streams.log import ReadableLog
@@ -57,6 +58,7 @@ async def recalled(log: ReadableLog, agent: str, decision_id: str) -> Recalled |
         heuristic_id=heuristic_id,
         content_hash=content_hash,
         entries=await _entries(log, decision) if fire else (),
+        outcome=await _outcome(log, decision) if fire else None,
     )
 
 
@@ -95,6 +97,17 @@ async def _entries(log: ReadableLog, decision: Output) -> tuple[Strand, ...]:
     counted = {STRANDS[aspect] for aspect in latest.values()}
     strands: tuple[Strand, ...] = ("pair", "fit")
     return tuple(strand for strand in strands if strand in counted)
+
+
+async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
+    """How the decision's fire ended, if the world showed it."""
+    token = OutcomeObserved.token()
+    subject = output_subject(decision.partition, decision.agent, "outcome", token)
+    async for record in _records(log, subject, decision.record.sequence):
+        end = read_output(record).message
+        if isinstance(end, OutcomeObserved) and end.decision_id == decision.id:
+            return end.outcome
+    return None
 
 
 async def _records(

@@ -15,7 +15,7 @@ from handlers.stages import formation, prompts
 from handlers.stages.formation import Fault, Rule
 from handlers.stages.repertoire import Known
 from handlers.tidying import House
-from projections.folds import heuristics, proposals
+from projections.folds import heuristics, lessons, proposals
 from schemas import identity, vectors
 from schemas.context import DecisionContext
 from schemas.controls import SleepRequested
@@ -213,7 +213,7 @@ def _may_teach(group: Group, about: Moment) -> bool:
     state, id_ = group.state, about.decision_id
     if not group.settings.formation or about.path != "llm" or not about.said:
         return False
-    if id_ in state.lessons and state.lessons.get(id_) is None:
+    if id_ in state.lessons and lessons.known(state, id_, group.settings) is None:
         return False
     people = (state.rapport[person] for person in state.rapport.sorted_keys())
     return all(each.deltas.get(id_, 0.0) >= 0.0 for each in people)

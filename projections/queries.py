@@ -88,6 +88,14 @@ class Fire:
     outcome: str
     feedback_source: str | None
     feedback_at: datetime | None
+    seen: str | None
+    """How it ended, as the world showed it, or did not in time."""
+    seen_at: datetime | None
+    seen_sequence: int | None
+    said: str | None
+    """What people's votes say of it on the whole."""
+    said_at: datetime | None
+    said_sequence: int | None
     sequence: int
 
 

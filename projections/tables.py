@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from projections.changes import TableName
 
-SHAPE = 3
+SHAPE = 4
 """The version of the columns and of what they mean; another one makes a rebuild due."""
 
 PROJECTION = "read_models"
@@ -73,6 +73,12 @@ COLUMNS: dict[TableName, dict[str, Any]] = {
         "outcome": Text,
         "feedback_source": Text,
         "feedback_at": _TIME,
+        "seen": Text,
+        "seen_at": _TIME,
+        "seen_sequence": BigInteger,
+        "said": Text,
+        "said_at": _TIME,
+        "said_sequence": BigInteger,
         "episodic_event_id": Text,
         "sequence": BigInteger,
     },

@@ -4,7 +4,7 @@ Keys are written into the younger of two generations; when that is full, the old
 forgotten. So a bounded memory costs no more than two maps and needs no clock.
 """
 
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from immutables import Map
 from msgspec import Struct, field
@@ -12,6 +12,8 @@ from msgspec import Struct, field
 K = TypeVar("K")
 V = TypeVar("V")
 D = TypeVar("D")
+_ABSENT: Any = object()
+"""What no map holds; None is a value like any other."""
 
 
 class Bounded(Struct, Generic[K, V], frozen=True):
@@ -27,8 +29,8 @@ class Bounded(Struct, Generic[K, V], frozen=True):
     def get(self, key: K, default: D) -> V | D: ...
     def get(self, key: K, default: object = None) -> object:
         """The value of `key`; the default if it was never there or is forgotten."""
-        found = self.younger.get(key)
-        return self.older.get(key, default) if found is None else found
+        found = self.younger.get(key, _ABSENT)
+        return self.older.get(key, default) if found is _ABSENT else found
 
     def set(self, key: K, value: V) -> "Bounded[K, V]":
         """This map with `key` at `value`."""
@@ -37,8 +39,8 @@ class Bounded(Struct, Generic[K, V], frozen=True):
         return Bounded(self.limit, self.younger.set(key, value), self.older)
 
     def __getitem__(self, key: K) -> V:
-        found = self.younger.get(key)
-        return self.older[key] if found is None else found
+        found = self.younger.get(key, _ABSENT)
+        return self.older[key] if found is _ABSENT else found
 
     def __len__(self) -> int:
         return len({*self.older, *self.younger})

@@ -28,6 +28,8 @@ class Signal(Struct, frozen=True, kw_only=True):
     """Explicit: what each actor used to say of anything when they voted, -1 to 1."""
     similarity: float = 1.0
     """Endorsement: how alike the words were, which its weight is by."""
+    is_second: bool = False
+    """Whether another signal on its fire is settled: how that went is counted."""
 
 
 class Belief(Struct, frozen=True, kw_only=True):

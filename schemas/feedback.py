@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.message import Message, Name, Part, Signed
-from schemas.reasons import Path
+from schemas.reasons import Outcome, Path
 from schemas.subjects import Kind
 
 Aspect = Literal["overall", "timing", "condition", "action"]
@@ -32,6 +32,8 @@ class Recalled(Part):
     """The heuristic whose action the person saw, if one answered."""
     entries: tuple[Strand, ...] = ()
     """Where earlier votes on it counted."""
+    outcome: Outcome | None = None
+    """How its fire ended, as far as the world showed it."""
 
 
 class FeedbackGiven(Message):

@@ -236,7 +236,7 @@ def _asked(
     if message.purpose == "reflection":
         return sleeping.asked(state, id_, message)
     if isinstance(event, FeedbackGiven):
-        return lessons.asked(state, id_, message, event)
+        return lessons.asked(state, id_, message, scene)
     if message.about is not None:
         text = message.about.text
         words = scene.aids.of(text)

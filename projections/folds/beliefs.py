@@ -69,17 +69,27 @@ def told(belief: Belief, fire_id: str, is_success: bool, at: datetime) -> Belief
 
 
 def observed(
-    belief: Belief, fire_id: str, success: bool, place: int, learning: LearningSettings
+    belief: Belief,
+    fire_id: str,
+    success: bool,
+    place: int,
+    learning: LearningSettings,
+    is_second: bool = False,
 ) -> Belief:
     """The belief after the world showed how a fire ended; the first showing counts.
 
-    It takes the place of what was made of the world's silence.
+    It takes the place of what was made of the world's silence. `is_second` says that a
+    vote on the fire is settled.
     """
     belief = replace(belief, ignored=0)
     if find(belief, fire_id, "implicit") is not None:
         return belief
     signal = Signal(
-        place=place, fire_id=fire_id, kind="implicit", value=1.0 if success else 0.0
+        place=place,
+        fire_id=fire_id,
+        kind="implicit",
+        value=1.0 if success else 0.0,
+        is_second=is_second,
     )
     index = find(belief, fire_id, "ignored")
     if index is None:
@@ -109,10 +119,12 @@ def voted(
     place: int,
     learning: LearningSettings,
     base: float = 0.0,
+    is_second: bool = False,
 ) -> Belief:
     """The belief after an actor's vote, which replaces that actor's earlier one.
 
-    `base` is what the actor used to say until then.
+    `base` is what the actor used to say until then; `is_second` says that the outcome of
+    the fire is settled.
     """
     belief = replace(belief, ignored=0)
     index = find(belief, fire_id, "explicit")
@@ -128,6 +140,7 @@ def voted(
         value=_mean_on_unit(votes),
         votes=votes,
         bases=bases,
+        is_second=is_second if index is None else held.is_second,
     )
     if index is None:
         return _with_signal(belief, signal, learning)
@@ -269,25 +282,30 @@ def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> 
 
 
 def _settled(belief: Belief, learning: LearningSettings) -> Belief:
+    oldest, rest = belief.signals[:1], belief.signals[1:]
     prior = _prior(belief.declared, learning.kappa)
     alpha, beta = confidence(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
-        belief.signals[:1],
+        oldest,
         learning,
         belief.settled_approvals,
     )
+    # A fire is counted once, with whatever else is known of it by now.
+    fire_id = oldest[0].fire_id
+    of_fire = tuple(each for each in belief.signals if each.fire_id == fire_id)
     return replace(
         belief,
         settled_alpha=alpha,
         settled_beta=beta,
-        settled_endorsed=endorsement(
-            belief.settled_endorsed, prior, belief.signals[:1], learning
+        settled_endorsed=endorsement(belief.settled_endorsed, prior, oldest, learning),
+        signals=tuple(
+            replace(each, is_second=True) if each.fire_id == fire_id else each
+            for each in rest
         ),
-        signals=belief.signals[1:],
-        settled_successes=belief.settled_successes + _successes(belief.signals[:1]),
-        settled_approvals=belief.settled_approvals + is_approval(belief.signals[0]),
+        settled_successes=belief.settled_successes + _successes(of_fire),
+        settled_approvals=belief.settled_approvals + is_approval(oldest[0]),
     )
 
 
@@ -321,7 +339,7 @@ def _successes(signals: tuple[Signal, ...]) -> int:
     """How many fires went well, going by the stronger of each fire's signals."""
     stronger: dict[str, Signal] = {}
     for signal in signals:
-        if signal.kind == "endorsement":
+        if signal.kind == "endorsement" or signal.is_second:
             continue
         held = stronger.get(signal.fire_id)
         if held is None or is_stronger(signal, held):

@@ -47,7 +47,10 @@ def observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> Agent
     after, place = held, scene.taken.sequence
     learning = scene.judging(state, message.heuristic_id)
     if not is_known:
-        after = beliefs.observed(held, message.fire_id, is_success, place, learning)
+        is_second = fires.is_voted(state, message, held)
+        after = beliefs.observed(
+            held, message.fire_id, is_success, place, learning, is_second
+        )
     after = beliefs.told(after, message.fire_id, is_success, scene.now)
     return believing(state, message.heuristic_id, message.content_hash, after)
 
@@ -90,8 +93,9 @@ def voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSta
         held = held_of(state, scene, message.heuristic_id, message.content_hash)
         place = scene.taken.sequence
         learning = scene.judging(state, message.heuristic_id)
+        is_told = judging.is_told(state, about, message)
         state = judging.counted(
-            state, message, held, earlier, place, learning, scene.now
+            state, message, held, earlier, place, learning, scene.now, is_told=is_told
         )
         state = lessons.reinforced(state, message)
     state = judging.rated(state, message)

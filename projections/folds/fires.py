@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from projections.folds import beliefs, timers, waits
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
-from schemas.evidence import belief_key
+from schemas.evidence import Belief, belief_key
 from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.reasons import Outcome
 from schemas.state import (
@@ -136,6 +136,14 @@ def is_told(state: AgentState, message: OutcomeObserved) -> bool:
         return False
     held = state.beliefs.get(belief_key(message.heuristic_id, message.content_hash))
     return held is None or beliefs.find(held, message.fire_id, "ignored") is None
+
+
+def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
+    """Whether people's votes on the fire are settled, and can change no more."""
+    remembered = state.decisions.get(message.decision_id)
+    if remembered is None or "pair" not in remembered.entries:
+        return False
+    return beliefs.find(held, message.fire_id, "explicit") is None
 
 
 def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:

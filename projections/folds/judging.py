@@ -57,6 +57,8 @@ class Vote:
     base: float
     """What the actor used to say until then."""
     place: int
+    is_told: bool = False
+    """Whether the world has shown how the fire went."""
 
     def counted(
         self,
@@ -82,6 +84,7 @@ class Vote:
             self.place,
             learning,
             self.base,
+            self.is_told and beliefs.find(held, self.fire_id, "implicit") is None,
         )
 
 
@@ -127,10 +130,13 @@ def counted(
     place: int,
     learning: LearningSettings,
     now: datetime,
+    *,
+    is_told: bool = False,
 ) -> AgentState:
     """The state that believes of a heuristic what it should after a vote.
 
-    `held` is what is believed of it, `earlier` where earlier votes on the fire count.
+    `held` is what is believed of it, `earlier` where earlier votes on the fire count,
+    `is_told` whether the world has shown how the fire went.
     """
     key = belief_key(vote.heuristic_id or "", vote.content_hash or "")
     given = Vote(
@@ -140,6 +146,7 @@ def counted(
         value=vote.value,
         base=base(state, vote),
         place=place,
+        is_told=is_told,
     )
     after = _told(given, given.counted("pair", held, earlier, learning), now)
     if after is not held:
@@ -184,6 +191,15 @@ def earlier(
     if remembered is not None:
         return remembered.entries
     return given.about.entries if given is not None and given.about is not None else ()
+
+
+def is_told(
+    state: AgentState, given: FeedbackGiven | None, vote: FeedbackApplied
+) -> bool:
+    """Whether the world has shown how the fire that is judged went."""
+    known = state.decisions.get(vote.decision_id or "")
+    about = known or (given.about if given is not None else None)
+    return about is not None and about.outcome in ("success", "fail")
 
 
 def initial_fit(learning: LearningSettings) -> Belief:

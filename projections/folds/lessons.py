@@ -8,12 +8,14 @@ import orjson
 from msgspec.structs import replace
 
 from projections.folds import timers, waits
+from projections.folds.scene import Scene
 from schemas.asks import ModelAsked
 from schemas.decisions import Completed
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied
 from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.sensing import Sensed
+from schemas.settings import MindSettings
 from schemas.state import AgentState, Timer
 
 
@@ -40,11 +42,22 @@ def completed(state: AgentState, message: Completed) -> AgentState:
     return replace(state, lessons=state.lessons.set(message.decision_id, learnt))
 
 
+def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson | None:
+    """What a model said at a decision, if no heuristic was asked for it yet."""
+    if settings.edition < 2:
+        # There what was over came back for as long as an older generation held it.
+        held = state.lessons.younger.get(decision_id)
+        return state.lessons.older.get(decision_id) if held is None else held
+    return state.lessons.get(decision_id)
+
+
 def asked(
-    state: AgentState, ask_id: str, message: ModelAsked, vote: FeedbackGiven
+    state: AgentState, ask_id: str, message: ModelAsked, scene: Scene
 ) -> AgentState:
     """The state that waits for the heuristic that a model makes of a lesson."""
-    lesson = state.lessons.get(message.decision_id)
+    vote = scene.taken.message
+    lesson = known(state, message.decision_id, scene.settings)
+    assert isinstance(vote, FeedbackGiven)
     assert lesson is not None
     forming = Forming(
         ask_id=ask_id,

@@ -1,4 +1,11 @@
-"""Rows of fires, of how they ended, and of what people said about them."""
+"""Rows of fires, of how they ended, and of what people said about them.
+
+A fire's row keeps what the world showed and what people said apart, each with its time
+and the sequence of the input that told it last; `outcome` and `feedback_at` are those of
+the stronger.
+"""
+
+from collections.abc import Iterator
 
 from projections.changes import Change, Patch, Put, Row
 from projections.folds.judging import DIRECT_VOTE, STRANDS
@@ -31,6 +38,12 @@ def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
         "outcome": "unknown",
         "feedback_source": None,
         "feedback_at": None,
+        "seen": None,
+        "seen_at": None,
+        "seen_sequence": None,
+        "said": None,
+        "said_at": None,
+        "said_sequence": None,
         "episodic_event_id": None,
         "sequence": folded.taken.sequence,
     }
@@ -38,23 +51,31 @@ def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
 
 
 def ended(
-    folded: Folded,
-    fire_id: str,
-    about: OutcomeObserved | OutcomeExpired | FeedbackApplied,
-) -> list[Change]:
-    """How a fire ended, by the stronger of what is known of it."""
-    outcome, source = _stronger(folded.agent, fire_id, about)
-    values: Row = {"outcome": outcome, "feedback_source": source}
-    if source is not None:
-        values["feedback_at"] = folded.now
-    return [Patch("heuristic_fires", (folded.name, fire_id), values)]
+    folded: Folded, message: OutcomeObserved | OutcomeExpired
+) -> Iterator[Change]:
+    """How a fire ended, as the world showed it, or did not in time."""
+    shown = message.outcome if isinstance(message, OutcomeObserved) else "timeout"
+    values: Row = {
+        "seen": shown,
+        "seen_at": folded.now,
+        "seen_sequence": folded.taken.sequence,
+    }
+    if shown in _SHOWN_FIRST:
+        values |= {
+            "outcome": shown,
+            "feedback_source": "implicit",
+            "feedback_at": folded.now,
+        }
+    elif _said(folded.agent, message) is None:
+        values["outcome"] = shown
+    yield Patch("heuristic_fires", (folded.name, message.fire_id), values)
 
 
 def voted(folded: Folded, step: Step, message: FeedbackApplied) -> list[Change]:
     """A vote that counted: itself, its fire, and how that person stands now."""
     changes: list[Change] = [_feedback(folded, step, message)]
     if message.fire_id is not None and message.fire_id != DIRECT_VOTE:
-        changes += ended(folded, message.fire_id, message)
+        changes += _judged(folded, message, message.fire_id)
     rapport = step.after.rapport.get(message.actor)
     if rapport is not None and rapport is not step.before.rapport.get(message.actor):
         row: Row = {
@@ -102,29 +123,30 @@ def _feedback_type(value: float) -> str:
     return "explicit_positive" if value > 0 else "explicit_negative"
 
 
-def _stronger(
-    agent: AgentState,
-    fire_id: str,
-    about: OutcomeObserved | OutcomeExpired | FeedbackApplied,
-) -> tuple[str, str | None]:
-    """A fire's outcome and where it is known from: the world before people."""
-    remembered = agent.decisions.get(about.decision_id or "")
-    shown = remembered.outcome if remembered is not None else None
-    if shown in _SHOWN_FIRST:
-        return str(shown), "implicit"
-    said = _said(agent, fire_id, about.heuristic_id, about.content_hash)
-    if said is not None:
-        return said, "explicit"
-    return shown or "unknown", None
+def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[Patch]:
+    """What people say of a fire on the whole, and its outcome if that is the stronger."""
+    known = folded.agent.decisions.get(message.decision_id or "")
+    said, told = _said(folded.agent, message), (folded.now, folded.taken.sequence)
+    if said is None and known is not None and "pair" in known.entries:
+        return  # What was said is settled, and stays.
+    at, sequence = told if said is not None else (None, None)
+    values: Row = {"said": said, "said_at": at, "said_sequence": sequence}
+    shown = known.outcome if known is not None else None
+    if shown not in _SHOWN_FIRST:
+        source = "explicit" if said is not None else None
+        values["outcome"] = said or shown or "unknown"
+        values |= {"feedback_source": source, "feedback_at": at}
+    yield Patch("heuristic_fires", (folded.name, fire_id), values)
 
 
 def _said(
-    agent: AgentState, fire_id: str, heuristic_id: str | None, content: str | None
+    agent: AgentState, about: FeedbackApplied | OutcomeObserved | OutcomeExpired
 ) -> str | None:
     """What people's votes on a fire say on the whole; None if there are none."""
-    held = agent.beliefs.get(belief_key(heuristic_id or "", content or ""))
+    key = belief_key(about.heuristic_id or "", about.content_hash or "")
+    held = agent.beliefs.get(key)
     for signal in held.signals if held is not None else ():
-        if signal.fire_id == fire_id and signal.kind == "explicit":
+        if signal.fire_id == about.fire_id and signal.kind == "explicit":
             if signal.value == 0.5:
                 return "unknown"
             return "success" if signal.value > 0.5 else "fail"

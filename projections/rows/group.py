@@ -65,7 +65,7 @@ def _of_output(folded: Folded, output: Output) -> list[Change]:
         case ModelAsked() | DeliveryAsked() as message:
             return [decisions.asked(folded, output, message)]
         case OutcomeObserved() | OutcomeExpired() as message:
-            return fires.ended(folded, message.fire_id, message)
+            return [*fires.ended(folded, message)]
         case Handled(reason="recorded"):
             return [*decisions.answered(folded)]
         case Handled(reason="late"):

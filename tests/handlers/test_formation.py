@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from handlers.forming import FORMING_LIMIT, PATIENCE
 from projections.folds.waits import MODEL_GRACE
 from schemas.asks import ModelAsked
+from schemas.bounded import Bounded
 from schemas.decisions import Decided
 from schemas.learning import (
     CandidateRefused,
@@ -15,6 +17,7 @@ from schemas.learning import (
 )
 from schemas.notes import Handled
 from schemas.results import ClockTicked
+from schemas.state import AgentState
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.forming import (
@@ -50,6 +53,22 @@ def test_a_vote_for_a_model_s_words_asks_for_the_rule() -> None:
     assert '{"health":2}' in asked.prompt
     assert "Eat something." in asked.prompt
     assert asked.system != one(life.turns[2], ModelAsked).system
+
+
+@pytest.mark.parametrize(("edition", "asks"), [(1, [1, 1, 1]), (2, [1, 0, 0])])
+def test_a_lesson_that_is_over_asks_no_more(edition: int, asks: list[int]) -> None:
+    """Though an older generation of lessons still holds what it was."""
+    life = alive(edition=edition)
+    few = AgentState(lessons=Bounded(2))
+    life.state = replace(life.state, agents=life.state.agents.set(life.agent, few))
+    first, *_ = [answered(life, f"{EVENT} {number}") for number in range(3)]
+    votes = []
+    for _ in range(3):
+        votes.append(life.wait(1).feedback(first))
+        if said(votes[-1], ModelAsked):
+            life.fail_model(votes[-1])
+
+    assert [len(said(vote, ModelAsked)) for vote in votes] == asks
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,26 @@ def test_a_fire_shows_the_outcome_before_what_people_said() -> None:
     assert columns(after, "outcome", "feedback_source") == ("success", "implicit")
 
 
+def test_a_fire_keeps_order_and_time_of_each_signal() -> None:
+    """An outcome and a vote eight seconds later are two, and the first stays the first."""
+    life = garden()
+    advised = life.sense(LOW, salience=HINTS)
+    seen = life.wait(5).sense(EATEN, type_="thing")
+    said = life.wait(8).feedback(advised, "negative")
+
+    fire = only(life, "heuristic_fires")
+    assert columns(fire, "outcome", "feedback_source") == ("success", "implicit")
+    assert fire["feedback_at"] == fire["seen_at"] == seen.taken.at
+    assert columns(fire, "seen", "seen_sequence") == ("success", seen.taken.sequence)
+    assert columns(fire, "said", "said_at") == ("fail", said.taken.at)
+    assert fire["said_sequence"] == said.taken.sequence
+
+    life.wait(9).feedback(advised, "negative", aspect="timing")
+    withdrawn = only(life, "heuristic_fires")
+    assert columns(withdrawn, "said", "said_at", "said_sequence") == (None,) * 3
+    assert withdrawn["feedback_at"] == seen.taken.at
+
+
 def test_a_fire_whose_outcome_never_came_timed_out() -> None:
     """Unless somebody had said how it went."""
     life = garden()

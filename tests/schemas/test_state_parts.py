@@ -191,3 +191,13 @@ def test_a_bounded_map_reads_like_a_map() -> None:
     assert held.get("d", 4) == 4
     with pytest.raises(KeyError):
         held["d"]
+
+
+def test_a_bounded_map_tells_none_from_absence() -> None:
+    """What was set to None stays None, whatever an older generation holds."""
+    held = Bounded[str, int | None](2).set("a", 1).set("b", 2).set("c", 3)
+    held = held.set("a", None)
+
+    assert (held.get("a"), held.get("a", 7), held["a"]) == (None, None, None)
+    assert held.get("b") == 2
+    assert held.get("x", 7) == 7

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from handlers.turns import Turn
+from projections.folds import beliefs
 from schemas.decisions import Decided, HeuristicFired
 from schemas.evidence import Belief
 from schemas.learning import OutcomeExpired, OutcomeObserved
@@ -156,6 +157,29 @@ def test_one_outcome_closes_one_fire_the_oldest_first() -> None:
     assert said(third, OutcomeObserved) == []
     assert low(life).success_count == 2
     assert low(life).fire_count == 2
+
+
+@pytest.mark.parametrize("first", ["world", "person"])
+def test_a_late_signal_adds_no_second_success(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though what was said of the fire before is settled, and can change no more."""
+    monkeypatch.setattr(beliefs, "SIGNAL_LIMIT", 2)
+    life = Life(GARDEN)
+    fires = [advised(life) for _ in range(5)]
+    reports = [
+        lambda turn=turn: life.sense(
+            "done", in_reply_to=decision_id(turn), outcome="succeeded"
+        )
+        for turn in fires
+    ]
+    votes = [lambda turn=turn: life.feedback(turn) for turn in fires]
+    steps = [*reports, *votes] if first == "world" else [*votes, *reports]
+    for step in steps:
+        step()
+
+    assert (low(life).fire_count, low(life).success_count) == (5, 5)
+    assert low(life).alpha == pytest.approx(2 * 0.8 + 5 * 1.8)
 
 
 def test_entities_tell_fires_apart() -> None:

@@ -202,6 +202,45 @@ def test_settling_old_evidence_changes_nothing(
     assert len(settled.signals) <= 3
 
 
+@given(
+    st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12),
+    st.integers(0, 2),
+)
+def test_a_fire_adds_at_most_one_success_however_much_is_settled(
+    ends: list[tuple[bool, bool]], late: int
+) -> None:
+    """Each fire has an outcome and a vote, the vote so many fires later."""
+    steps = sorted(
+        [(number, "seen", number) for number in range(len(ends))]
+        + [(number + late, "voted", number) for number in range(len(ends))]
+    )
+    lives, limit = [], beliefs.SIGNAL_LIMIT
+    for bound in (limit, 2):
+        held, beliefs.SIGNAL_LIMIT = beliefs.initial(0.6, DEFAULT), bound
+        try:
+            for place, (_, kind, number) in enumerate(steps):
+                held = _one_more(held, ends[number], kind, number, place)
+        finally:
+            beliefs.SIGNAL_LIMIT = limit
+        lives.append(held)
+
+    endless, settled = lives
+    assert settled.success_count == endless.success_count
+    assert settled.success_count == sum(seen for seen, _ in ends)
+    assert settled.confidence == endless.confidence
+
+
+def _one_more(
+    held: Belief, end: tuple[bool, bool], kind: str, number: int, place: int
+) -> Belief:
+    fire = f"f{number}"
+    if kind == "seen":
+        return beliefs.observed(held, fire, end[0], place, DEFAULT)
+    is_told = beliefs.find(held, fire, "implicit") is None
+    vote = 1.0 if end[1] else -1.0
+    return beliefs.voted(held, fire, "ana", vote, place, DEFAULT, is_second=is_told)
+
+
 @given(st.lists(st.booleans(), max_size=12), st.floats(0.05, 0.95))
 def test_confidence_is_the_mean_of_the_pseudo_counts(
     results: list[bool], declared: float
