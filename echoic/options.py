@@ -319,7 +319,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "learning.preset", one_of("default", "seed"), "default",
-        "`seed`: every signal counts as one whole observation.",
+        "`seed`: the first signal on a fire counts as one whole observation, and is final.",
     ),
     Option(
         "learning.kappa", positive, 2.0,
@@ -359,7 +359,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "learning.drift_level", number(0.5, 0.999999), 0.999,
-        "How credible the interval is that they must leave for that.",
+        "How probable it is that sound fires stay within the interval that they must leave"
+        " for that.",
     ),
     Option(
         "sleep.events", whole(0, 256), 64,

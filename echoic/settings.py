@@ -201,6 +201,7 @@ def _learning(settings: Settings) -> "LearningSettings":
         calibrate_raters=settings.learning_calibrate_raters == "on",
         undo_s=settings.learning_undo_s,
         ignored_after=settings.learning_ignored_after,
+        first_signal=preset.first_signal,
     )
 
 

@@ -1,19 +1,26 @@
 """Endorsing: a model's answer is compared with what the domain's heuristics would say.
 
 A heuristic that says the same and was not in the prompt is endorsed: the model came to it
-by itself. One that was shown may have been copied, so that agreement earns nothing.
+by itself. One that was shown may have been copied, so that agreement earns nothing, nor
+does one that would not have answered: condition and `when` must hold of the event.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from handlers.group import Group
 from handlers.stages import repertoire
 from handlers.stages.repertoire import Known
-from projections.folds import beliefs
-from schemas import vectors
+from projections.folds import beliefs, judging
+from schemas import conditions, vectors
 from schemas.learning import Endorsed
+from schemas.lessons import Lesson
 from schemas.numbers import round6
+from schemas.sleep import Moment
 from schemas.state import Pending
+from schemas.vectors import Vector
 
 ENDORSED_LIMIT = 16
 """How many heuristics one answer endorses at most, the most alike."""
@@ -40,9 +47,10 @@ def alike(group: Group, pending: Pending, text: str) -> Alike:
     known = saying(group, lesson.domain, text)
     remembered = group.state.decisions.get(pending.decision_id)
     suggested = remembered.suggested if remembered is not None else ()
+    unseen = [each for each in known if each.heuristic_id not in suggested]
     return Alike(
         shown=tuple(e.heuristic_id for e in known if e.heuristic_id in suggested),
-        unseen=tuple(each for each in known if each.heuristic_id not in suggested),
+        unseen=holding(group, unseen, lesson, lesson.vector),
     )
 
 
@@ -73,6 +81,45 @@ def is_endorsed(group: Group, decision_id: str, known: Known) -> bool:
     """Whether a heuristic was endorsed at a decision, and that still can change."""
     held = group.belief(known.heuristic_id, known.content_hash)
     return beliefs.find(held, decision_id, "endorsement") is not None
+
+
+def holding(
+    group: Group, known: Sequence[Known], event: Lesson | Moment, vector: Vector
+) -> tuple[Known, ...]:
+    """Those of which condition and `when` hold of an event; `vector` is of its text."""
+    if group.settings.edition < 2:
+        return tuple(known)
+    if not known or not vector:
+        return ()
+    limit = group.settings.limits.match
+    near = {
+        each.heuristic_id: each.similarity
+        for each in repertoire.like_condition(
+            group.state, group.packs, event.domain, vector, limit
+        )
+    }
+    fields = orjson.loads(event.fields)
+    return tuple(
+        each
+        for each in known
+        if each.heuristic_id in near
+        and _fitted(group, each, near[each.heuristic_id]) >= limit
+        and _when_holds(each, event, fields)
+    )
+
+
+def _fitted(group: Group, known: Known, similarity: float) -> float:
+    fit = judging.fit(group.state, known.heuristic_id, known.content_hash)
+    return round6(similarity * fit)
+
+
+def _when_holds(
+    known: Known, event: Lesson | Moment, fields: Mapping[str, object]
+) -> bool:
+    if known.when is None:
+        return True
+    when = conditions.parse(known.when)
+    return conditions.holds(when, event.type, event.source, fields)
 
 
 def endorse(group: Group, decision_id: str, found: Alike) -> None:

@@ -4,12 +4,12 @@ The log is the trace. Whoever passes a vote on to the mind looks here when the m
 of no such decision, and sends what is found along with the vote, so that it is recorded.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from projections.folds.judging import STRANDS
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Output
-from schemas.feedback import Aspect, FeedbackGiven, Recalled, Strand
+from schemas.feedback import FeedbackGiven, Recalled, Strand
 from schemas.learning import FeedbackApplied, OutcomeObserved
 from schemas.reading import read_output
 from schemas.reasons import Outcome
@@ -26,12 +26,17 @@ async def with_past(
     """The vote with what the log knows of its decision; None if there is no such one."""
     if given.decision_id is None:
         return None
-    about = await recalled(log, agent, given.decision_id)
+    about = await recalled(log, agent, given.decision_id, given.actor)
     return given.model_copy(update={"about": about}) if about else None
 
 
-async def recalled(log: ReadableLog, agent: str, decision_id: str) -> Recalled | None:
-    """What the log knows of a decision; None if the agent made no such one."""
+async def recalled(
+    log: ReadableLog, agent: str, decision_id: str, actor: str = ""
+) -> Recalled | None:
+    """What the log knows of a decision; None if the agent made no such one.
+
+    Of the votes on it `actor`'s is told by itself.
+    """
     decision = await _decision(log, agent, decision_id)
     if decision is None:
         return None
@@ -48,6 +53,7 @@ async def recalled(log: ReadableLog, agent: str, decision_id: str) -> Recalled |
                 path = "fallback"
             case _:
                 pass
+    latest = await _votes(log, decision)
     fire_id, heuristic_id, content_hash = fire or (None, None, None)
     return Recalled(
         event_id=decided.event_id,
@@ -57,7 +63,8 @@ async def recalled(log: ReadableLog, agent: str, decision_id: str) -> Recalled |
         fire_id=fire_id,
         heuristic_id=heuristic_id,
         content_hash=content_hash,
-        entries=await _entries(log, decision) if fire else (),
+        entries=_entries(latest) if fire else (),
+        vote=latest[actor].value if actor in latest else None,
         outcome=await _outcome(log, decision) if fire else None,
     )
 
@@ -85,16 +92,21 @@ async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Out
                 return
 
 
-async def _entries(log: ReadableLog, decision: Output) -> tuple[Strand, ...]:
-    """Where the latest vote of each person on the decision counts."""
+async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:
+    """The latest vote of each person on the decision."""
     token = FeedbackApplied.token()
     subject = output_subject(decision.partition, decision.agent, "learning", token)
-    latest: dict[str, Aspect] = {}
+    latest: dict[str, FeedbackApplied] = {}
     async for record in _records(log, subject, decision.record.sequence):
         vote = read_output(record).message
         if isinstance(vote, FeedbackApplied) and vote.decision_id == decision.id:
-            latest[vote.actor] = vote.aspect
-    counted = {STRANDS[aspect] for aspect in latest.values()}
+            latest[vote.actor] = vote
+    return latest
+
+
+def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
+    """Where these votes count."""
+    counted = {STRANDS[vote.aspect] for vote in latest.values()}
     strands: tuple[Strand, ...] = ("pair", "fit")
     return tuple(strand for strand in strands if strand in counted)
 

@@ -104,8 +104,10 @@ def _assignment(group: Group, event: Sensed) -> Assignment | None:
 
 
 def _flags(group: Group, event: Sensed) -> tuple[str, ...]:
-    """A time that cannot be, a report on nothing that is known."""
+    """A time that cannot be, a report on nothing that is known, no vector to match by."""
     flags = []
+    if group.settings.edition >= 2 and group.aids.vector is None:
+        flags.append("no_vector")
     if event.occurred_at is not None:
         apart = (event.occurred_at - group.now).total_seconds()
         if abs(apart) > _IMPLAUSIBLE_S:

@@ -175,7 +175,7 @@ def _reflect(group: Group, about: Moment, text: str) -> None:
             alike=tuple(each.heuristic_id for each in known),
         )
     )
-    _endorse(group, about.decision_id, known)
+    _endorse(group, about, known)
     model = group.settings.model
     is_new = not (known or endorsing.is_proposed(group, about.domain, said))
     if model is None or not is_new or not agrees or not _may_teach(group, about):
@@ -189,11 +189,13 @@ def _reflect(group: Group, about: Moment, text: str) -> None:
     )
 
 
-def _endorse(group: Group, decision_id: str, known: list[Known]) -> None:
+def _endorse(group: Group, about: Moment, known: list[Known]) -> None:
     """Credit what a model said that was shown none of it, once for each decision."""
     if group.settings.endorsement:
-        fresh = (e for e in known if not endorsing.is_endorsed(group, decision_id, e))
-        endorsing.endorse(group, decision_id, Alike(unseen=tuple(fresh)))
+        id_ = about.decision_id
+        fresh = [e for e in known if not endorsing.is_endorsed(group, id_, e)]
+        unseen = endorsing.holding(group, fresh, about, about.event_vector)
+        endorsing.endorse(group, id_, Alike(unseen=unseen))
 
 
 def _likeness(group: Group, about: Moment, said: str) -> float | None:

@@ -32,6 +32,8 @@ class Recalled(Part):
     """The heuristic whose action the person saw, if one answered."""
     entries: tuple[Strand, ...] = ()
     """Where earlier votes on it counted."""
+    vote: Signed | None = None
+    """What the same person said of it before, -1 to 1."""
     outcome: Outcome | None = None
     """How its fire ended, as far as the world showed it."""
 

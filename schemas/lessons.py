@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from schemas.vectors import Vector
+
 
 class Reinforced(Struct, frozen=True, kw_only=True):
     """A heuristic that says what a model had said, in the same situation."""
@@ -20,6 +22,8 @@ class Lesson(Struct, frozen=True, kw_only=True):
     fields: str
     """The event's fields, as JSON."""
     said: str = ""
+    vector: Vector = b""
+    """Of the event's text; empty in a state of the first edition."""
 
 
 class Forming(Struct, frozen=True, kw_only=True):

@@ -105,6 +105,9 @@ class LearningSettings(Part):
         default=STALE_DAYS, ge=0.0, le=36_500.0, exclude_if=STALE_DAYS.__eq__
     )
     """A heuristic that did not fire for so many days is flagged as stale; 0: none is."""
+    first_signal: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether the first signal on a fire is final: what else is said of it is evidence
+    that counts nothing."""
     drift_fires: int = Field(
         default=DRIFT_FIRES, ge=0, le=128, exclude_if=DRIFT_FIRES.__eq__
     )
@@ -112,13 +115,16 @@ class LearningSettings(Part):
     drift_level: float = Field(
         default=DRIFT_LEVEL, ge=0.5, le=0.999_999, exclude_if=DRIFT_LEVEL.__eq__
     )
-    """The credibility of the interval that their success must leave to be drift."""
+    """How much of what was to be expected the predictive interval holds that their
+    success must leave to be drift."""
 
 
 SEED_LEARNING = LearningSettings(
-    weights=LearningWeights(outcome=1.0, explicit=1.0, endorsement=1.0)
+    weights=LearningWeights(outcome=1.0, explicit=1.0, endorsement=1.0),
+    first_signal=True,
 )
-"""The preset `seed`: every signal is a whole observation, (1 + successes) / (2 + fires)."""
+"""The preset `seed`: the first signal on a fire is a whole observation, and final:
+(1 + successes) / (2 + fires)."""
 
 
 class MatchLimits(Part):

@@ -77,6 +77,8 @@ class Moment(Struct, frozen=True, kw_only=True):
     said: str = ""
     vector: Vector = b""
     """Of what was said; empty if that is not known."""
+    event_vector: Vector = b""
+    """Of the event's text; empty in a state of the first edition."""
 
 
 class Reflection(Struct, frozen=True, kw_only=True):

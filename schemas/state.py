@@ -161,6 +161,8 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """How its fire ended, once known."""
     is_judged: bool = False
     """Whether anybody ever voted on it."""
+    votes: Map[str, float] = field(default_factory=Map)
+    """Each person's latest vote on it, -1 to 1; empty in a state of the first edition."""
     entries: tuple[Strand, ...] = ()
     """Where votes on it count."""
     is_ignored: bool = False

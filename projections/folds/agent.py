@@ -31,7 +31,12 @@ from projections.folds import (
 from projections.folds.scene import Scene
 from schemas.asks import DeliveryAsked, ModelAsked
 from schemas.catalogue import OutputMessage
-from schemas.controls import HeuristicFrozen, ProposalApplied, ProposalReverted
+from schemas.controls import (
+    HeuristicFrozen,
+    HeuristicSeeded,
+    ProposalApplied,
+    ProposalReverted,
+)
 from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.envelope import Input
 from schemas.feedback import FeedbackGiven
@@ -55,6 +60,7 @@ from schemas.state import (
     AgentState,
     Trigger,
 )
+from schemas.vectors import Vector
 
 
 def begin(
@@ -113,6 +119,12 @@ def _controlled(state: AgentState, scene: Scene) -> AgentState:
             return proposals.reverted(state, message, scene.settings, scene.packs)
         case HeuristicFrozen() as message:
             return heuristics.frozen(_revived(state, scene, message), message)
+        case HeuristicSeeded(heuristic_id=id_):
+            state = controls.applied(state, scene.taken, scene.aids)
+            taught = heuristics.find(state, id_)
+            if taught is None or scene.settings.edition < 2:
+                return state
+            return lives.redeclared(state, scene.packs, scene.learning, taught)
         case _:
             return controls.applied(state, scene.taken, scene.aids)
 
@@ -200,7 +212,9 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
     if scene.settings.sleep.events:
         how = scene.settings.sleep
         packs, now = scene.packs, scene.now
-        state = sleeping.decided(state, packs, id_, message, event, now, how)
+        state = sleeping.decided(
+            state, packs, id_, message, event, now, how, vector=_vector(scene)
+        )
     if vector is None:
         return state
     return events.habituated(
@@ -254,7 +268,12 @@ def _lesson(scene: Scene, event: Sensed) -> Lesson | None:
     """The event as what a model says of it may teach, if anything is learnt so."""
     if not (scene.settings.formation or scene.settings.endorsement):
         return None
-    return lessons.of_event(event, scene.appearance.domain.name)
+    return lessons.of_event(event, scene.appearance.domain.name, _vector(scene))
+
+
+def _vector(scene: Scene) -> Vector:
+    """The event's vector, where it is remembered."""
+    return (scene.aids.vector or b"") if scene.settings.edition >= 2 else b""
 
 
 def _trigger(scene: Scene, event: Sensed) -> Trigger:

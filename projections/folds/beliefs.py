@@ -31,6 +31,8 @@ VOTER_LIMIT = 1_000
 _DECLARED = (0.05, 0.95)
 _STRENGTH = {"implicit": 3, "explicit": 2, "ignored": 1, "endorsement": 0}
 """Which of a fire's signals says how it went."""
+_JUDGEMENTS: tuple[SignalKind, ...] = ("implicit", "explicit")
+"""Which signals say how one fire went."""
 _NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
 
 
@@ -210,6 +212,19 @@ def relearnt(
     return _recounted(belief, after)
 
 
+def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
+    """The belief by the same evidence from another declared confidence on."""
+    was, now = (_prior(each, learning.kappa) for each in (belief.declared, declared))
+    # Forgetting pulls toward the prior, so that evidence counts from either the same.
+    moved = replace(
+        belief,
+        declared=declared,
+        settled_alpha=belief.settled_alpha + (now[0] - was[0]),
+        settled_beta=belief.settled_beta + (now[1] - was[1]),
+    )
+    return _recounted(moved, learning)
+
+
 def lifecycle(
     belief: Belief, frozen_by_hand: bool, learning: LearningSettings
 ) -> Lifecycle:
@@ -232,7 +247,12 @@ def confidence(
     `approvals` is how many there were before these; more of them may count for less.
     What models' agreement adds is `endorsement`'s to say.
     """
+    judged: set[str] = set()
     for signal in signals:
+        if learning.first_signal and signal.kind in _JUDGEMENTS:
+            if signal.is_second or signal.fire_id in judged:
+                continue
+            judged.add(signal.fire_id)
         weight, value = _counted(signal, learning)
         if is_approval(signal):
             weight /= 1.0 + learning.repeat_decay * approvals

@@ -86,24 +86,33 @@ def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> Agent
 
 def voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentState:
     """The state after a vote that counted."""
-    given, before = scene.taken.message, state
-    about = given if isinstance(given, FeedbackGiven) else None
+    heard, was = scene.taken.message, state
+    about = heard if isinstance(heard, FeedbackGiven) else None
     earlier = judging.earlier(state, about, message)
+    is_kept = scene.settings.edition >= 2
+    before = judging.before(state, about, message) if is_kept else None
     if message.heuristic_id is not None and message.content_hash is not None:
-        held = held_of(state, scene, message.heuristic_id, message.content_hash)
-        place = scene.taken.sequence
-        learning = scene.judging(state, message.heuristic_id)
-        is_told = judging.is_told(state, about, message)
-        state = judging.counted(
-            state, message, held, earlier, place, learning, scene.now, is_told=is_told
+        given = judging.given(
+            message,
+            judging.base(state, message, before),
+            scene.taken.sequence,
+            is_told=judging.is_told(state, about, message),
         )
+        keys = judging.carried(state, message) if is_kept else ()
+        learning = scene.judging(state, message.heuristic_id)
+        for content_hash in (message.content_hash, *keys):
+            held = held_of(state, scene, message.heuristic_id, content_hash)
+            key = belief_key(message.heuristic_id, content_hash)
+            state = judging.counted(
+                state, key, given, held, earlier, learning, scene.now
+            )
         state = lessons.reinforced(state, message)
-    state = judging.rated(state, message)
+    state = judging.rated(state, message, before)
     if message.decision_id is None:
         return state
-    state = judging.noted(before, state, message, earlier)
+    state = judging.noted(was, state, message, earlier, is_kept=is_kept)
     state = lessons.voted(state, message)
-    return judging.felt(state, message, scene.now)
+    return judging.felt(state, message, scene.now, before)
 
 
 def endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:

@@ -3,8 +3,10 @@
 Its latest n fires are held against all before them. What was learnt until then is a
 Beta(alpha, beta), by which the number of successes among n further fires is
 beta-binomial; if the number seen lies outside the central interval of that, the world
-has changed, or the heuristic's use of it. The interval allows for chance on both sides,
-and is made of products and quotients alone, so it is exact everywhere.
+has changed, or the heuristic's use of it. It is a predictive interval: it allows for what
+is not known of the rate and for the chance of so few fires. A credible interval, of the
+rate alone, would allow for the first only, and alarm in most sound lives. It is made of
+products and quotients alone, so it is exact everywhere.
 """
 
 from dataclasses import dataclass
@@ -25,7 +27,7 @@ class Drift:
     expected: float
     """The rate of success that was learnt before them."""
     low: float
-    """The credible interval of their own rate, ends included."""
+    """The predictive interval of their own rate, ends included."""
     high: float
 
 

@@ -98,21 +98,52 @@ def target(vote: FeedbackApplied) -> str:
     return vote.decision_id or vote.through or vote.heuristic_id or ""
 
 
-def base(state: AgentState, vote: FeedbackApplied) -> float:
-    """What the voter used to say of anything else."""
-    return raters.base(state.raters, vote.actor, target(vote))
+def base(state: AgentState, vote: FeedbackApplied, before: float | None) -> float:
+    """What the voter used to say of anything else; `before` is what was said of this."""
+    return raters.base(state.raters, vote.actor, target(vote), before)
 
 
-def rated(state: AgentState, vote: FeedbackApplied) -> AgentState:
+def before(
+    state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
+) -> float | None:
+    """What the same person said of the same before, whoever remembers it."""
+    if vote.decision_id is None:
+        key = belief_key(vote.heuristic_id or "", vote.content_hash or "")
+        return vote_in(state.beliefs.get(key), vote)
+    remembered = state.decisions.get(vote.decision_id)
+    if remembered is not None:
+        return remembered.votes.get(vote.actor)
+    return heard.about.vote if heard is not None and heard.about is not None else None
+
+
+def vote_in(held: Belief | None, vote: FeedbackApplied) -> float | None:
+    """What the same person said of the same, where that is among this evidence."""
+    place = vote_place(vote)
+    index = None if held is None else beliefs.find(held, place, "explicit")
+    if held is None or index is None:
+        return None
+    return held.signals[index].votes.get(vote.actor)
+
+
+def rated(state: AgentState, vote: FeedbackApplied, before: float | None) -> AgentState:
     """The state that knows how the voter uses to judge, this vote included."""
-    people = raters.voted(state.raters, vote.actor, target(vote), vote.value)
+    people = raters.voted(state.raters, vote.actor, target(vote), vote.value, before)
     return replace(state, raters=people)
 
 
-def felt(state: AgentState, vote: FeedbackApplied, now: datetime) -> AgentState:
-    """The state in which the voter stands to the companion as after a vote on words."""
+def felt(
+    state: AgentState, vote: FeedbackApplied, now: datetime, before: float | None
+) -> AgentState:
+    """The state in which the voter stands to the companion as after a vote on words.
+
+    `before` is what the voter said earlier. Whoever does not know any more what that
+    moved leaves it as it is.
+    """
     decision_id = vote.decision_id or ""
     stood = state.rapport.get(vote.actor, Rapport())
+    is_full = len(stood.deltas) >= stood.deltas.limit
+    if before is not None and is_full and decision_id not in stood.deltas:
+        return state
     if vote.aspect in _MOVES_RAPPORT:
         stands = rapport.voted(stood, decision_id, vote.value, now)
     elif stood.deltas.get(decision_id):
@@ -122,41 +153,60 @@ def felt(state: AgentState, vote: FeedbackApplied, now: datetime) -> AgentState:
     return replace(state, rapport=state.rapport.set(vote.actor, stands))
 
 
-def counted(
-    state: AgentState,
-    vote: FeedbackApplied,
-    held: Belief,
-    earlier: tuple[Strand, ...],
-    place: int,
-    learning: LearningSettings,
-    now: datetime,
-    *,
-    is_told: bool = False,
-) -> AgentState:
-    """The state that believes of a heuristic what it should after a vote.
-
-    `held` is what is believed of it, `earlier` where earlier votes on the fire count,
-    `is_told` whether the world has shown how the fire went.
-    """
-    key = belief_key(vote.heuristic_id or "", vote.content_hash or "")
-    given = Vote(
+def given(
+    vote: FeedbackApplied, base: float, place: int, *, is_told: bool = False
+) -> Vote:
+    """A vote as evidence; `base` is what the voter used to say until then."""
+    return Vote(
         aspect=vote.aspect,
         fire_id=vote_place(vote),
         actor=vote.actor,
         value=vote.value,
-        base=base(state, vote),
+        base=base,
         place=place,
         is_told=is_told,
     )
+
+
+def counted(
+    state: AgentState,
+    key: str,
+    given: Vote,
+    held: Belief,
+    earlier: tuple[Strand, ...],
+    learning: LearningSettings,
+    now: datetime,
+) -> AgentState:
+    """The state that believes of what stands under `key` what it should after a vote.
+
+    `held` is what is believed of it, `earlier` where earlier votes on the fire count.
+    """
     after = _told(given, given.counted("pair", held, earlier, learning), now)
     if after is not held:
         state = replace(state, beliefs=state.beliefs.set(key, after))
     fitted = state.fits.get(key)
-    if vote.aspect == "condition" or fitted is not None:
+    if given.aspect == "condition" or fitted is not None:
         fitted = fitted or initial_fit(learning)
         fitted = given.counted("fit", fitted, earlier, learning)
         state = replace(state, fits=state.fits.set(key, fitted))
     return state
+
+
+def carried(state: AgentState, vote: FeedbackApplied) -> tuple[str, ...]:
+    """The other contents of the heuristic that hold the vote which this one changes.
+
+    An edit that keeps what was learnt takes its votes along.
+    """
+    id_, known = vote.heuristic_id or "", {*state.beliefs, *state.fits}
+    return tuple(
+        key.rpartition("@")[2]
+        for key in sorted(known - {belief_key(id_, vote.content_hash or "")})
+        if key.rpartition("@")[0] == id_
+        and any(
+            vote_in(held.get(key), vote) is not None
+            for held in (state.beliefs, state.fits)
+        )
+    )
 
 
 def noted(
@@ -164,10 +214,13 @@ def noted(
     state: AgentState,
     vote: FeedbackApplied,
     earlier: tuple[Strand, ...],
+    *,
+    is_kept: bool,
 ) -> AgentState:
     """The state that knows that a decision was judged, and where that counts.
 
-    `before` is what was believed before the vote.
+    `before` is what was believed before the vote; `is_kept` says whether the vote itself
+    is remembered.
     """
     remembered = state.decisions.get(vote.decision_id or "")
     if remembered is None or vote.decision_id is None:
@@ -180,25 +233,28 @@ def noted(
         or (strand in earlier and not _is_found(before, vote, strand))
     )
     judged = replace(remembered, is_judged=True, entries=entries)
+    votes = judged.votes
+    if is_kept and (vote.actor in votes or len(votes) < beliefs.VOTER_LIMIT):
+        judged = replace(judged, votes=votes.set(vote.actor, vote.value))
     return replace(state, decisions=state.decisions.set(vote.decision_id, judged))
 
 
 def earlier(
-    state: AgentState, given: FeedbackGiven | None, vote: FeedbackApplied
+    state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> tuple[Strand, ...]:
     """Where earlier votes on the same decision count."""
     remembered = state.decisions.get(vote.decision_id or "")
     if remembered is not None:
         return remembered.entries
-    return given.about.entries if given is not None and given.about is not None else ()
+    return heard.about.entries if heard is not None and heard.about is not None else ()
 
 
 def is_told(
-    state: AgentState, given: FeedbackGiven | None, vote: FeedbackApplied
+    state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> bool:
     """Whether the world has shown how the fire that is judged went."""
     known = state.decisions.get(vote.decision_id or "")
-    about = known or (given.about if given is not None else None)
+    about = known or (heard.about if heard is not None else None)
     return about is not None and about.outcome in ("success", "fail")
 
 

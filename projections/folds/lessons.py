@@ -17,16 +17,18 @@ from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.sensing import Sensed
 from schemas.settings import MindSettings
 from schemas.state import AgentState, Timer
+from schemas.vectors import Vector
 
 
-def of_event(event: Sensed, domain: str) -> Lesson:
-    """The lesson that an answer to an event would be."""
+def of_event(event: Sensed, domain: str, vector: Vector = b"") -> Lesson:
+    """The lesson that an answer to an event would be; `vector` is of its text."""
     return Lesson(
         domain=domain,
         source=event.source,
         type=event.type,
         text=event.text,
         fields=orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode(),
+        vector=vector,
     )
 
 

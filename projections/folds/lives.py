@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import beliefs, terms
@@ -13,6 +14,7 @@ from schemas.packs import CompiledPack
 from schemas.settings import LearningSettings
 from schemas.state import (
     AgentState,
+    Taught,
 )
 
 
@@ -68,6 +70,46 @@ def revived(belief: Belief, declared: float, learning: LearningSettings) -> Beli
         recent=belief.recent,
         trials=belief.trials + 1,
     )
+
+
+def redeclared(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    taught: Taught,
+) -> AgentState:
+    """The state in which what was learnt counts from what is declared now."""
+    key = belief_key(taught.id, taught.content_hash)
+    known = state.beliefs.get(key)
+    declared = terms.declared(state, packs, taught.id)
+    if known is None or known.declared == declared:
+        return state
+    its = terms.under(learning, terms.of(state, packs, taught.id))
+    known = beliefs.redeclared(known, declared, its)
+    return replace(state, beliefs=state.beliefs.set(key, known))
+
+
+def reread(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    before: LearningSettings,
+    after: LearningSettings,
+) -> AgentState:
+    """The state whose evidence is counted under other settings."""
+    if before == after:
+        return state
+
+    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
+        return Map(
+            {
+                key: relearnt(
+                    believed[key], before, after, terms.of_key(state, packs, key)
+                )
+                for key in sorted(believed)
+            }
+        )
+
+    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
 
 
 def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:

@@ -6,11 +6,13 @@ its agent, which covers the raw input and the raw outputs in order.
 
 from collections.abc import Sequence
 
+from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls, goals, rates
+from projections.folds import clock, controls, goals, lives, rates
 from projections.folds.scene import Scene
+from schemas import aids as aiding
 from schemas import identity
 from schemas.aids import Aids, MissingAidsError
 from schemas.controls import MindStarted, PackLoaded
@@ -44,7 +46,8 @@ def concluded(
     """The state after a group that leaves its agent in the state `agent`."""
     if taken.agent == SHARED_AGENT:
         shared = _shared(state.shared, taken, outputs, aids)
-        return replace(state, position=taken.sequence, shared=shared)
+        agents = _reread(state, shared, aids)
+        return replace(state, position=taken.sequence, shared=shared, agents=agents)
     agent = replace(agent, chain=linked(agent.chain, taken, outputs))
     agents = state.agents.set(taken.agent, agent)
     return replace(state, position=taken.sequence, agents=agents)
@@ -76,6 +79,26 @@ def linked(chain: str, taken: Input, outputs: Sequence[Output]) -> str:
             for output in outputs
         ),
     )
+
+
+def _reread(
+    state: PartitionState, shared: SharedState, aids: Aids
+) -> Map[str, AgentState]:
+    """The agents, with what they learnt counted under settings that changed."""
+    before, after = state.shared.settings, shared.settings
+    if after is None or before is None or after.edition < 2:
+        return state.agents
+    if before.learning == after.learning:
+        return state.agents
+    agents = state.agents
+    for name in sorted(agents):
+        agent = agents[name]
+        packs = aiding.in_force(shared, agent, aids)
+        reread = lives.reread(
+            agent, packs, agent.learning(before), agent.learning(after)
+        )
+        agents = agents.set(name, reread)
+    return agents
 
 
 def _agent(

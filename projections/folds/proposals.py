@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import lives, repertoire, terms
+from projections.folds import lives, repertoire
 from schemas.aids import Aids
 from schemas.controls import ProposalApplied, ProposalReverted
-from schemas.evidence import Belief
 from schemas.learning import ProposalMade, SettingChange
 from schemas.packs import CompiledPack
 from schemas.repertoire import RepertoireChange
@@ -132,21 +131,7 @@ def _going_by(
 ) -> AgentState:
     learning = state.learning(settings)
     state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
-    relearnt = state.learning(settings)
-    if relearnt == learning:
-        return state
-
-    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
-        return Map(
-            {
-                key: lives.relearnt(
-                    believed[key], learning, relearnt, terms.of_key(state, packs, key)
-                )
-                for key in sorted(believed)
-            }
-        )
-
-    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
+    return lives.reread(state, packs, learning, state.learning(settings))
 
 
 def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vector]:

@@ -20,20 +20,25 @@ LEAST_SHARE = 0.25
 Raters = Bounded[str, Rater]
 
 
-def base(raters: Raters, actor: str, target: str) -> float:
-    """What a person uses to say of anything but this target, from -1 to 1."""
+def base(raters: Raters, actor: str, target: str, before: float | None = None) -> float:
+    """What a person uses to say of anything but this target, from -1 to 1.
+
+    `before` is that person's earlier vote on it, as others than the rater remember it.
+    """
     rater = raters.get(actor)
     if rater is None:
         return 0.0
-    earlier = rater.votes.get(target)
+    earlier = _earlier(rater, target, before)
     count = rater.count - (earlier is not None)
     return round6((rater.total - (earlier or 0.0)) / (count + UNKNOWN_VOTES))
 
 
-def voted(raters: Raters, actor: str, target: str, vote: float) -> Raters:
+def voted(
+    raters: Raters, actor: str, target: str, vote: float, before: float | None = None
+) -> Raters:
     """What people use to say, once this person's latest vote on a target is known."""
     rater = raters.get(actor, Rater())
-    earlier = rater.votes.get(target)
+    earlier = _earlier(rater, target, before)
     changed = replace(
         rater,
         count=rater.count + (earlier is None),
@@ -41,6 +46,14 @@ def voted(raters: Raters, actor: str, target: str, vote: float) -> Raters:
         votes=rater.votes.set(target, vote),
     )
     return raters.set(actor, changed)
+
+
+def _earlier(rater: Rater, target: str, before: float | None) -> float | None:
+    """The vote on a target that is in the rater's sum already."""
+    earlier = rater.votes.get(target)
+    # Of what it summed a rater forgets the oldest; of what came before it nothing is in it.
+    has_forgotten = rater.count > len(rater.votes)
+    return before if earlier is None and has_forgotten else earlier
 
 
 def share(vote: float, base_: float) -> float:

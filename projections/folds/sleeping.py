@@ -46,8 +46,13 @@ def decided(
     event: Sensed,
     now: datetime,
     settings: SleepSettings,
+    *,
+    vector: Vector = b"",
 ) -> AgentState:
-    """The state that remembers a decision, and for how long the agent is not idle."""
+    """The state that remembers a decision, and for how long the agent is not idle.
+
+    `vector` is the event's.
+    """
     if settings.auto and state.sleeping is None:
         state = _awake(state, now + timedelta(seconds=settings.idle_s))
     fields = orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode()
@@ -65,6 +70,7 @@ def decided(
         path=message.path,
         said=message.text or "",
         vector=_words(state, packs, message),
+        event_vector=vector,
     )
     return replace(state, moments=(*state.moments, moment)[-settings.events :])
 

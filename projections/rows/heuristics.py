@@ -106,27 +106,22 @@ def beliefs_changed(folded: Folded) -> Iterator[Change]:
     before, after = folded.agent_before.beliefs, folded.agent.beliefs
     if after is before:
         return
-    for heuristic_id, content_hash in _touched(folded.outputs):
-        key = belief_key(heuristic_id, content_hash)
+    for heuristic_id in _touched(folded.outputs):
+        content_hash = content_in_force(folded.agent, folded.packs, heuristic_id)
+        # Evidence on a content that was edited since moves what stands now only if that
+        # took it over.
+        key = belief_key(heuristic_id, content_hash or "")
         held = after.get(key)
-        if held is None or held is before.get(key):
+        if content_hash is None or held is None or held is before.get(key):
             continue
-        # Evidence on a content that was edited since does not move what stands now.
-        if content_in_force(folded.agent, folded.packs, heuristic_id) == content_hash:
-            values = _standing(folded, folded.agent, heuristic_id, content_hash)
-            yield Patch("heuristics", (folded.name, heuristic_id), values)
+        values = _standing(folded, folded.agent, heuristic_id, content_hash)
+        yield Patch("heuristics", (folded.name, heuristic_id), values)
 
 
-def _touched(outputs: tuple[Output, ...]) -> dict[tuple[str, str], None]:
-    """Ids and contents of the heuristics that a group's outputs name, each once."""
-    named = (
-        (
-            getattr(output.message, "heuristic_id", None),
-            getattr(output.message, "content_hash", None),
-        )
-        for output in outputs
-    )
-    return {(id_, content): None for id_, content in named if id_ and content}
+def _touched(outputs: tuple[Output, ...]) -> dict[str, None]:
+    """Ids of the heuristics that a group's outputs name, each once."""
+    named = (getattr(output.message, "heuristic_id", None) for output in outputs)
+    return {id_: None for id_ in named if id_}
 
 
 def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Change]:

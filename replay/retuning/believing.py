@@ -20,6 +20,7 @@ from replay.retuning.facts import (
     Fact,
     Judged,
     Neglected,
+    Redeclared,
     Revived,
     Ruled,
     Seen,
@@ -110,6 +111,8 @@ class Believing:
             case Carried():
                 if fact.key in self.believed:
                     self._set(fact.to, self.believed[fact.key])
+            case Redeclared() if fact.key not in self.believed:
+                pass
             case Termed():
                 self._terms = fact.terms
             case Ruled():
@@ -117,8 +120,11 @@ class Believing:
             case _:
                 self._set(fact.key, self._moved(fact))
 
-    def _moved(self, fact: _Told | Revived) -> Belief:
+    def _moved(self, fact: _Told | Redeclared | Revived) -> Belief:
         match fact:
+            case Redeclared():
+                held = self._held(fact.key, fact.declared)
+                return beliefs.redeclared(held, fact.declared, self._judging(fact.key))
             case Shown():
                 held = self._held(fact.key, fact.declared)
                 return beliefs.fired(held, _SOME_TIME)
@@ -136,7 +142,12 @@ class Believing:
     def _seen(self, fact: Seen) -> Belief:
         held = self._held(fact.key, fact.declared)
         return beliefs.observed(
-            held, fact.fire_id, fact.success, fact.sequence, self._judging(fact.key)
+            held,
+            fact.fire_id,
+            fact.success,
+            fact.sequence,
+            self._judging(fact.key),
+            fact.is_second,
         )
 
     def _judged(self, fact: Judged) -> Belief:
@@ -148,6 +159,7 @@ class Believing:
             value=fact.value,
             base=fact.base,
             place=fact.sequence,
+            is_told=fact.is_told,
         )
         return given.counted("pair", held, fact.earlier, self._judging(fact.key))
 
@@ -256,5 +268,5 @@ def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> 
             points.append(Point(fact.sequence, confidence))
 
 
-def _key(fact: _Told | Carried | Revived) -> str:
+def _key(fact: _Told | Carried | Redeclared | Revived) -> str:
     return fact.to if isinstance(fact, Carried) else fact.key

@@ -37,6 +37,8 @@ class Seen:
     declared: float
     fire_id: str
     success: bool
+    is_second: bool = False
+    """Whether people's votes on the fire are settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Judged:
     """What the actor used to say until then."""
     earlier: tuple[Strand, ...] = ()
     """Where earlier votes on the fire count."""
+    is_told: bool = False
+    """Whether the world had shown how the fire went."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,15 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
+class Redeclared:
+    """A heuristic was taught again, and what was learnt of it counts from there."""
+
+    sequence: int
+    key: str
+    declared: float
+
+
+@dataclass(frozen=True, slots=True)
 class Revived:
     """A heuristic that had frozen of itself was given a new trial."""
 
@@ -115,7 +128,16 @@ class Ruled:
 
 
 Fact: TypeAlias = (
-    Agreed | Shown | Seen | Judged | Neglected | Carried | Revived | Termed | Ruled
+    Agreed
+    | Shown
+    | Seen
+    | Judged
+    | Neglected
+    | Carried
+    | Redeclared
+    | Revived
+    | Termed
+    | Ruled
 )
 
 

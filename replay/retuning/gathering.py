@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
-from projections.folds import beliefs, terms
+from projections.folds import beliefs, judging, terms
 from projections.folds.controls import content_in_force
 from projections.folds.heuristics import find
 from projections.folds.terms import Terms
@@ -22,6 +22,7 @@ from replay.retuning.facts import (
     Evidence,
     Fact,
     Neglected,
+    Redeclared,
     Revived,
     Ruled,
     Seen,
@@ -32,7 +33,7 @@ from replay.retuning.voting import Voting
 from replay.sources import Recording
 from replay.standing import CHANGE_TOKENS, Standing, brought
 from replay.views import DecidedView
-from schemas.controls import HeuristicEdited, HeuristicFrozen
+from schemas.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Input
 from schemas.evidence import Belief, belief_key
@@ -190,9 +191,10 @@ class _Reader:
                 self._learn(input_, Shown(sequence, key, declared, output.id))
             case OutcomeObserved(outcome=("success" | "fail") as outcome):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
-                success = outcome == "success"
-                self._outcomes.setdefault(message.fire_id, float(success))
-                fact = Seen(sequence, key, declared, message.fire_id, success)
+                success, fire_id = outcome == "success", message.fire_id
+                self._outcomes.setdefault(fire_id, float(success))
+                is_second = self._is_voted(key, message)
+                fact = Seen(sequence, key, declared, fire_id, success, is_second)
                 if not self._is_settled(message):
                     self._learn(input_, fact)
             case AdviceIgnored():
@@ -211,13 +213,46 @@ class _Reader:
                 pass
 
     def _vote(self, input_: Record, vote: FeedbackApplied) -> None:
-        before, fact = self._believing.believed, None
+        was, fact, earlier = self._believing.believed, None, None
+        given = read_input(input_).message
+        key, declared = self._about(vote.heuristic_id or "", vote.content_hash or "")
+        is_kept = self._standing.settings.edition >= 2
+        if is_kept:
+            earlier = self._voting.before(vote, given, was.get(key))
         if vote.heuristic_id is not None and vote.content_hash is not None:
-            key, declared = self._about(vote.heuristic_id, vote.content_hash)
-            given = read_input(input_).message
-            fact = self._voting.judged(input_.sequence, key, declared, vote, given)
+            fact = self._voting.judged(
+                input_.sequence,
+                key,
+                declared,
+                vote,
+                given,
+                earlier,
+                is_told=vote.fire_id in self._outcomes,
+            )
             self._learn(input_, fact)
-        self._voting.take(fact, vote, before, self._believing.believed)
+            for other in self._carried(key, vote) if is_kept else ():
+                self._learn(input_, replace(fact, key=other))
+        self._voting.take(fact, vote, was, self._believing.believed, earlier)
+
+    def _carried(self, key: str, vote: FeedbackApplied) -> list[str]:
+        """Which other contents hold the vote that this one changes."""
+        believed = self._believing.believed
+        return [
+            other
+            for other in sorted(believed)
+            if other != key
+            and other.rpartition("@")[0] == vote.heuristic_id
+            and judging.vote_in(believed[other], vote) is not None
+        ]
+
+    def _is_voted(self, key: str, seen: OutcomeObserved) -> bool:
+        """Whether people's votes on the fire are settled, and can change no more."""
+        held = self._believing.believed.get(key)
+        is_found = (
+            held is not None
+            and beliefs.find(held, seen.fire_id, "explicit") is not None
+        )
+        return not is_found and self._voting.is_voted(seen.decision_id)
 
     def _is_settled(self, seen: OutcomeObserved) -> bool:
         """Whether a fire's silence was counted, for good."""
@@ -236,9 +271,12 @@ class _Reader:
         self._standing = standing.after(taken, outputs)
         self._carry(taken, standing)
         if self._learning != learning:
-            is_shared = taken.agent == SHARED_AGENT
-            ruled = Ruled(taken.sequence, self._learning, is_recounted=not is_shared)
+            # The first edition lets shared settings count for what comes later alone.
+            is_own = taken.agent != SHARED_AGENT
+            is_recounted = is_own or self._standing.settings.edition >= 2
+            ruled = Ruled(taken.sequence, self._learning, is_recounted=is_recounted)
             self._learn(group.input, ruled)
+        self._redeclare(taken)
         self._revive(taken, standing)
         self._is_changed, self._changed_by = True, taken.sequence
 
@@ -253,6 +291,16 @@ class _Reader:
         key = belief_key(old.id, old.content_hash)
         to = belief_key(new.id, new.content_hash)
         self._learn(taken.record, Carried(taken.sequence, key, to))
+
+    def _redeclare(self, taken: Input) -> None:
+        """What is taught again with another confidence counts from that."""
+        message, standing = taken.message, self._standing
+        if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
+            return
+        taught = find(standing.agent, message.heuristic_id)
+        if taught is not None:
+            key, declared = self._about(taught.id, taught.content_hash)
+            self._learn(taken.record, Redeclared(taken.sequence, key, declared))
 
     def _revive(self, taken: Input, before: Standing) -> None:
         """Whoever is released, and was frozen by what was believed, begins anew."""

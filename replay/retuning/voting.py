@@ -17,6 +17,8 @@ from schemas.state import (
     AgentState,
 )
 
+_ENDS = ("success", "fail")
+
 
 class Voting:
     """The votes until now."""
@@ -27,6 +29,7 @@ class Voting:
         self._raters = start.raters
         self._entered: dict[str, bool] = {}
         self._said: dict[str, dict[str, float]] = {}
+        self._given: dict[tuple[str, str], float] = {}
 
     def judged(
         self,
@@ -35,8 +38,18 @@ class Voting:
         declared: float,
         vote: FeedbackApplied,
         given: InputMessage | Unreadable | NotBuilt,
+        before: float | None = None,
+        *,
+        is_told: bool = False,
     ) -> Judged:
-        """A vote on a heuristic as a fact."""
+        """A vote on a heuristic as a fact; `before` is what was said of it earlier.
+
+        `is_told` says that this recording showed how the fire went before.
+        """
+        remembered = self._start.decisions.get(vote.decision_id or "")
+        about = given.about if isinstance(given, FeedbackGiven) else None
+        known = remembered or about
+        is_told = is_told or (known is not None and known.outcome in _ENDS)
         return Judged(
             sequence=sequence,
             key=key,
@@ -45,9 +58,26 @@ class Voting:
             actor=vote.actor,
             value=vote.value,
             aspect=vote.aspect,
-            base=raters.base(self._raters, vote.actor, judging.target(vote)),
+            base=raters.base(self._raters, vote.actor, judging.target(vote), before),
             earlier=self._earlier(vote, given),
+            is_told=is_told,
         )
+
+    def before(
+        self,
+        vote: FeedbackApplied,
+        given: InputMessage | Unreadable | NotBuilt,
+        held: Belief | None,
+    ) -> float | None:
+        """What the same person said of the same before, as the mind remembers it."""
+        if vote.decision_id is None:
+            return judging.vote_in(held, vote)
+        if isinstance(given, FeedbackGiven) and given.about is not None:
+            return given.about.vote
+        place = vote.decision_id, vote.actor
+        remembered = self._start.decisions.get(vote.decision_id)
+        earlier = remembered.votes.get(vote.actor) if remembered is not None else None
+        return self._given.get(place, earlier)
 
     def take(
         self,
@@ -55,10 +85,18 @@ class Voting:
         vote: FeedbackApplied,
         before: Map[str, Belief],
         after: Map[str, Belief],
+        earlier: float | None = None,
     ) -> None:
-        """Know of a vote, `fact` if it was on a heuristic, that changed what is believed."""
+        """Know of a vote, `fact` if it was on a heuristic, that changed what is believed.
+
+        `earlier` is what the same person said of the same before.
+        """
         target = judging.target(vote)
-        self._raters = raters.voted(self._raters, vote.actor, target, vote.value)
+        self._raters = raters.voted(
+            self._raters, vote.actor, target, vote.value, earlier
+        )
+        if vote.decision_id is not None:
+            self._given[vote.decision_id, vote.actor] = vote.value
         if fact is None or vote.decision_id is None:
             return
         was_settled = "pair" in fact.earlier and not _is_found(before, fact)
@@ -68,6 +106,12 @@ class Voting:
             said.pop(vote.actor, None)
             if judging.STRANDS[vote.aspect] == "pair":
                 said[vote.actor] = vote.value
+
+    def is_voted(self, decision_id: str) -> bool:
+        """Whether votes on a decision count for the heuristic that answered."""
+        remembered = self._start.decisions.get(decision_id)
+        entered = remembered is not None and "pair" in remembered.entries
+        return self._entered.get(decision_id, entered)
 
     def happened(self) -> dict[str, float]:
         """How each fire that people judged came out by their latest votes, 0 to 1."""

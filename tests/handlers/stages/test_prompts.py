@@ -105,6 +105,25 @@ def test_no_more_than_so_many_are_shown(maximum: int) -> None:
     assert one(turn, ModelAsked).prompt.count("- when ") == maximum
 
 
+def test_the_surer_of_two_near_ties_is_shown() -> None:
+    """What is shown is what would be tried first, by the same order."""
+    words = " ".join(f"word{n}" for n in range(40))
+    near = heuristic("near", words, "Drink.", confidence=0.3)
+    surer = heuristic("surer", f"{words} today", "Eat.", confidence=0.5)
+    shown = {
+        maximum: said(
+            Life(pack(near, surer), model=MODEL, max_candidates=maximum).sense(words),
+            HeuristicFired,
+        )
+        for maximum in (1, 2)
+    }
+
+    (one_shown,) = shown[1]
+    assert one_shown.confidence == 0.5
+    assert 0.95 < one_shown.similarity < 1.0
+    assert len(shown[2]) == 2
+
+
 def test_ineligible_candidates_are_not_shown() -> None:
     """What cannot be right is not suggested to the model either."""
     turn = asking(heuristic("no", "health low", "Drink.", when="health > 3"))

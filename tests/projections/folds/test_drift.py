@@ -89,6 +89,31 @@ def test_a_vote_does_not_hide_how_a_fire_went() -> None:
     assert (raised.fires, raised.successes) == (10, 0)
 
 
+def test_an_interval_of_the_rate_alone_would_alarm_in_most_sound_lives() -> None:
+    """The predictive one allows for the chance of twenty fires, too."""
+    learning = LearningSettings()
+    predictive = credible = 0
+    for seed in range(20):
+        random, ends = Random(seed), []
+        alarms: set[str] = set()
+        for _ in range(150):
+            ends.append(random.random() < 0.7)
+            if len(ends) < 40 or len(ends) % 3:
+                continue
+            before = 1 + sum(ends[:-20]), 1 + ends[:-20].count(False)
+            low, high = interval(*before, 20, learning.drift_level)
+            alarms |= set() if low <= sum(ends[-20:]) <= high else {"predictive"}
+            # Of very many fires only what is not known of the rate is left.
+            low, high = interval(*before, 2_000, learning.drift_level)
+            inside = low <= 100 * sum(ends[-20:]) <= high
+            alarms |= set() if inside else {"credible"}
+        predictive += "predictive" in alarms
+        credible += "credible" in alarms
+
+    assert predictive <= 2
+    assert credible >= 12
+
+
 def test_a_steady_life_seldom_alarms_and_a_drop_nearly_always() -> None:
     """Over sixty lives of 150 fires at .7, and then forty at .2."""
     learning = LearningSettings()

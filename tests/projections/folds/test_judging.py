@@ -146,8 +146,8 @@ def test_nobody_remembers_what_was_never_decided() -> None:
     vote = FeedbackApplied(**about, actor="ana", value=1.0, aspect="condition")
 
     assert fires.ignored(STRANGER, ignored) == STRANGER
-    assert judging.noted(STRANGER, STRANGER, vote, ()) == STRANGER
-    assert judging.felt(STRANGER, vote, factories.NOON) == STRANGER
+    assert judging.noted(STRANGER, STRANGER, vote, (), is_kept=True) == STRANGER
+    assert judging.felt(STRANGER, vote, factories.NOON, None) == STRANGER
     assert judging.earlier(STRANGER, None, vote) == ()
     assert judging.fit(STRANGER, "h", "c") == 1.0
 
