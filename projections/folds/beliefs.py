@@ -7,17 +7,15 @@ Beta-Binomial (1 + successes) / (2 + fires). Forgetting gamma pulls what was lea
 toward the prior before each signal; gamma = 1 forgets nothing.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
-from math import inf
 
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import raters, recency
+from projections.folds import counting, recency
 from schemas.evidence import Belief, Signal, SignalKind
-from schemas.numbers import clamp, round6, total
+from schemas.numbers import round6, total
 from schemas.reasons import Lifecycle
 from schemas.recency import NEVER
 from schemas.settings import LearningSettings
@@ -28,11 +26,6 @@ SIGNAL_LIMIT = 512
 VOTER_LIMIT = 1_000
 """How many people's votes on one fire count."""
 
-_DECLARED = (0.05, 0.95)
-_STRENGTH = {"implicit": 3, "explicit": 2, "ignored": 1, "endorsement": 0}
-"""Which of a fire's signals says how it went."""
-_JUDGEMENTS: tuple[SignalKind, ...] = ("implicit", "explicit")
-"""Which signals say how one fire went."""
 _NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
 
 
@@ -43,7 +36,7 @@ def initial(declared: float, learning: LearningSettings) -> Belief:
 
 @lru_cache(maxsize=1024)
 def _initial(declared: float, kappa: float) -> Belief:
-    alpha, beta = _prior(declared, kappa)
+    alpha, beta = counting.prior_counts(declared, kappa)
     return Belief(
         declared=declared,
         confidence=round6(alpha / (alpha + beta)),
@@ -214,7 +207,10 @@ def relearnt(
 
 def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
     """The belief by the same evidence from another declared confidence on."""
-    was, now = (_prior(each, learning.kappa) for each in (belief.declared, declared))
+    was, now = (
+        counting.prior_counts(each, learning.kappa)
+        for each in (belief.declared, declared)
+    )
     # Forgetting pulls toward the prior, so that evidence counts from either the same.
     moved = replace(
         belief,
@@ -234,66 +230,6 @@ def lifecycle(
     return "deprecated" if belief.confidence < learning.deprecated_below else "active"
 
 
-def confidence(
-    alpha: float,
-    beta: float,
-    prior: tuple[float, float],
-    signals: Iterable[Signal],
-    learning: LearningSettings,
-    approvals: int = 0,
-) -> tuple[float, float]:
-    """The pseudo-counts after `signals`, starting from `alpha` and `beta`.
-
-    `approvals` is how many there were before these; more of them may count for less.
-    What models' agreement adds is `endorsement`'s to say.
-    """
-    judged: set[str] = set()
-    for signal in signals:
-        if learning.first_signal and signal.kind in _JUDGEMENTS:
-            if signal.is_second or signal.fire_id in judged:
-                continue
-            judged.add(signal.fire_id)
-        weight, value = _counted(signal, learning)
-        if is_approval(signal):
-            weight /= 1.0 + learning.repeat_decay * approvals
-            approvals += 1
-        alpha = prior[0] + learning.gamma * (alpha - prior[0]) + weight * value
-        beta = prior[1] + learning.gamma * (beta - prior[1])
-        beta += weight * (1.0 - value)
-    return alpha, beta
-
-
-def endorsement(
-    endorsed: float,
-    prior: tuple[float, float],
-    signals: Iterable[Signal],
-    learning: LearningSettings,
-) -> float:
-    """What of the successes models' agreement adds after `signals`, from `endorsed` on.
-
-    It never exceeds what lifts the prior alone to the cap. So without a word of people
-    or the world a confidence stays there; what they add comes on top.
-    """
-    room = _room(prior, learning.endorsement_cap)
-    endorsed = min(room, endorsed)
-    for signal in signals:
-        endorsed *= learning.gamma
-        if signal.kind == "endorsement":
-            weight = learning.weights.endorsement * signal.similarity
-            endorsed = min(room, endorsed + weight)
-    return endorsed
-
-
-def is_approval(signal: Signal) -> bool:
-    """Whether a signal is that people, on the whole, approved."""
-    return signal.kind == "explicit" and signal.value > 0.5
-
-
-def is_stronger(one: Signal, other: Signal) -> bool:
-    """Whether of two signals on one fire the first says how it went."""
-    return _STRENGTH[one.kind] > _STRENGTH[other.kind]
-
-
 def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> Belief:
     belief = replace(belief, signals=(*belief.signals, signal))
     if len(belief.signals) > SIGNAL_LIMIT:
@@ -303,8 +239,8 @@ def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> 
 
 def _settled(belief: Belief, learning: LearningSettings) -> Belief:
     oldest, rest = belief.signals[:1], belief.signals[1:]
-    prior = _prior(belief.declared, learning.kappa)
-    alpha, beta = confidence(
+    prior = counting.prior_counts(belief.declared, learning.kappa)
+    alpha, beta = counting.confidence(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
@@ -319,20 +255,22 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
         belief,
         settled_alpha=alpha,
         settled_beta=beta,
-        settled_endorsed=endorsement(belief.settled_endorsed, prior, oldest, learning),
+        settled_endorsed=counting.endorsement(
+            belief.settled_endorsed, prior, oldest, learning
+        ),
         signals=tuple(
             replace(each, is_second=True) if each.fire_id == fire_id else each
             for each in rest
         ),
-        settled_successes=belief.settled_successes + _successes(of_fire),
-        settled_approvals=belief.settled_approvals + is_approval(oldest[0]),
+        settled_successes=belief.settled_successes + counting.successes(of_fire),
+        settled_approvals=belief.settled_approvals + counting.is_approval(oldest[0]),
     )
 
 
 def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
     """The pseudo-counts behind a belief, not rounded: prior and all its evidence."""
-    prior = _prior(belief.declared, learning.kappa)
-    alpha, beta = confidence(
+    prior = counting.prior_counts(belief.declared, learning.kappa)
+    alpha, beta = counting.confidence(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
@@ -340,7 +278,9 @@ def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
         learning,
         belief.settled_approvals,
     )
-    added = endorsement(belief.settled_endorsed, prior, belief.signals, learning)
+    added = counting.endorsement(
+        belief.settled_endorsed, prior, belief.signals, learning
+    )
     return alpha + added, beta
 
 
@@ -351,57 +291,8 @@ def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
         confidence=round6(alpha / (alpha + beta)),
         alpha=round6(alpha),
         beta=round6(beta),
-        success_count=belief.settled_successes + _successes(belief.signals),
+        success_count=belief.settled_successes + counting.successes(belief.signals),
     )
-
-
-def _successes(signals: tuple[Signal, ...]) -> int:
-    """How many fires went well, going by the stronger of each fire's signals."""
-    stronger: dict[str, Signal] = {}
-    for signal in signals:
-        if signal.kind == "endorsement" or signal.is_second:
-            continue
-        held = stronger.get(signal.fire_id)
-        if held is None or is_stronger(signal, held):
-            stronger[signal.fire_id] = signal
-    return sum(1 for signal in stronger.values() if signal.value > 0.5)
-
-
-def _prior(declared: float, kappa: float) -> tuple[float, float]:
-    c = clamp(declared, *_DECLARED)
-    return kappa * c, kappa * (1.0 - c)
-
-
-def _room(prior: tuple[float, float], cap: float) -> float:
-    """What may be added to the prior's successes until its mean is the cap."""
-    if cap >= 1.0:
-        return inf
-    return max(0.0, (cap * (prior[0] + prior[1]) - prior[0]) / (1.0 - cap))
-
-
-def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
-    """The weight and the value that a signal counts with."""
-    weights = learning.weights
-    if signal.kind == "implicit":
-        return weights.outcome, signal.value
-    if signal.kind == "ignored":
-        return weights.ignored, signal.value
-    if signal.kind == "endorsement":
-        return 0.0, signal.value
-    if learning.calibrate_raters and signal.bases:
-        return _calibrated(signal, weights.explicit)
-    return weights.explicit, signal.value
-
-
-def _calibrated(signal: Signal, weight: float) -> tuple[float, float]:
-    """Votes with what somebody always says counting for less."""
-    total = mean = 0.0
-    for actor in sorted(signal.votes):
-        vote = signal.votes[actor]
-        share = raters.share(vote, signal.bases.get(actor, 0.0))
-        total += share
-        mean += share * (vote + 1.0) / 2.0
-    return weight * total / len(signal.votes), mean / total
 
 
 def _changed(

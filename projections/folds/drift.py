@@ -12,7 +12,7 @@ products and quotients alone, so it is exact everywhere.
 from dataclasses import dataclass
 from itertools import accumulate
 
-from projections.folds import beliefs
+from projections.folds import beliefs, counting
 from schemas.evidence import Belief, Signal
 from schemas.numbers import round6, total
 from schemas.settings import LearningSettings
@@ -44,7 +44,7 @@ def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
     began = min(each.place for each in latest)
     before = [each for each in belief.signals if each.place < began]
     start = beliefs.initial(belief.declared, learning)
-    alpha, beta = beliefs.confidence(
+    alpha, beta = counting.confidence(
         belief.settled_alpha,
         belief.settled_beta,
         (start.settled_alpha, start.settled_beta),
@@ -92,6 +92,6 @@ def _ends(signals: tuple[Signal, ...]) -> list[Signal]:
     for signal in signals:
         if signal.kind != "endorsement":
             held = told.get(signal.fire_id)
-            if held is None or beliefs.is_stronger(signal, held):
+            if held is None or counting.is_stronger(signal, held):
                 told[signal.fire_id] = signal
     return sorted(told.values(), key=lambda each: each.place)

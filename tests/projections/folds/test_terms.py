@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from immutables import Map
 from pydantic import ValidationError
 
-from projections.folds import beliefs, lives, terms
+from projections.folds import beliefs, counting, lives, terms
 from projections.folds.terms import FREE, Terms
 from schemas.constraints import Constraints, within
 from schemas.evidence import Belief, Prior
@@ -85,7 +85,7 @@ def test_repeated_approvals_count_for_less(said: list[Said], k: float) -> None:
     plain = told(said, LearningSettings())
     held = told(said, LearningSettings(repeat_decay=k))
 
-    approved = sum(1 for each in plain.signals if beliefs.is_approval(each))
+    approved = sum(1 for each in plain.signals if counting.is_approval(each))
     less = sum(0.8 * (1.0 - 1.0 / (1.0 + k * n)) for n in range(approved))
     assert plain.alpha - held.alpha == pytest.approx(less, abs=1e-5)
     assert plain.beta == held.beta
