@@ -9,13 +9,14 @@ from projections.folds import raters
 from schemas.bounded import Bounded
 from schemas.controls import HeuristicEdited, HeuristicSeeded
 from schemas.feedback import FeedbackGiven
+from schemas.learning import Endorsed
 from schemas.raters import Rater
 from schemas.settings import SEED_LEARNING, LearningSettings, LearningWeights
 from schemas.state import STRANGER, Rapport
 from schemas.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, decision_id
+from tests.life import Life, decision_id, said
 
 THREAT = {"threat": 0.9}
 GARDEN = pack(heuristic("low", "health low", "Drink.", confidence=0.5))
@@ -216,3 +217,32 @@ def test_an_event_without_a_vector_carries_a_flag(
     assert life.decide("health low", salience=THREAT).flags == flags
     life.vectorless = False
     assert life.decide("health low", salience=THREAT).flags == ()
+
+
+@pytest.mark.parametrize(
+    ("edition", "event", "fields", "endorsed"),
+    [
+        (2, "health low", {"health": 2}, True),
+        (2, "health low", {"health": 7}, False),
+        (2, "a cow stands near", {"health": 2}, False),
+        (1, "health low", {"health": 7}, True),
+        (1, "a cow stands near", {"health": 2}, True),
+    ],
+)
+def test_only_what_would_have_answered_is_endorsed(
+    edition: int, event: str, fields: dict[str, int], endorsed: bool
+) -> None:
+    """Condition and `when` hold of the event; the first edition asked for neither."""
+    low = pack(heuristic("low", "health low", "Drink now.", 0.3, when="health <= 3"))
+    life = Life(
+        low,
+        model=factories.MODEL,
+        relevance=0.0,
+        withhold=1.0,
+        endorsement=True,
+        edition=edition,
+    )
+
+    turn = life.answer_model(life.sense(event, fields=fields), "Drink now.")
+
+    assert bool(said(turn, Endorsed)) is endorsed

@@ -127,30 +127,6 @@ def test_an_answer_that_says_the_same_endorses() -> None:
     assert held(life, low).confidence == pytest.approx(confidence, abs=2e-6)
 
 
-@pytest.mark.parametrize(
-    ("edition", "event", "fields", "endorsed"),
-    [
-        (2, CONDITION, {"health": 2}, True),
-        (2, CONDITION, {"health": 7}, False),
-        (2, "a cow stands in the grass to the east", {"health": 2}, False),
-        (1, CONDITION, {"health": 7}, True),
-        (1, "a cow stands in the grass to the east", {"health": 2}, True),
-    ],
-)
-def test_only_what_would_have_answered_is_endorsed(
-    edition: int, event: str, fields: dict[str, int], endorsed: bool
-) -> None:
-    """Condition and `when` hold of the event; the first edition asked for neither."""
-    low = compiled(
-        pack(heuristic("low", CONDITION, ADVICE, 0.3, when="health <= 3")).pack
-    )
-    life = RealLife(low, edition=edition)
-
-    turn = life.said_by_model(PARAPHRASE, event, fields=fields)
-
-    assert bool(said(turn, Endorsed)) is endorsed
-
-
 def test_endorsements_lift_to_the_cap_and_a_person_lifts_over_the_threshold() -> None:
     """From .3 to .65 by models alone; one thumbs-up then passes .7 with no edit."""
     low = known()
