@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from echoic.errors import DEBUG, SettingsError
-from echoic.options import OPTIONS, Option, Value, default_data
+from echoic.option import Option, Value, default_data
+from echoic.options import OPTIONS
 
 if TYPE_CHECKING:
     from schemas.settings import (

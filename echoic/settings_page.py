@@ -1,6 +1,7 @@
 """The page of all settings, made from the options themselves."""
 
-from echoic.options import OPTIONS, Option
+from echoic.option import Option
+from echoic.options import OPTIONS
 
 _INTRODUCTION = """\
 # Settings
