@@ -28,7 +28,7 @@ from schemas.writing import write_input
 from streams.accounts import Credentials
 from streams.append import JetStreamWriter
 from streams.connection import connect
-from streams.migrate import migrate
+from streams.migrate import migrate, open_intake
 from streams.order import answer
 from streams.read import JetStreamReader
 from streams.server import EmbeddedServer, embedded_server
@@ -58,6 +58,7 @@ async def rig() -> AsyncIterator[Rig]:
             client = await server.connect("bench")
             try:
                 epoch = await migrate(client)
+                await open_intake(client)
                 log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
                 yield Rig(server, client, log, writer)
             finally:

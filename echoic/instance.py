@@ -45,7 +45,7 @@ from streams.accounts import Credentials
 from streams.checkpoints import JetStreamCheckpoints
 from streams.connection import connected
 from streams.consumers import prepare_consumers
-from streams.migrate import migrate
+from streams.migrate import close_intake, migrate, open_intake
 
 SPOOL = "traces.otlp.jsonl"
 
@@ -127,6 +127,9 @@ async def instance(
         credentials, database_url = servers.credentials, servers.database_url
         client = await stack.enter_async_context(connected(credentials, "echoic"))
         log = LiveLog(client, await migrate(client))
+        if settings.nats_url is None:
+            # Another's broker may serve other workers, who must not wait for this one.
+            await close_intake(client)
         await prepare_consumers(client)
         tasks = Tasks()
         stack.push_async_callback(tasks.stop)
@@ -148,11 +151,7 @@ async def instance(
         )
         tasks.start("worker", worker.run())
         tasks.start("strays", readmit(log, log))
-        serving = Serving(worker.knowing, client, log, made_by, library)
-        services = Services(
-            log, log, serving.state, serving.heuristics, serving.process
-        )
-        await _handlers(stack, settings, credentials, client, log, services)
+        await _effects(stack, settings, credentials, client, log)
         if database_url is not None:
             job = Job(
                 credentials=credentials,
@@ -162,6 +161,10 @@ async def instance(
             tasks.start("projector", keep_up(job, notify))
         await tasks.beside(worker.ready.wait())
         await tasks.beside(packs_in_force.load_all(log, packs))
+        # No event and no call may come before the settings and packs that it is for.
+        await open_intake(client)
+        serving = Serving(worker.knowing, client, log, made_by, library)
+        await _services(stack, credentials, log, serving)
         yield Instance(
             settings=settings,
             credentials=credentials,
@@ -210,15 +213,25 @@ def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer
     return tracer
 
 
-async def _handlers(
+async def _services(
+    stack: AsyncExitStack, credentials: Credentials, log: LiveLog, serving: Serving
+) -> None:
+    """Serve who calls, from now on."""
+    services = Services(log, log, serving.state, serving.heuristics, serving.process)
+    broker = faststream_broker(credentials)
+    subscribe(broker, services)
+    stack.push_async_callback(stop, broker)
+    await start(broker)
+
+
+async def _effects(
     stack: AsyncExitStack,
     settings: Settings,
     credentials: Credentials,
     client: Client,
     log: LiveLog,
-    services: Services,
 ) -> None:
-    """Perform what the mind asks for and serve who calls, by FastStream's subscribers."""
+    """Perform what the mind asks for, by FastStream's subscribers."""
     model = (
         LiteLLM(settings.model_api_base, settings.model_api_key)
         if settings.model_name
@@ -228,7 +241,6 @@ async def _handlers(
     performer = Performer(log=log, writer=log, outlet=client, model=model)
     effects = Effects(performer)
     effects.subscribe(broker)
-    subscribe(broker, services)
     stack.push_async_callback(stop, broker)
     await start(broker)
     # Ends before the broker does: unfinished asks go back over its connection.

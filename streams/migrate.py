@@ -1,6 +1,8 @@
 """The one place that creates streams: make what is missing, and refuse what differs.
 
 Nothing that exists is ever changed here: a stream that differs is a decision for a person.
+The one exception is the intake: whether `LOG` takes what sensors send, which is closed when
+the log is made and opened once the mind knows its settings.
 """
 
 from typing import Any
@@ -19,6 +21,10 @@ from streams.topology import (
     differences,
 )
 
+_CLOSED = (
+    f"{LOG.name} takes nothing from {LOG.sourced_from}: an instance is starting, or its"
+    " start failed; what sensors send waits until one has started (`echoic up`)"
+)
 _STREAM_NOT_FOUND = 10059
 _NAME_IN_USE = 10058
 
@@ -26,16 +32,37 @@ _NAME_IN_USE = 10058
 async def migrate(client: Client, replicas: int = 1) -> UUID:
     """Create the streams that are missing, check all of them, and return the log's epoch.
 
+    A log that is made here takes nothing from sensors until `open_intake`.
+
     Raises:
         TopologyDrift: a stream exists with another configuration; all fields are named.
     """
     for spec in STREAMS:
         if await _live(client, spec) is None:
             await _create(client, spec, replicas)
-    return await check(client)
+    return await check(client, may_be_closed=True)
 
 
-async def check(client: Client) -> UUID:
+async def open_intake(client: Client) -> None:
+    """Let `LOG` take what sensors send, from where it left off."""
+    await _set_sources(client, configuration(LOG)["sources"])
+
+
+async def close_intake(client: Client) -> None:
+    """Let what sensors send wait in `IN`; none of it is lost or comes twice by that."""
+    await _set_sources(client, None)
+
+
+async def _set_sources(client: Client, sources: object) -> None:
+    live = await _live(client, LOG)
+    if live is None:
+        raise TopologyDrift(_explain([f"stream {LOG.name!r} does not exist"]))
+    if bool(live.get("sources")) != bool(sources):
+        changed = {**live, "sources": sources}
+        await insist(client, f"$JS.API.STREAM.UPDATE.{LOG.name}", changed)
+
+
+async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
     """Compare every live stream with what it must be, and return the log's epoch.
 
     Raises:
@@ -49,6 +76,10 @@ async def check(client: Client) -> UUID:
             problems.append(f"stream {spec.name!r} does not exist: run the migration")
             continue
         for field, found, expected in differences(configuration(spec), live):
+            if field == "sources" and not found:
+                if not may_be_closed:
+                    problems.append(_CLOSED)
+                continue
             problems.append(f"{spec.name}.{field} is {found!r}, expected {expected!r}")
         if spec.has_epoch:
             epoch = _epoch(live)
@@ -83,7 +114,7 @@ async def _live(client: Client, spec: StreamSpec) -> dict[str, Any] | None:
 
 
 async def _create(client: Client, spec: StreamSpec, replicas: int) -> None:
-    config = configuration(spec, replicas)
+    config = configuration(spec, replicas) | {"sources": None}
     if spec.has_epoch:
         config["metadata"] = {EPOCH_KEY: str(uuid4())}
     try:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from nats.aio.client import Client
 
 from streams.append import JetStreamWriter
-from streams.migrate import migrate
+from streams.migrate import migrate, open_intake
 from streams.read import JetStreamReader
 from streams.server import EmbeddedServer, embedded_server
 
@@ -45,6 +45,7 @@ async def opened(server: EmbeddedServer) -> AsyncIterator[Broker]:
     client = await server.connect("tests")
     try:
         epoch = await migrate(client)
+        await open_intake(client)
         reader = JetStreamReader(client, epoch)
         yield Broker(server, client, reader, JetStreamWriter(client))
     finally:

@@ -30,6 +30,7 @@ from streams.audit import Audit, audit
 from streams.checkpoints import JetStreamCheckpoints
 from streams.consumers import CONSUMERS
 from streams.errors import LogUnavailable
+from streams.migrate import close_intake
 from streams.order import groups
 from streams.topology import LOG
 from tests.crash.worker_process import SETTINGS, serve_for_ever, serving
@@ -50,8 +51,9 @@ FORKS.set_forkserver_preload(["tests.crash.worker_process"])
 
 @pytest.fixture
 async def broker() -> AsyncIterator[Broker]:
-    """A real server with an empty log."""
+    """A real server with an empty log, which takes nothing from sensors yet."""
     async with fresh_broker() as running:
+        await close_intake(running.client)
         yield running
 
 
@@ -71,7 +73,7 @@ async def test_a_worker_that_is_killed_goes_on(
     await publish(broker.writer, beginnings())
     for burst in range(KILLS):
         async with worker_process(broker) as process:
-            publishing = asyncio.create_task(publish(broker.writer, events(burst)))
+            publishing = asyncio.create_task(send(broker, events(burst)))
             await some_outputs(broker, moments.randint(1, 2 * BURST))
             await asyncio.sleep(moments.uniform(0, 0.01))
             assert process.is_alive()
@@ -140,6 +142,15 @@ def events(burst: int) -> list[Wire]:
         )
         for number in range(BURST)
     ]
+
+
+async def send(broker: Broker, wires: list[Wire]) -> None:
+    """Publish events as sensors do: they come into the log once it takes them."""
+    jetstream = broker.client.jetstream()
+    for wire in wires:
+        agent, _, sort = wire.subject.split(".", 3)[3].split(".", 2)
+        subject = f"in.{agent}.{sort}"
+        await jetstream.publish(subject, wire.body, headers=dict(wire.headers))
 
 
 @asynccontextmanager

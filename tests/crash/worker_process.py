@@ -20,7 +20,7 @@ from streams.append import JetStreamWriter
 from streams.checkpoints import JetStreamCheckpoints
 from streams.connection import connected
 from streams.consumers import prepare_consumers
-from streams.migrate import migrate
+from streams.migrate import migrate, open_intake
 from streams.read import JetStreamReader
 from tests.minds import started, working
 
@@ -68,6 +68,7 @@ async def serving(credentials: Credentials) -> AsyncIterator[Worker]:
                 effects.serving(),
                 working(log, writer, SETTINGS, checkpoints=checkpoints) as worker,
             ):
+                await open_intake(client)
                 yield worker
         finally:
             await broker.stop()

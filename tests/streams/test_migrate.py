@@ -6,7 +6,8 @@ import pytest
 
 from schemas.subjects import partition_of
 from streams.errors import TopologyDrift
-from streams.migrate import check, epoch_of, migrate
+from streams.migrate import check, close_intake, epoch_of, migrate, open_intake
+from streams.read import JetStreamReader
 from streams.topology import LOG, STREAMS, configuration, differences
 from tests.servers import Broker, fresh_server
 
@@ -87,3 +88,34 @@ async def test_the_broker_hashes_agents_as_we_do(broker: Broker) -> None:
     assert sorted(found) == sorted(
         f"ev.{partition_of(agent)}.in.{agent}.sensor.s.t" for agent in agents
     )
+
+
+async def test_a_fresh_log_takes_nothing_until_it_is_opened() -> None:
+    """What sensors send waits, and comes once, in order, however often it is closed."""
+    async with fresh_server() as server:
+        client = await server.connect()
+        try:
+            reader = JetStreamReader(client, await migrate(client))
+            with pytest.raises(TopologyDrift, match="LOG takes nothing from IN"):
+                await check(client)
+            jetstream = client.jetstream()
+            for number in range(60):
+                headers = {"ce-id": str(number)}
+                await jetstream.publish("in.ada.cam.seen", b"x", headers=headers)
+                if number % 20 == 10:
+                    assert number > 10 or await reader.last_sequence("ev.>") == 0
+                    await open_intake(client)
+                    await open_intake(client)
+                if number % 20 == 15:
+                    await close_intake(client)
+            await open_intake(client)
+            assert await check(client) == reader.epoch
+            found: list[str] = []
+            async for page in reader.follow("ev.*.in.>", 0, 100):
+                found.extend(record.headers["ce-id"] for record in page)
+                if len(found) >= 60:
+                    break
+        finally:
+            await client.close()
+
+    assert found == [str(number) for number in range(60)]

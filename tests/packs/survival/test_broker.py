@@ -9,7 +9,7 @@ import pytest
 from nats.aio.msg import Msg
 
 from packs.survival.sensor.main import main
-from streams.migrate import migrate
+from streams.migrate import migrate, open_intake
 from streams.server import embedded_server
 
 pytestmark = pytest.mark.services
@@ -20,6 +20,7 @@ async def test_a_session_over_a_broker_hears_and_reports(tmp_path: Path) -> None
     async with embedded_server(tmp_path / "nats") as server:
         client = await server.connect()
         await migrate(client)
+        await open_intake(client)
         credentials = await server.add_sensor("steve", "crafter")
         file = tmp_path / "sensor.json"
         file.write_text(json.dumps(asdict(credentials)))
