@@ -128,6 +128,21 @@ def biases(value: object) -> dict[str, float]:
     return known
 
 
+def origin_factors(value: object) -> dict[str, float]:
+    """Factors over zero by origin; what is not named is 1."""
+    origins = ("skill_pack", "seeded", "learned")
+    wrong = ValueError(f"factors from 0.001 to 1000 for {', '.join(origins)}")
+    try:
+        found = biases(value)
+    except ValueError:
+        raise wrong from None
+    if any(name not in origins for name in found):
+        raise wrong
+    if any(not 0.001 <= factor <= 1_000.0 for factor in found.values()):
+        raise wrong
+    return found
+
+
 def folder(value: object) -> Path:
     """A folder, which need not exist yet."""
     if not isinstance(value, str) or not value:

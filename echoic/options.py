@@ -8,6 +8,7 @@ from echoic.option import (
     number,
     one_of,
     optional_text,
+    origin_factors,
     positive,
     text,
     texts,
@@ -161,6 +162,13 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "learning.kappa", positive, 2.0,
         "The weight of a declared confidence, in observations.",
+    ),
+    Option(
+        "learning.kappa_by_origin", origin_factors,
+        {"skill_pack": 4.0, "seeded": 2.0, "learned": 1.0},
+        "How many times that it weighs by who declared it: a pack's author, a person who"
+        " teaches, a model whose answer was liked. In the seed's preset all weigh the"
+        " same.",
     ),
     Option(
         "learning.gamma", number(0.001, 1), 1.0,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         LearningSettings,
         MatchLimits,
         MindSettings,
+        OriginFactors,
         Prediction,
         Presentation,
     )
@@ -69,6 +70,7 @@ class Settings:
     embedder: str
     learning_preset: str
     learning_kappa: float
+    learning_kappa_by_origin: dict[str, float]
     learning_gamma: float
     learning_floor: float
     learning_ceiling: float
@@ -189,6 +191,7 @@ def _learning(settings: Settings) -> "LearningSettings":
     preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
     return LearningSettings(
         kappa=settings.learning_kappa,
+        kappa_by_origin=_by_origin(settings),
         gamma=settings.learning_gamma,
         floor=settings.learning_floor,
         ceiling=settings.learning_ceiling,
@@ -204,6 +207,15 @@ def _learning(settings: Settings) -> "LearningSettings":
         ignored_after=settings.learning_ignored_after,
         first_signal=preset.first_signal,
     )
+
+
+def _by_origin(settings: Settings) -> "OriginFactors":
+    """How many times kappa each origin weighs; in the seed's counts all are alike."""
+    from schemas.settings import ALIKE, OriginFactors
+
+    if settings.learning_preset == "seed":
+        return ALIKE
+    return OriginFactors.model_validate(settings.learning_kappa_by_origin)
 
 
 def shown(settings: Settings, option: Option) -> Value:

@@ -69,11 +69,25 @@ class LearningWeights(Part):
     """Of advice that was ignored several times in a row, all of them together."""
 
 
+class OriginFactors(Part):
+    """How many times `kappa` the declared confidence of each origin weighs."""
+
+    skill_pack: float = Field(default=1.0, gt=0.0, le=1_000.0)
+    learned: float = Field(default=1.0, gt=0.0, le=1_000.0)
+    seeded: float = Field(default=1.0, gt=0.0, le=1_000.0)
+
+
+ALIKE = OriginFactors()
+"""Whoever declared it, it weighs the same."""
+
+
 class LearningSettings(Part):
     """How confidence follows from evidence."""
 
     kappa: float = Field(default=2.0, gt=0.0)
     """The weight of the declared confidence, in observations."""
+    kappa_by_origin: OriginFactors = Field(default=ALIKE, exclude_if=ALIKE.__eq__)
+    """How many times that it weighs, by where the heuristic is from."""
     gamma: float = Field(default=1.0, gt=0.0, le=1.0)
     """Forgetting toward the prior with each observation; 1 forgets nothing."""
     weights: LearningWeights = LearningWeights()

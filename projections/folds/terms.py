@@ -13,7 +13,7 @@ from schemas.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
 from schemas.numbers import clamp
 from schemas.packs import CompiledPack
 from schemas.reasons import Origin
-from schemas.settings import LearningSettings, LearningWeights
+from schemas.settings import ALIKE, LearningSettings, LearningWeights
 from schemas.state import AgentState
 
 
@@ -22,12 +22,25 @@ class Terms:
     """What of a heuristic's judgement is not as the settings say."""
 
     kappa: float | None = None
-    """The weight of its prior, by its origin."""
+    """The weight of its prior, as pooled or set for its origin."""
+    origin: Origin | None = None
+    """Where it is from; None if it is not known any more."""
     locked: float | None = None
     """What its confidence is locked at."""
     floor: float | None = None
     ceiling: float | None = None
     feedback_weight: float | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing but its origin tells it apart."""
+        return (
+            self.kappa is None
+            and self.locked is None
+            and self.floor is None
+            and self.ceiling is None
+            and self.feedback_weight is None
+        )
 
 
 FREE = Terms()
@@ -40,7 +53,8 @@ _NOTHING_COUNTS = LearningWeights(
 
 def under(learning: LearningSettings, terms: Terms) -> LearningSettings:
     """The settings that a heuristic of these terms is judged by."""
-    if terms == FREE and learning.feedback_weight == 1.0 and _is_unbounded(learning):
+    is_plain = terms.is_free and _weight(learning, terms) == learning.kappa
+    if is_plain and learning.feedback_weight == 1.0 and _is_unbounded(learning):
         return learning
     return _under(learning, terms)
 
@@ -57,7 +71,8 @@ def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
         weights, floor, ceiling = _NOTHING_COUNTS, terms.locked, terms.locked
     return learning.model_copy(
         update={
-            "kappa": learning.kappa if terms.kappa is None else terms.kappa,
+            "kappa": _weight(learning, terms),
+            "kappa_by_origin": ALIKE,
             "weights": weights,
             "feedback_weight": 1.0,
             "floor": floor,
@@ -68,11 +83,9 @@ def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
 
 def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> Terms:
     """The terms of a heuristic as it stands now; free if there is none."""
-    if not _are_any(state, packs):
-        return FREE
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
-        return Terms(kappa=_kappa(state, taught.origin))
+        return Terms(kappa=_kappa(state, taught.origin), origin=taught.origin)
     for pack in packs:
         row = pack.row_of(heuristic_id)
         if row is not None:
@@ -87,8 +100,6 @@ def of_key(state: AgentState, packs: Sequence[CompiledPack], key: str) -> Terms:
 
 def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Terms]:
     """The terms of all heuristics, by id, of which there are any."""
-    if not _are_any(state, packs):
-        return {}
     ids = [id_ for pack in packs for id_ in pack.ids]
     for domain in sorted(state.shelves):
         ids += sorted(state.shelves[domain].heuristics)
@@ -130,10 +141,6 @@ def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
     return clamp(floor, *OUTER_BOUNDS), clamp(ceiling, *OUTER_BOUNDS)
 
 
-def _are_any(state: AgentState, packs: Sequence[CompiledPack]) -> bool:
-    return bool(state.priors) or any(pack.constraints for pack in packs)
-
-
 def _of_row(state: AgentState, pack: CompiledPack, row: int) -> Terms:
     kappa = _kappa(state, "skill_pack")
     constraints = pack.constraints[row] if pack.constraints else UNCONSTRAINED
@@ -144,11 +151,22 @@ def _of_row(state: AgentState, pack: CompiledPack, row: int) -> Terms:
 def _of_author(constraints: Constraints, declared: float, kappa: float | None) -> Terms:
     return Terms(
         kappa=kappa,
+        origin="skill_pack",
         locked=clamp(declared, *OUTER_BOUNDS) if constraints.locked else None,
         floor=constraints.floor,
         ceiling=constraints.ceiling,
         feedback_weight=constraints.feedback_weight,
     )
+
+
+def _weight(learning: LearningSettings, terms: Terms) -> float:
+    """The weight of the prior: its origin's own, else so many times the settings'."""
+    if terms.kappa is not None:
+        return terms.kappa
+    if terms.origin is None:
+        return learning.kappa
+    factor: float = getattr(learning.kappa_by_origin, terms.origin)
+    return learning.kappa * factor
 
 
 def _kappa(state: AgentState, origin: Origin) -> float | None:

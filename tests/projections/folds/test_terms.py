@@ -12,7 +12,7 @@ from projections.folds import beliefs, counting, lives, terms
 from projections.folds.terms import FREE, Terms
 from schemas.constraints import Constraints, within
 from schemas.evidence import Belief, Prior
-from schemas.settings import LearningSettings
+from schemas.settings import LearningSettings, OriginFactors
 from schemas.state import (
     AgentState,
 )
@@ -26,6 +26,8 @@ SAID: st.SearchStrategy[list[Said]] = st.lists(
     max_size=40,
 )
 BOUND = st.floats(0.05, 0.95)
+
+WEIGHTY = Prior(kappa=16.0)
 
 
 def told(said: list[Said], learning: LearningSettings, declared: float = 0.5) -> Belief:
@@ -159,8 +161,11 @@ def test_a_prior_is_what_its_origin_starts_from() -> None:
     weighty = AgentState(priors=Map({"skill_pack": Prior(kappa=4.0)}))
     known = AgentState(priors=Map({"skill_pack": Prior(kappa=4.0, mean=0.6)}))
 
-    assert terms.in_force(AgentState(), (garden,)) == {held: Terms(locked=0.8)}
-    assert terms.of(weighty, (garden,), free) == Terms(kappa=4.0)
+    assert terms.in_force(AgentState(), (garden,)) == {
+        free: Terms(origin="skill_pack"),
+        held: Terms(origin="skill_pack", locked=0.8),
+    }
+    assert terms.of(weighty, (garden,), free) == Terms(kappa=4.0, origin="skill_pack")
     assert terms.of(weighty, (garden,), "nobody") == FREE
     assert terms.declared(weighty, (garden,), free) == 0.8
     assert terms.declared(known, (garden,), free) == 0.6
@@ -209,3 +214,32 @@ def test_what_has_not_fired_for_long_is_stale(
     """By the agent's time; of zero days nothing is, and nothing that never fired."""
     assert lives.is_stale(NOON, after(seconds), days) is stale
     assert lives.is_stale(None, after(seconds), days) is False
+
+
+def test_what_is_declared_weighs_by_who_declared_it() -> None:
+    """A pack's .8 outlives one failure; a pooled or set prior has the last word."""
+    garden = pack(heuristic("low", "health low", "Drink.", confidence=0.8))
+    by_origin = LearningSettings(
+        kappa_by_origin=OriginFactors(skill_pack=4.0, seeded=2.0)
+    )
+    id_, content = garden.ids[0], garden.content_hashes[0]
+    found = {}
+    for learning in (LearningSettings(), by_origin):
+        for state in (AgentState(), AgentState(priors=Map({"skill_pack": WEIGHTY}))):
+            its = terms.under(learning, terms.of(state, (garden,), id_))
+            held = lives.held(state, (garden,), learning, id_, content)
+            failed = beliefs.observed(held, "f", False, 1, its)
+            found[learning.kappa_by_origin.skill_pack, len(state.priors)] = (
+                its.kappa,
+                failed.confidence,
+            )
+
+    assert found == {
+        (1.0, 0): (2.0, 0.533333),
+        (1.0, 1): (16.0, 0.752941),
+        (4.0, 0): (8.0, 0.711111),
+        (4.0, 1): (16.0, 0.752941),
+    }
+    assert terms.under(by_origin, Terms(origin="seeded")).kappa == 4.0
+    assert terms.under(by_origin, Terms(origin="learned")) is by_origin
+    assert terms.under(by_origin, FREE) is by_origin
