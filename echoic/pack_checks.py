@@ -110,7 +110,7 @@ def _untriggered_patterns(source: Source) -> Iterator[Problem]:
             continue
         if not patterns.occurs(trigger, words):
             message = f'no event type or condition here speaks of "{trigger}"'
-            known = sorted(set(words.split()))
+            known = sorted(set(words.words.split()))
             place = source.place_of((*steps, "trigger_pattern"))
             advice = did_you_mean(trigger.casefold(), known)
             yield _warning(make(source, place, "E-PACK-009", message, advice))

@@ -24,7 +24,12 @@ def decide(group: Group, event: Sensed) -> None:
     """Say what the event shows of earlier advice, and decide on it."""
     domain = group.appearance.domain
     shown = outcomes.observed(
-        group.state, event, group.taken.id, domain.name, group.now
+        group.state,
+        event,
+        group.taken.id,
+        domain.name,
+        group.now,
+        edition=group.settings.edition,
     )
     shown = shown or _undone(group, event, domain.name)
     if shown is not None:
@@ -42,7 +47,13 @@ def _undone(group: Group, event: Sensed, domain: str) -> OutcomeObserved | None:
     if not group.state.shown or event.in_reply_to is not None:
         return None
     fire = undoing.undone(
-        group.state, event, domain, group.now, group.learning.undo_s, group.action_of
+        group.state,
+        event,
+        domain,
+        group.now,
+        group.learning.undo_s,
+        group.action_of,
+        edition=group.settings.edition,
     )
     return outcomes.undone(group.state, fire, group.taken.id) if fire else None
 

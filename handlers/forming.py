@@ -79,16 +79,16 @@ def _take(group: Group, forming: Forming, rule: Rule | Fault) -> None:
         return
     same = same_as(group, forming.lesson.domain, rule, condition, action)
     if same is None:
-        group.say(_formed(forming, rule))
+        group.say(_formed(group, forming, rule))
     else:
         _reinforce(group, forming, same, action)
 
 
-def _formed(forming: Forming, rule: Rule) -> HeuristicFormed:
+def _formed(group: Group, forming: Forming, rule: Rule) -> HeuristicFormed:
     id_ = identity.learnt_heuristic_id(forming.decision_id)
     return HeuristicFormed(
         heuristic_id=id_,
-        name=formation.name(rule.condition, id_),
+        name=formation.name(rule.condition, id_, group.settings.edition),
         domain=forming.lesson.domain,
         condition=rule.condition,
         when=rule.when,

@@ -248,7 +248,7 @@ def _proposed(group: Group, about: Moment, rule: Rule) -> RepertoireChange | Fau
     id_ = identity.learnt_heuristic_id(f"sleep/{about.decision_id}")
     formed = Formed(
         heuristic_id=id_,
-        name=formation.name(rule.condition, id_),
+        name=formation.name(rule.condition, id_, group.settings.edition),
         condition=rule.condition,
         when=rule.when,
         response_type=rule.response_type,

@@ -14,6 +14,7 @@ from typing import Literal
 from projections.folds import expectations
 from schemas import patterns
 from schemas.packs import CompiledPack
+from schemas.patterns import Said
 from schemas.sensing import EventRef, Sensed
 from schemas.state import Expectation
 
@@ -92,7 +93,7 @@ class Ledger:
             self._report(event)
             return
         entities = frozenset(event.entities)
-        words = expectations.words(event) if self._open else ""
+        words = expectations.words(event) if self._open else patterns.NOTHING
         for decision_id, case in list(self._open.items()):
             if case.domain == domain and _shares(case.entities, entities):
                 self._match(decision_id, case, words, now)
@@ -151,7 +152,7 @@ class Ledger:
             case.world = (value, "report")
             self._open.pop(target or "", None)
 
-    def _match(self, decision_id: str, case: _Case, words: str, now: datetime) -> None:
+    def _match(self, decision_id: str, case: _Case, words: Said, now: datetime) -> None:
         for each in case.waiting:
             if now <= each.due and patterns.occurs(each.pattern, words):
                 case.world = (1.0 if each.is_success else 0.0, "pattern")

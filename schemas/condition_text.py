@@ -10,8 +10,10 @@ Every error names its column and, where there is a likely intention, what to wri
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NoReturn, cast
+
+from schemas import characters
 
 Scalar = str | int | float | bool | None
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in"]
@@ -107,17 +109,15 @@ class _Token:
         return self.start + len(self.text)
 
 
-_TOKEN = re.compile(
-    r"""
+_TOKEN = r"""
       (?P<space>\s+)
     | (?P<string>"(?:[^"\\]|\\["\\])*")
-    | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?![\w.]))
-    | (?P<word>[^\W\d][\w-]*(?:\.[\w-]+)*)
+    | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?![LD_.]))
+    | (?P<word>[L_][LD_-]*(?:\.[LD_-]+)*)
     | (?P<operator>!=|<=|>=|==|&&|\|\||[=<>≠≤≥])
     | (?P<mark>[()\[\],])
-    """,
-    re.VERBOSE,
-)
+    """
+"""`L` stands for letters and `D` for decimal digits."""
 
 _OPERATORS = {
     "=": "=", "!=": "!=", "≠": "!=", "<": "<", "<=": "<=", "≤": "<=",
@@ -132,8 +132,9 @@ def _tokens(text: str) -> list[_Token]:
     """Cut a text into tokens, with an `end` after the last."""
     tokens = []
     start = 0
+    grammar = _grammar(text.isascii())
     while start < len(text):
-        found = _TOKEN.match(text, start)
+        found = grammar.match(text, start)
         if found is None:
             _refuse_character(text, start)
         token = _Token(str(found.lastgroup), found.group(), start)
@@ -143,6 +144,13 @@ def _tokens(text: str) -> list[_Token]:
             tokens.append(token)
         start = found.end()
     return [*tokens, _Token("end", "", len(text))]
+
+
+@cache
+def _grammar(is_ascii: bool) -> re.Pattern[str]:
+    letters = "A-Za-z" if is_ascii else characters.ranges("w")
+    digits = "0-9" if is_ascii else characters.ranges("n")
+    return re.compile(_TOKEN.replace("L", letters).replace("D", digits), re.VERBOSE)
 
 
 def _refuse_character(text: str, start: int) -> NoReturn:

@@ -4,14 +4,28 @@ A pattern such as "health restored" occurs where its words stand one after the o
 the text, the type, the source or a field's text: "sundown" is no "undo".
 """
 
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
-_WORD = re.compile(r"[^\W_]+")
+from schemas import characters
+from schemas.settings import EDITION
+
 _BREAK = "|"
 """Stands between what must not run together; never part of a word."""
 _NONE = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The words of an event, ready for many patterns."""
+
+    words: str
+    edition: int
+    """Of the rules that tell words."""
+
+
+NOTHING = Said("", EDITION)
 
 
 def matches(
@@ -22,24 +36,30 @@ def matches(
 
 
 def event_words(
-    text: str, type_: str, source: str, fields: Mapping[str, object]
-) -> str:
-    """Return an event's words, ready for many patterns; names of fields are none."""
+    text: str,
+    type_: str,
+    source: str,
+    fields: Mapping[str, object],
+    edition: int = EDITION,
+) -> Said:
+    """Return an event's words by the rules of an edition; names of fields are none."""
     texts = [value for value in fields.values() if isinstance(value, str)]
-    return _BREAK.join(map(_words, (text, type_, source, *texts)))
+    words = (_words(each, edition) for each in (text, type_, source, *texts))
+    return Said(_BREAK.join(words), edition)
 
 
-def occurs(pattern: str, words: str) -> bool:
+def occurs(pattern: str, said: Said) -> bool:
     """Whether the pattern's words occur in what `event_words` returned."""
-    return has_words(pattern) and _words(pattern) in words
+    words = _words(pattern, said.edition)
+    return words != _NONE and words in said.words
 
 
 def has_words(pattern: str) -> bool:
     """Whether the pattern can occur at all."""
-    return _words(pattern) != _NONE
+    return _words(pattern, EDITION) != _NONE
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str) -> str:
+def _words(text: str, edition: int) -> str:
     """Return the words in lower case, each between two single spaces."""
-    return _NONE + "".join(f"{word} " for word in _WORD.findall(text.casefold()))
+    return _NONE + "".join(f"{word} " for word in characters.words(text, edition))

@@ -134,9 +134,10 @@ def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
 
 def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
     """The cosines, still to be divided by the length of `vector`."""
-    values = np.frombuffer(b"".join(near), dtype=np.int8).astype(np.float32)
-    rows = values.reshape(len(near), len(vector))
-    products = rows @ np.frombuffer(vector, dtype=np.int8).astype(np.float32)
+    dimension = len(vector)
+    values = np.frombuffer(b"".join(near), dtype=np.int8)
+    rows = _as_floats(values, dimension).reshape(len(near), dimension)
+    products = rows @ _as_floats(np.frombuffer(vector, dtype=np.int8), dimension)
     return [
         product / (_length(each) or inf)
         for product, each in zip(products.tolist(), near, strict=True)

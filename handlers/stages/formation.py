@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from schemas import answers, conditions
+from schemas import answers, characters, conditions
 from schemas.conditions import ConditionError
 from schemas.fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.lessons import Lesson
@@ -115,10 +115,9 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     )
 
 
-def name(condition: str, heuristic_id: str) -> str:
+def name(condition: str, heuristic_id: str, edition: int) -> str:
     """What people call it: how its condition begins, and a little of its id."""
-    letters = "".join(each if each.isalnum() else " " for each in condition.lower())
-    beginning = "_".join(letters.split()[:6]) or "rule"
+    beginning = "_".join(characters.named_by(condition, edition)[:6]) or "rule"
     return f"{beginning[: NAME_LIMIT - 5]}_{heuristic_id[:4]}"
 
 

@@ -12,6 +12,7 @@ from projections.folds import expectations
 from schemas import patterns
 from schemas.evidence import Belief
 from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
+from schemas.patterns import Said
 from schemas.reasons import Outcome, ReportedOutcome
 from schemas.sensing import EventRef, Sensed
 from schemas.state import (
@@ -30,7 +31,13 @@ _REPORTED: Mapping[ReportedOutcome, Outcome] = {
 
 
 def observed(
-    state: AgentState, event: Sensed, event_id: str, domain: str, now: datetime
+    state: AgentState,
+    event: Sensed,
+    event_id: str,
+    domain: str,
+    now: datetime,
+    *,
+    edition: int,
 ) -> OutcomeObserved | None:
     """The outcome that the event shows, if it shows one."""
     if event.in_reply_to is not None:
@@ -41,7 +48,7 @@ def observed(
         for fire in state.fires
         if fire.domain == domain and _shares_entities(fire, entities)
     ]
-    words = expectations.words(event) if waiting else ""
+    words = expectations.words(event, edition) if waiting else patterns.NOTHING
     for fire in waiting:
         seen = _first_seen(fire.expectations, words, now)
         if seen is not None:
@@ -147,7 +154,7 @@ def _shares_entities(fire: OpenFire, entities: frozenset[str]) -> bool:
 
 
 def _first_seen(
-    waited_for: tuple[Expectation, ...], words: str, now: datetime
+    waited_for: tuple[Expectation, ...], words: Said, now: datetime
 ) -> Expectation | None:
     for expectation in waited_for:
         if now <= expectation.due and patterns.occurs(expectation.pattern, words):

@@ -12,6 +12,7 @@ from projections.folds import expectations
 from projections.folds.fires import is_fresh
 from schemas import patterns
 from schemas.controls import Action
+from schemas.patterns import Said
 from schemas.sensing import Sensed
 from schemas.state import AgentState, ShownFire
 
@@ -36,6 +37,8 @@ def undone(
     now: datetime,
     undo_s: float,
     action_of: ActionOf,
+    *,
+    edition: int,
 ) -> ShownFire | None:
     """The latest fire that the event takes back, if it takes back one."""
     fresh = [
@@ -46,7 +49,7 @@ def undone(
     if not fresh:
         return None
     named = event.fields.get(UNDOES)
-    words = expectations.words(event)
+    words = expectations.words(event, edition)
     if named is None and not any(patterns.occurs(each, words) for each in WORDS):
         return None
     for fire in reversed(fresh):
@@ -65,7 +68,7 @@ def _names_other(fire: ShownFire, event: Sensed) -> bool:
     return bool(ours) and bool(theirs) and ours.isdisjoint(theirs)
 
 
-def _is_named(names: tuple[str, ...], event: Sensed, words: str) -> bool:
+def _is_named(names: tuple[str, ...], event: Sensed, words: Said) -> bool:
     return any(name in event.entities or patterns.occurs(name, words) for name in names)
 
 

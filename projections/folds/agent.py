@@ -58,6 +58,7 @@ from schemas.settings import UNSTARTED, MindSettings
 from schemas.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state import (
     AgentState,
+    Expectation,
     Trigger,
 )
 from schemas.vectors import Vector
@@ -279,7 +280,10 @@ def _vector(scene: Scene) -> Vector:
 def _trigger(scene: Scene, event: Sensed) -> Trigger:
     """What a fire of this event waits for, and whose outcome counts."""
     domain = scene.appearance.domain
-    armed = expectations.armed(domain.pack, event, scene.now) if domain.pack else ()
+    armed: tuple[Expectation, ...] = ()
+    if domain.pack:
+        edition = scene.settings.edition
+        armed = expectations.armed(domain.pack, event, scene.now, edition)
     return Trigger(
         at=scene.now, domain=domain.name, entities=event.entities, expectations=armed
     )

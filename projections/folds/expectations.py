@@ -4,13 +4,17 @@ from datetime import datetime, timedelta
 
 from schemas import patterns
 from schemas.packs import CompiledPack
+from schemas.patterns import Said
 from schemas.sensing import Sensed
+from schemas.settings import EDITION
 from schemas.state import Expectation
 
 
-def armed(pack: CompiledPack, event: Sensed, now: datetime) -> tuple[Expectation, ...]:
+def armed(
+    pack: CompiledPack, event: Sensed, now: datetime, edition: int = EDITION
+) -> tuple[Expectation, ...]:
     """Every outcome pattern that `event` triggers, success and failure alike."""
-    said = words(event)
+    said = words(event, edition)
     return tuple(
         Expectation(
             pattern=pattern.outcome_pattern,
@@ -22,6 +26,8 @@ def armed(pack: CompiledPack, event: Sensed, now: datetime) -> tuple[Expectation
     )
 
 
-def words(event: Sensed) -> str:
-    """The words of an event, for `patterns.occurs`."""
-    return patterns.event_words(event.text, event.type, event.source, event.fields)
+def words(event: Sensed, edition: int = EDITION) -> Said:
+    """The words of an event by the rules of an edition, for `patterns.occurs`."""
+    return patterns.event_words(
+        event.text, event.type, event.source, event.fields, edition
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from handlers.stages import undoing
+from projections.folds import expectations
 from replay.learning.passages import Passage, passages
 from replay.learning.witnessed import Deed, Witnessed
 from replay.sources import Recording
@@ -170,9 +171,9 @@ class _Looking:
             yield "outcome_of_another", f"{seen.event_id!r} is not the event at hand"
         elif seen.by == "report" and not self._reports(event, seen):
             yield "outcome_of_another", f"{seen.event_id!r} does not report this"
-        elif seen.by == "pattern" and not _occurs(event, seen, deed):
+        elif seen.by == "pattern" and not _occurs(passage, event, seen, deed):
             yield "outcome_of_another", f"{seen.event_id!r} has not {seen.pattern!r}"
-        elif seen.by == "undo" and not _takes_back(event):
+        elif seen.by == "undo" and not _takes_back(passage, event):
             yield "outcome_of_another", f"{seen.event_id!r} takes nothing back"
 
     def _of_silence(self, ignored: AdviceIgnored) -> Iterator[tuple[Rule, str]]:
@@ -264,15 +265,17 @@ def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
     )
 
 
-def _takes_back(event: Sensed) -> bool:
-    words = patterns.event_words(event.text, event.type, event.source, event.fields)
+def _takes_back(passage: Passage, event: Sensed) -> bool:
+    words = expectations.words(event, passage.before.settings.edition)
     is_said = any(patterns.occurs(each, words) for each in undoing.WORDS)
     return is_said or undoing.UNDOES in event.fields
 
 
-def _occurs(event: Sensed, seen: OutcomeObserved, deed: Deed | None) -> bool:
+def _occurs(
+    passage: Passage, event: Sensed, seen: OutcomeObserved, deed: Deed | None
+) -> bool:
     """Whether the event has the words, and may be about what the fire was about."""
-    words = patterns.event_words(event.text, event.type, event.source, event.fields)
+    words = expectations.words(event, passage.before.settings.edition)
     if seen.pattern is None or not patterns.occurs(seen.pattern, words):
         return False
     if deed is None:

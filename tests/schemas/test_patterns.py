@@ -44,6 +44,29 @@ def test_sundown_is_no_undo():
     assert matches("undo", "Please undo that.", "light", "home", {})
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "was_found", "is_found"),
+    [
+        ("कम", "कमी है", True, False),
+        ("न", "नमस्ते", False, False),
+        ("नमस", "नमस्ते", True, False),
+        ("नमस्ते", "नमस्ते जी", True, True),
+        ("undo", "undo\u0301ne", True, False),
+        ("café", "cafe\u0301 ole", False, True),
+        ("cafe\u0301", "CAFÉ", False, True),
+        ("undo", "\uff35\uff2e\uff24\uff2f", False, True),
+        ("kinect", "Kinect\u2122", True, True),
+        ("क्ष", "क्\u200dष", True, True),
+        ("undo", "\u0301undo", True, True),
+    ],
+)
+def test_marks_belong_to_their_letters(pattern, text, was_found, is_found):
+    """From the second edition on; the first split words at each mark."""
+    found = [occurs(pattern, event_words(text, "t", "s", {}, each)) for each in (1, 2)]
+
+    assert found == [was_found, is_found]
+
+
 @given(st.text(), st.text())
 def test_a_text_contains_its_own_words(before, after):
     """Whatever surrounds a phrase, the phrase is found, and nothing raises."""

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.numbers import round6
-from schemas.vectors import Batch, Limits, cosine, cosines, stack, top
+from schemas.vectors import (
+    Batch,
+    Limits,
+    cosine,
+    cosines,
+    likenesses,
+    nearest,
+    stack,
+    top,
+)
 
 vectors = st.binary(min_size=8, max_size=8)
 
@@ -94,6 +103,18 @@ def test_the_largest_products_are_exact(dimension):
 
     assert matrix.squares[0] == 128 * 128 * (dimension - 1) + 127 * 127
     assert round6(cosines(matrix, odd)[0]) == cosine(odd, odd) == 1.0
+
+
+@pytest.mark.parametrize("dimension", [1025, 4096])
+def test_the_nearest_of_a_few_is_told_in_any_dimension(dimension):
+    """A product larger by one tells them apart, where float32 would see equals."""
+    most = [127] * (dimension - 2)
+    vector = as_vector(*most, 127, 126)
+    farther, nearer = as_vector(*most, 3, 4), as_vector(*most, 4, 3)
+
+    found = nearest([farther, nearer], vector)
+    assert found == (1, cosine(nearer, vector))
+    assert likenesses([farther], vector) == [cosine(farther, vector)]
 
 
 def test_zero_vectors_resemble_nothing():
