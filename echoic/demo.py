@@ -6,7 +6,6 @@ the whole session is decided again, and must come out the same.
 """
 
 import asyncio
-import shutil
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from nats.aio.client import Client
 
 from echoic import bundled, demo_report, explain, render
 from echoic.accounts import Account
+from echoic.cli.called import program
 from echoic.cli.common import has_colour, note, print_json, terminal_width
 from echoic.demo_report import Report
 from echoic.instance import Instance, instance
@@ -215,21 +215,9 @@ def _close(report: Report, style: Style) -> None:
         why = explain.explain(silent, report.names)
         print(render.explained_alone(silent, why, style))
     print("\nNext:")
-    program = _program()
     for command, purpose in _NEXT:
-        print(f"  {program} {command:<24} {purpose}")
+        print(f"  {program()} {command:<24} {purpose}")
     sys.stdout.flush()
-
-
-def _program() -> str:
-    """How this program can be called from here."""
-    if shutil.which("echoic"):
-        return "echoic"
-    called = Path(sys.argv[0])
-    if called.name == "__main__.py":
-        return "python -m echoic"
-    near = called.is_relative_to(Path.cwd())
-    return str(called.relative_to(Path.cwd()) if near else called)
 
 
 def _telling_silence(report: Report) -> Account | None:

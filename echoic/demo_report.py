@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from echoic.accounts import Account
 from echoic.explain import Names, named
-from echoic.render import PLAIN, Style
+from echoic.render import PLAIN, Style, padded
 from replay.verify import Verification
 from schemas.evidence import Belief, Signal
 from schemas.state import (
@@ -141,9 +141,9 @@ def _latency(report: Report) -> str:
 
 
 def _moved_line(heuristic_id: str, belief: Belief, names: Names) -> str:
-    name = named(heuristic_id, names)
+    name = padded(named(heuristic_id, names), 24)
     return (
-        f"{name:<24} {belief.declared:.2f} → {belief.confidence:.2f}"
+        f"{name} {belief.declared:.2f} → {belief.confidence:.2f}"
         f"   {_causes(belief.signals)}"
     )
 

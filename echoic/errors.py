@@ -3,6 +3,8 @@
 Its rule: an error that a person can meet is one of these; anything else is a bug.
 """
 
+from collections.abc import Iterable
+
 OK = 0
 FINDING = 1
 """The command worked and found something wrong, or nothing."""
@@ -17,6 +19,14 @@ INTERRUPTED = 130
 
 DEBUG = "ECHOIC_DEBUG"
 """The variable that, set to 1, lets tracebacks through."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What a misspelt name may stand for, to put behind the error; empty for nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(known), n=1)
+    return f": did you mean {close[0]!r}?" if close else ""
 
 
 class EchoicError(Exception):

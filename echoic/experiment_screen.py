@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from echoic.render import PLAIN, Style, counted, figure
+from echoic.render import PLAIN, Style, counted, figure, padded
 from handlers.strategies import spec
 from replay.experiments import Course
 from replay.switchback import Difference, Side, Switchback
@@ -102,7 +102,7 @@ def _side(
     mean = "-" if side.mean is None else figure(side.mean)
     room = max(20, min(44, style.width - 56))
     yield (
-        f"{name}  {label(variant):<{room}}  {mean:>4}"
+        f"{name}  {padded(label(variant), room)}  {mean:>4}"
         f"  {counted(side.units, by):>12}  {counted(side.decisions, 'decision'):>16}"
     )
 

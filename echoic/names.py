@@ -1,8 +1,6 @@
 """What heuristics are called: by their packs, by people, or by how they were formed."""
 
-import difflib
-
-from echoic.errors import NotFoundError
+from echoic.errors import NotFoundError, meant
 from echoic.explain import Names
 from schemas import packs
 from schemas.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
@@ -87,8 +85,7 @@ def resolve(names: Names, text: str) -> str:
             f"{len(fits)} heuristics are called {text!r}",
             next_step="echoic heuristic list, and give the id",
         )
-    close = difflib.get_close_matches(text, names.values(), n=1)
-    hint = f": did you mean {close[0]!r}?" if close else ""
     raise NotFoundError(
-        f"there is no heuristic {text!r}{hint}", next_step="echoic heuristic list"
+        f"there is no heuristic {text!r}{meant(text, names.values())}",
+        next_step="echoic heuristic list",
     )

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from rich.cells import cell_len
+
 Code: TypeAlias = Literal[
     "E-PACK-001",  # no manifest can be read
     "E-PACK-002",  # no YAML
@@ -54,7 +56,8 @@ def render(problem: Problem) -> str:
     if not problem.excerpt:
         return head
     number = f"{problem.line:>5}"
-    caret = " " * (problem.column - 1)
+    before = problem.excerpt[: problem.column - 1]
+    caret = "".join("\t" if each == "\t" else " " * cell_len(each) for each in before)
     return f"{head}\n{number} | {problem.excerpt}\n{' ' * len(number)} | {caret}^"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from echoic.errors import NotFoundError
 from handlers import turns
 from handlers.aids import Bringer, PackLibrary
 from handlers.beginnings import Beginnings
@@ -42,7 +43,11 @@ async def state_at(
     checkpoints: Checkpoints | None = None,
     progress: Progress = lambda _: None,
 ) -> Remembered:
-    """The state of an agent after the last input up to a sequence or a time."""
+    """The state of an agent after the last input up to a sequence or a time.
+
+    Raises:
+        NotFoundError: that is before the agent's first input.
+    """
     bringer = Bringer(embedder, PackLibrary(log, embedder))
     partition = partition_of(agent)
     beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
@@ -56,8 +61,20 @@ async def state_at(
         state = turns.fold(state, taken, group.outputs, aids)
         count += 1
         progress(count)
+    if agent not in state.agents and (sequence is not None or at is not None):
+        await _raise_unborn(log, agent)
     known = state.agents.get(agent, AgentState())
     return Remembered(known, state.shared, state.position)
+
+
+async def _raise_unborn(log: ReadableLog, agent: str) -> None:
+    first = await log.page(f"ev.{partition_of(agent)}.in.{agent}.>", 0, 1)
+    if first:
+        raise NotFoundError(
+            f"nothing of {agent!r} is known by then: its first input is"
+            f" {first[0].sequence}, at {first[0].recorded_at.astimezone():%Y-%m-%d %H:%M:%S}",
+            next_step=f"echoic state {agent} --at {first[0].sequence}",
+        )
 
 
 def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:

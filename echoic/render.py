@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
+
 from echoic.accounts import Account
 from echoic.explain import Explanation, Names, Weighed, named
 from echoic.suppositions import opening
@@ -119,7 +121,14 @@ def explained_alone(account: Account, explanation: Explanation, style: Style) ->
 def fitted(text: str, width: int) -> str:
     """The text on one line in exactly so many columns."""
     flat = visible(text)
-    return flat.ljust(width) if len(flat) <= width else flat[: width - 1] + "…"
+    if cell_len(flat) <= width:
+        return padded(flat, width)
+    return set_cell_size(flat, width - 1) + "…"
+
+
+def padded(text: str, width: int) -> str:
+    """The text with spaces up to so many columns; a wide character takes two."""
+    return text + " " * max(0, width - cell_len(text))
 
 
 def visible(text: str) -> str:
@@ -221,7 +230,8 @@ def _candidates(candidates: tuple[Weighed, ...]) -> Iterator[str]:
         similarity = "" if each.similarity is None else f"like {each.similarity:.2f}"
         trusted = "" if each.confidence is None else f"trust {each.confidence:.2f}"
         mark = "→" if each.chosen else " "
-        yield f"  {mark} {each.name:<24} {similarity:<10} {trusted:<10} {each.why}"
+        name = padded(visible(each.name), 24)
+        yield f"  {mark} {name} {similarity:<10} {trusted:<10} {each.why}"
 
 
 def _further(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
@@ -280,7 +290,7 @@ def known(fields: Mapping[str, Any], names: Names) -> str:
         for person, value in fields["rapport"].items()
     ]
     rows += [
-        f"{named(each['heuristic_id'], names):<26} {bar(each['confidence'])}"
+        f"{padded(named(each['heuristic_id'], names), 26)} {bar(each['confidence'])}"
         f" {each['confidence']:.2f}  declared {each['declared']:.2f},"
         f" {counted(each['fires'], 'fire')},"
         f" {counted(each['successes'], 'success', 'successes')}"

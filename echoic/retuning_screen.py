@@ -5,7 +5,7 @@ Its rule: pure, what was found goes in and lines come out.
 
 from collections.abc import Iterator, Sequence
 
-from echoic.render import PLAIN, Style, counted, visible
+from echoic.render import PLAIN, Style, counted, fitted
 from replay.estimation.calibration import Calibration
 from replay.retuning.believing import Curve
 from replay.retuning.scoring import Curves, Retuning, Score
@@ -100,9 +100,9 @@ def _curves(curves: Sequence[Curves]) -> Iterator[str]:
     shown = sorted(curves, key=lambda each: (-each.fires, each.name, each.content_hash))
     yield f"{'heuristic':<{_NAME}}{'fires':>6}  {'recorded':<40}retuned"
     for each in shown[:_SHOWN]:
-        name = visible(each.name)[: _NAME - 1]
+        name = fitted(each.name, _NAME - 1) + " "
         left, right = _curve(each.recorded), _curve(each.retuned)
-        yield f"{name:<{_NAME}}{each.fires:>6}  {left:<40}{right}"
+        yield f"{name}{each.fires:>6}  {left:<40}{right}"
     if len(shown) > _SHOWN:
         yield f"and {len(shown) - _SHOWN} more: --json shows all"
 

@@ -5,7 +5,6 @@ Precedence: flag, `ECHOIC_*` and the other variables of `echoic.options`,
 it came from. What shapes the mind goes into the log, and is read from there afterwards.
 """
 
-import difflib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from echoic.errors import DEBUG, SettingsError
+from echoic.errors import DEBUG, SettingsError, meant
 from echoic.option import Option, Value, default_data
 from echoic.options import OPTIONS
 
@@ -328,6 +327,4 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, obj
 
 
 def _no_such(place: str, name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    hint = f": did you mean {close[0]!r}?" if close else ""
-    return f"{place}: there is no setting {name!r}{hint}"
+    return f"{place}: there is no setting {name!r}{meant(name, known)}"

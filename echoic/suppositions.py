@@ -6,7 +6,7 @@ Its rule: pure, and only over what was recorded; the decision itself is never re
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
 
-from echoic.errors import EchoicError
+from echoic.errors import EchoicError, meant
 from handlers.strategies.heuristic_first import SAFE_THRESHOLDS
 from schemas.decisions import Decided, Gate
 from schemas.numbers import clamp, round6
@@ -27,7 +27,8 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
         if changed == gates and not any(_concerns(gate, name) for gate in gates):
             known = sorted({each for gate in gates for each in _numbers_of(gate)})
             raise EchoicError(
-                f"{name!r} is no number that this decision was tested by",
+                f"{name!r} is no number that this decision was tested by"
+                + meant(name, known),
                 next_step="--what-if with one of: " + (", ".join(known) or "nothing"),
             )
         gates = changed

@@ -21,7 +21,7 @@ from schemas.catalogue import ControlMessage
 from schemas.envelope import Output
 from schemas.feedback import FeedbackGiven
 from schemas.identity import EPOCH_PREFIX, filled_event_id
-from schemas.learning import FeedbackRefused
+from schemas.learning import FeedbackRefused, OutcomeObserved
 from schemas.notes import ControlRefused, Handled, Quarantined
 from schemas.reading import read_input, read_output
 from schemas.sensing import Sensed
@@ -98,6 +98,14 @@ async def decided_on(
         if account.decided.event_id == event_id:
             return await _final(log, account, outputs, timeout_s)
     raise _refusal(outputs)
+
+
+async def credited_by(log: ReadableLog, told: Account) -> list[str]:
+    """The heuristics that a reported outcome counted for."""
+    partition = partition_of(told.agent)
+    group = await answer(log, partition, told.taken.sequence, ANSWER_S)
+    messages = (read_output(each).message for each in group.outputs)
+    return [each.heuristic_id for each in messages if isinstance(each, OutcomeObserved)]
 
 
 async def tell(

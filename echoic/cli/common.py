@@ -5,16 +5,20 @@ results for programs, and colour is for terminals only.
 """
 
 import json
+import math
 import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from echoic.cli.called import as_typed
 from echoic.settings import Settings, load
+from schemas.message import rfc3339
 
 Data = Annotated[
     Path | None,
@@ -55,14 +59,45 @@ def settings_of(
     return found
 
 
-def print_json(value: object) -> None:
-    """Print one value as one line of JSON."""
-    print(json.dumps(value, ensure_ascii=False, default=str), flush=True)
+def print_json(value: object, *, is_recorded: bool = False) -> None:
+    """Print one value as one line of JSON: times as ISO 8601, numbers to 6 decimals.
+
+    What is recorded is printed to the last digit.
+    """
+    shown = value if is_recorded else plain(value)
+    print(json.dumps(shown, ensure_ascii=False, default=str), flush=True)
+
+
+def plain(value: object) -> object:
+    """A value as a program wants to read it, without the noise of binary fractions."""
+    match value:
+        case float():
+            return _figure(value)
+        case datetime():
+            return rfc3339(value)
+        case Mapping():
+            return {str(key): plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+        case _:
+            return value
+
+
+def _figure(value: float) -> float | None:
+    """Six decimals, or six digits of what is smaller than a thousandth."""
+    if not math.isfinite(value):
+        return None
+    return round(value, 6) if abs(value) >= 0.001 else float(f"{value:.6g}")
 
 
 def note(text: str) -> None:
     """Tell a person something that is no result."""
-    print(text, file=sys.stderr, flush=True)
+    print(as_typed(text), file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    """Print a result that names commands, each as it can be typed here."""
+    print(as_typed(text), flush=True)
 
 
 def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
@@ -71,9 +106,12 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
     if len(cells) == 1:
         note("nothing yet")
         return
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[i]) for row in cells) for i in range(len(header))]
     for row in cells:
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        columns = zip(row, widths, strict=True)
+        padded = (cell + " " * (width - cell_len(cell)) for cell, width in columns)
         print("  ".join(padded).rstrip())
 
 

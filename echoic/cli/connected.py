@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from echoic import remembering
+from echoic import known_agents, remembering
 from echoic.cli.common import settings_of
 from echoic.cli.progress import Progress
 from echoic.embedders import embedder
@@ -41,7 +41,11 @@ async def known_at(
     """What the mind knew of the agent up to an input or a moment, folded with progress.
 
     Without either it is what the mind knows by the end of the log.
+
+    Raises:
+        NotFoundError: there is no such agent, or there was none by then.
     """
+    await known_agents.check(connection)
     settings, progress = connection.settings, Progress("inputs folded")
     known = await remembering.state_at(
         connection.log,

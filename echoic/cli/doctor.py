@@ -14,6 +14,7 @@ from echoic.cli.common import (
     has_colour,
     new_app,
     print_json,
+    say,
     settings_of,
 )
 from echoic.render import Style, counted
@@ -42,7 +43,7 @@ def doctor(
         print_json({"v": 1, "checks": [check.as_fields() for check in checks]})
     else:
         style = Style(colour=has_colour())
-        print("\n".join(_line(check, style) for check in checks))
+        say("\n".join(_line(check, style) for check in checks))
         notices = sum(check.verdict == "notice" for check in checks)
         print(f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}")
     if problems and not zero:

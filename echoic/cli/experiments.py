@@ -15,6 +15,7 @@ from echoic.cli.common import (
     has_colour,
     new_app,
     print_json,
+    say,
     terminal_width,
 )
 from echoic.cli.connected import on_instance
@@ -86,7 +87,7 @@ def start(
         return
     print(f"a  {experiment_screen.label(started.a)}")
     print(f"b  {experiment_screen.label(started.b)}")
-    print(f"each {by} gets one of them by a fair draw → echoic ab status")
+    say(f"each {by} gets one of them by a fair draw → echoic ab status")
 
 
 @app.command()
@@ -101,7 +102,7 @@ def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> Non
         return
     style = Style(width=terminal_width(), colour=has_colour())
     screen = experiment_screen.lines(went, found, datetime.now(UTC), style)
-    print("\n".join(screen))
+    say("\n".join(screen))
 
 
 @app.command()
@@ -118,7 +119,7 @@ def stop(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
     if as_json:
         print_json({"v": 1, "stopped": True})
     else:
-        print("stopped; what it has shown stays → echoic ab status")
+        say("stopped; what it has shown stays → echoic ab status")
 
 
 async def _found(connection: Connection) -> tuple[Course, Switchback]:

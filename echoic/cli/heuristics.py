@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import typer
 
-from echoic import learnt, render
+from echoic import known_agents, learnt, render
 from echoic.cli import learning, priors
 from echoic.cli.common import (
     Agent,
@@ -192,6 +192,7 @@ app.command()(priors.prior)
 
 async def _learnt(connection: Connection) -> list[Learnt]:
     """From the read models; folded from the log if they do not know the agent."""
+    await known_agents.check(connection)
     settings = connection.settings
     async with up_to_date(connection) as store:
         rows = queries.heuristics(store, settings.agent) if store else ()

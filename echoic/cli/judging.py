@@ -1,15 +1,16 @@
 """`echoic feedback` and `outcome`: what people say of a decision, and how it went."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import typer
 
-from echoic import accounts, finding, render, talking
+from echoic import accounts, errors, finding, known_agents, render, talking
 from echoic.accounts import Account
 from echoic.cli.common import Agent, Data, Json, new_app, print_json, settings_of
 from echoic.errors import EchoicError
+from echoic.explain import Names, named
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names, resolve
 from echoic.talking import new_event_id
@@ -122,14 +123,17 @@ def outcome(
     agent: Agent = None,
     as_json: Json = False,
 ) -> None:
-    """Report how it turned out what a decision advised.
+    """Report how it turned out what a decision advised, and say whom that credits.
+
+    The exit code is 1 if nothing was said there, so that it can credit nobody.
 
     Examples: `echoic outcome 01a1fc2d success`, `echoic outcome last fail --reason late`.
     """
     settings = settings_of(data, agent)
 
-    async def run() -> Account:
+    async def run() -> tuple[Account, Account, list[str], Names]:
         async with connect(settings) as connection:
+            log = connection.log
             decision = await _decision(connection, id_)
             report = Sensed(
                 source="user",
@@ -139,23 +143,43 @@ def outcome(
                 outcome="succeeded" if result == "success" else "failed",
                 reason=reason,
             )
-            after = await connection.log.last_sequence("ev.>")
+            after = await log.last_sequence("ev.>")
             event_id = new_event_id()
             await talking.publish(
                 connection.client, settings.agent, report, event_id=event_id
             )
-            return await talking.decided_on(
-                connection.log, settings.agent, "user", "outcome", event_id, after
+            told = await talking.decided_on(
+                log, settings.agent, "user", "outcome", event_id, after
             )
+            credited = await talking.credited_by(log, told)
+            return told, decision, credited, await heuristic_names(log, settings.agent)
 
-    account = asyncio.run(run())
+    told, decision, credited, names = asyncio.run(run())
     if as_json:
-        print_json(accounts.as_fields(account))
+        print_json({**accounts.as_fields(told), "credited": credited})
     else:
-        print(f"reported as {render.short(account.id)}")
+        print(
+            f"reported as {render.short(told.id)}: {_credit(decision, credited, names)}"
+        )
+    if decision.said is None:
+        raise typer.Exit(errors.FINDING)
+
+
+def _credit(decision: Account, credited: Sequence[str], names: Names) -> str:
+    """Whom a report credits, in words, or why nobody."""
+    if credited:
+        return "counted for " + ", ".join(named(each, names) for each in credited)
+    if decision.said is None:
+        return f"it credits nobody, since nothing was said ({decision.silence})"
+    if decision.path != "heuristic":
+        return "it credits nobody, since a model answered and no heuristic"
+    return (
+        "it credits nobody: how that turned out is known already, or its time is over"
+    )
 
 
 async def _decision(connection: Connection, id_: str) -> Account:
+    await known_agents.check(connection)
     log, agent = connection.log, connection.settings.agent
     if id_ == "last":
         return await finding.last_decision(log, agent)

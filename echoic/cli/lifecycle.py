@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from echoic.cli.common import Agent, Data, Json, new_app, note, settings_of
+from echoic.cli.common import Agent, Data, Json, new_app, note, say, settings_of
 from echoic.errors import NotRunningError
 from echoic.instance_file import (
     InstanceNote,
@@ -126,7 +126,7 @@ async def _run_once(settings: Settings) -> None:
     async with instance(settings, note) as running:
         stopped = _stopped_by_signal()
         write_note(settings.data, _note(running))
-        print("\n".join(_banner(running)), flush=True)
+        say("\n".join(_banner(running)))
         try:
             await running.tasks.beside(stopped.wait())
         finally:

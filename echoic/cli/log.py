@@ -118,7 +118,8 @@ def _print(record: Record, as_json: bool) -> None:
                 "subject": record.subject,
                 "headers": dict(record.headers),
                 "body": _body(record),
-            }
+            },
+            is_recorded=True,
         )
         return
     place = parse(record.subject)

@@ -15,40 +15,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from echoic import errors
+from echoic.cli.called import as_typed
+from echoic.cli.commands import COMMANDS
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 from echoic.process import prepare
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("lifecycle", "Start an instance: broker, database, mind."),
-    "down": ("lifecycle", "Stop the instance."),
-    "demo": ("lifecycle", "Play a recorded game through a throw-away instance."),
-    "pub": ("publishing", "Publish events, as a sensor does."),
-    "watch": ("watching", "Show each decision as it is made."),
-    "explain": ("watching", "Say why a decision came out as it did."),
-    "state": ("watching", "Show what the mind knows of an agent."),
-    "feedback": ("judging", "Judge a decision or a heuristic."),
-    "outcome": ("judging", "Report how a decision turned out."),
-    "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze, and how."),
-    "learning": ("learning", "What learning did, and whether fairly: report."),
-    "goals": ("goals", "What the companion is to help with: list, set."),
-    "session": ("sessions", "Stretches that can be replayed: list, export, start."),
-    "strategy": ("strategies", "The ways to decide: list, show."),
-    "sleep": ("sleeping", "Look back on what was done, and propose what to change."),
-    "tune": ("tuning", "Search for better settings; propose, apply, revert them."),
-    "projection": ("projections", "The read models: list, rebuild, lag, replay."),
-    "log": ("log", "The log itself: verify, tail."),
-    "shadow": ("shadowing", "Ask another strategy beside the one that decides."),
-    "ab": ("experiments", "Let two strategies or personalities take turns."),
-    "replay": ("replays", "Decide a session again, and compare."),
-    "pack": ("packs", "What a domain brings: list, load, validate, schema."),
-    "sensor": ("sensors", "Run a sensor that comes with a pack."),
-    "config": ("config", "The settings and where they come from."),
-    "doctor": ("doctor", "Check the whole installation."),
-    "schema": ("schema", "Messages and subjects, for programs."),
-}
-"""Every command: the module of `echoic.cli` that has it, and one line of help."""
 
 _DOCS = "Docs: README.md and docs/. Every error names the next command."
 
@@ -153,9 +125,9 @@ def _told(error: Exception) -> int:
             file=sys.stderr,
         )
         return errors.BUG
-    print(f"echoic: {known.what}", file=sys.stderr)
+    print(as_typed(f"echoic: {known.what}"), file=sys.stderr)
     if known.next_step:
-        print(f"  → {known.next_step}", file=sys.stderr)
+        print(as_typed(f"  → {known.next_step}"), file=sys.stderr)
     return known.exit_code
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from echoic import bundled, errors
+from echoic import bundled, errors, known_agents
 from echoic.cli import comparing, estimating, planning
 from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, settings_of
 from echoic.cli.connected import bringer_of
@@ -74,6 +74,7 @@ async def _of_log(
     settings: Settings, session: str | None, progress: Progress
 ) -> Verification:
     async with connect(settings) as connection:
+        await known_agents.check(connection)
         bringer = bringer_of(connection)
         return await verify_span(
             connection.log,

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import typer
 
+from echoic import known_agents
 from echoic.cli.common import (
     Agent,
     Data,
@@ -142,6 +143,7 @@ _COLUMNS = ("id", "title", "clock", "started_at", "last_at", "inputs", "spoke")
 
 async def _rows(connection: Connection) -> list[dict[str, object]]:
     """From the read models, else folded from the log; the newest last."""
+    await known_agents.check(connection)
     agent = connection.settings.agent
     async with up_to_date(connection) as store:
         if store is not None:
@@ -171,6 +173,7 @@ def _cell(value: object) -> object:
 
 
 async def _span(connection: Connection, id_: str) -> SessionSpan:
+    await known_agents.check(connection)
     try:
         return await find_session(
             connection.log, connection.settings.agent, id_, bringer_of(connection)

@@ -1,6 +1,5 @@
 """`echoic sleep`: let an agent look back now, and show what it came to."""
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,7 +17,7 @@ from echoic.cli.common import (
     terminal_width,
 )
 from echoic.cli.connected import known_at, on_instance
-from echoic.errors import EchoicError
+from echoic.cli.moments import moment
 from echoic.live import Connection
 from echoic.render import Style
 from schemas.controls import SleepRequested
@@ -27,15 +26,13 @@ from schemas.state import AgentState
 
 app = new_app("sleep", "Look back on what was done, and propose what to change.")
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
-
 
 @app.command()
 def sleep(
     since: Annotated[
         str | None,
         typer.Option(
-            help="Only decisions since then: 8h, 2d, or 2026-11-21T08:00:00Z."
+            help="Only decisions since then: 8h, 10:00, or 2026-11-21T08:00:00Z."
         ),
     ] = None,
     limit: Annotated[
@@ -62,7 +59,8 @@ def sleep(
     sleep --report`.
     """
     if not is_report:
-        control = SleepRequested(since=_moment(since), limit=limit, apply=apply)
+        at = None if since is None else moment(since, "--since")
+        control = SleepRequested(since=at, limit=limit, apply=apply)
         if not _begun(control, data, agent, as_json):
             return
     _report(data, agent, as_json)
@@ -106,24 +104,3 @@ def _report(data: Path | None, agent: str | None, as_json: bool) -> None:
         print(line)
     if known.slept is not None and known.slept.proposals:
         note("put in force: echoic tune apply ID; take back: echoic tune revert ID")
-
-
-def _moment(text: str | None) -> datetime | None:
-    """A time, or how long ago it was.
-
-    Raises:
-        EchoicError: it is neither.
-    """
-    if text is None:
-        return None
-    number, unit = text[:-1], _UNITS.get(text[-1:])
-    try:
-        if unit is not None:
-            return datetime.now(UTC) - timedelta(**{unit: float(number)})
-        at = datetime.fromisoformat(text)
-    except (ValueError, OverflowError) as error:
-        raise EchoicError(
-            f"--since {text!r} is no time",
-            next_step="echoic sleep --since 8h, or 2026-11-21T08:00:00Z",
-        ) from error
-    return at if at.tzinfo is not None else at.astimezone()

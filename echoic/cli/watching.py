@@ -3,13 +3,22 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from echoic import accounts, explain, finding, lesson_lines, remembering, render
+from echoic import (
+    accounts,
+    explain,
+    finding,
+    known_agents,
+    lesson_lines,
+    remembering,
+    render,
+)
 from echoic.accounts import Account, Accounts
+from echoic.cli import moments
 from echoic.cli.common import (
     Agent,
     Data,
@@ -18,17 +27,19 @@ from echoic.cli.common import (
     new_app,
     note,
     print_json,
+    say,
     settings_of,
     terminal_width,
 )
 from echoic.cli.connected import known_at
-from echoic.errors import EchoicError
+from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import Explanation, Names
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
 from echoic.settings import Settings
 from echoic.watching import answered, last_answered
-from schemas.envelope import Output
+from schemas.controls import HeuristicEdited
+from schemas.envelope import Input, Output
 from schemas.learning import HeuristicFormed
 from schemas.subjects import partition_of
 
@@ -79,6 +90,7 @@ def explain_(
 
     async def run() -> tuple[Account, Explanation]:
         async with connect(settings_of(data, agent)) as connection:
+            await known_agents.check(connection)
             account = await _account(connection, id_, last_silent)
             names = await heuristic_names(connection.log, account.agent)
             return account, explain.explain(account, names, suppositions)
@@ -87,7 +99,7 @@ def explain_(
     if as_json:
         print_json(_as_fields(account, explanation))
     else:
-        print(render.explained(account, explanation, _style()))
+        say(render.explained(account, explanation, _style()))
 
 
 @app.command()
@@ -103,7 +115,10 @@ def state(
 ) -> None:
     """Show what the mind knows of an agent, now or at any time before.
 
-    Examples: `echoic state`, `echoic state steve --at 2026-11-21T12:00:00Z`.
+    A time is `10:00`, `5 minutes ago`, `now` or one in full.
+
+    Examples: `echoic state`, `echoic state steve --at 2026-11-21T12:00:00Z`, `echoic state
+    --at '5 minutes ago'`.
     """
     sequence, moment = _place(at)
     settings = settings_of(data, agent)
@@ -124,6 +139,10 @@ def state(
 async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
     agent = settings.agent
     async with connect(settings) as connection:
+        try:
+            await known_agents.check(connection)
+        except NotFoundError as error:
+            note(error.what)
         names = await heuristic_names(connection.log, agent)
         position = await last_answered(connection.log, partition_of(agent))
         note(f"watching {agent}; Ctrl-C ends")
@@ -132,7 +151,10 @@ async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
         count = 0
         told = Accounts()
         async for taken, outputs in answered(connection.log, agent, position):
-            for account in told.take(taken, outputs):
+            found = told.take(taken, outputs)
+            if _is_renamed(taken) or any(_is_news(each, names) for each in found):
+                names = await heuristic_names(connection.log, agent)
+            for account in found:
                 if as_json:
                     print_json(accounts.as_fields(account))
                 elif account.is_final:
@@ -142,6 +164,15 @@ async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
                     return
             if not as_json:
                 names = _show_lessons(outputs, names)
+
+
+def _is_renamed(taken: Input) -> bool:
+    return isinstance(taken.message, HeuristicEdited)
+
+
+def _is_news(account: Account, names: Names) -> bool:
+    """Whether a heuristic answers that was loaded or taught since the names were read."""
+    return account.heuristic_id is not None and account.heuristic_id not in names
 
 
 def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
@@ -182,14 +213,7 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
         return None, None
     if text.isdecimal():
         return int(text), None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise EchoicError(
-            f"{text!r} is neither a sequence nor a time",
-            next_step="--at 4711, or --at 2026-11-21T12:00:00Z",
-        ) from None
-    return None, moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None, moments.moment(text, "--at")
 
 
 def _as_fields(account: Account, explanation: Explanation) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.acting import THIRST, thirsty
+from tests.cli.acting import THIRST, thirsty, watching
 from tests.cli.conftest import Program
 
 # Each command is a process of its own, or waits for real servers.
@@ -99,6 +99,8 @@ def test_explain_tells_the_last_silence(live: Program) -> None:
 
 def test_an_unknown_decision_is_exit_code_1(live: Program) -> None:
     """There is nothing to explain, and the error says what to do."""
+    live.here("pub", "Hello.", "--agent", "nobody", "--wait")
+
     ran = live.here("explain", "ffffffff", "--agent", "nobody")
 
     assert (ran.code, ran.out) == (1, "")
@@ -155,13 +157,86 @@ def test_an_outcome_counts_for_the_fire_of_its_decision(live: Program) -> None:
 
     ran = live.here("outcome", "last", "success", "--agent", "outcomes")
 
-    assert ran.code == 0, ran.err
+    again = live.here("outcome", "last", "success", "--agent", "outcomes")
+
+    assert ran.code == again.code == 0, ran.err
+    assert "counted for drink-soon" in ran.out
+    assert "credits nobody: how that turned out is known already" in again.out
     shown = live.here(
         "heuristic", "show", "drink-soon", "--agent", "outcomes", "--json"
     ).json
     assert [step["why"] for step in shown["history"]] == ["pack", "outcome_report"]
     assert (shown["fires"], shown["successes"]) == (1, 1)
     assert shown["confidence"] > 0.8
+
+
+def test_an_outcome_of_a_silence_credits_nobody(live: Program) -> None:
+    """Where nothing was said nothing can have been right, and the exit code says so."""
+    live.here("pub", "The lamp is on.", "--agent", "silences", "--wait")
+
+    ran = live.here("outcome", "last", "success", "--agent", "silences")
+    as_json = live.here("outcome", "last", "fail", "--agent", "silences", "--json")
+
+    assert (ran.code, as_json.code) == (1, 1)
+    assert "credits nobody, since nothing was said (llm_unavailable)" in ran.out
+    assert as_json.json["credited"] == []
+
+
+def test_an_unknown_agent_is_an_error_with_the_known_ones(live: Program) -> None:
+    """A misspelt name is not taken for somebody who knows nothing."""
+    live.here("pub", "Hello.", "--agent", "stephanie", "--wait")
+
+    for command in (
+        ("state", "stefanie"),
+        ("explain", "--last", "--agent", "stefanie"),
+        ("heuristic", "list", "--agent", "stefanie"),
+        ("session", "list", "--agent", "stefanie"),
+        ("outcome", "last", "success", "--agent", "stefanie"),
+    ):
+        ran = live.here(*command)
+        assert ran.code == 1, command
+        assert "no agent 'stefanie': did you mean 'stephanie'?; known: " in ran.err
+        assert ran.out == ""
+
+
+def test_the_state_of_a_time_can_be_asked_for(live: Program) -> None:
+    """Now, so long ago, or a time of day; before the agent's first input is an error."""
+    live.here("pub", "Hello.", "--agent", "timely", "--wait")
+
+    now = live.here("state", "timely", "--at", "now", "--json")
+    ago = live.here("state", "timely", "--at", "0 seconds ago", "--json")
+    before = live.here("state", "timely", "--at", "2019-01-01")
+    first = live.here("state", "timely", "--at", "1")
+
+    assert now.json["position"] == ago.json["position"] > 0
+    assert (before.code, first.code) == (1, 1)
+    assert "nothing of 'timely' is known by then: its first input is" in before.err
+
+
+def test_what_is_supposed_must_be_known(live: Program) -> None:
+    """A misspelt number gets the one that was meant."""
+    thirsty(live, "supposer", 3, "Your drink is low: 3 of 9.")
+
+    ran = live.here(
+        "explain", "--last", "--agent", "supposer", "--what-if", "thresold=0.5"
+    )
+
+    assert ran.code == 2
+    assert "did you mean 'threshold'?" in ran.err
+
+
+def test_watch_names_what_was_taught_after_it_began(live: Program) -> None:
+    """A heuristic that answers is called by its name, however new it is."""
+    live.here("pub", "Hello.", "--agent", "newer", "--wait")
+    with watching(live, "watch", "--limit", "1", "--agent", "newer") as process:
+        live.here(
+            "heuristic", "seed", "--condition", "the oven is done baking", "--say",
+            "Cake!", "--name", "cake-call", "--confidence", "0.9", "--agent", "newer",
+        )  # fmt: skip
+        live.here("pub", "The oven is done baking.", "--agent", "newer", "--wait")
+        shown = process.stdout.read()
+
+    assert "cake-call" in shown
 
 
 def test_a_taught_heuristic_answers_until_it_is_frozen(live: Program) -> None:

@@ -86,7 +86,7 @@ def test_the_version_is_shown(echoic: Program) -> None:
         (("pub", "x", "--hint", "threat=7"), "threat=7 is no hint"),
         (("explain", "--last", "--last-silent"), "give one of"),
         (("explain", "--what-if", "threshold"), "supposes nothing"),
-        (("state", "ada", "--at", "noon"), "neither a sequence nor a time"),
+        (("state", "ada", "--at", "noon"), "is no time"),
         (("heuristic", "seed", "--condition", "x", "--say", "y", "--confidence", "2"),
          "not a number from 0 to 1"),
         (("pub", "x", "--field", "a=" + "[" * 1010 + "]" * 1010), "nests too deep"),

@@ -4,8 +4,10 @@ import re
 import time
 
 import pytest
+from rich.cells import cell_len
 
 from echoic.accounts import Accounts, as_fields
+from echoic.cli.common import table
 from echoic.explain import explain
 from echoic.render import Style, bar, counted, explained, figure, fitted, heading, line
 from schemas.decisions import Decided
@@ -111,6 +113,23 @@ def test_no_text_commands_the_terminal(evil: str) -> None:
 
     assert evil[0] not in shown
     assert f"before{evil!r}after".replace("'", "") in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["short", "日本語の長いイベントの文です", "fire 🔥🔥🔥 alarm"]
+)
+@pytest.mark.parametrize("width", [4, 9, 20])
+def test_wide_characters_keep_their_columns(text: str, width: int) -> None:
+    """A character that takes two columns counts as two, cut or filled up."""
+    assert cell_len(fitted(text, width)) == width
+
+
+def test_a_table_keeps_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever stands in a cell, the next column begins in one place."""
+    table([["暖炉", "on"], ["oven", "off"]], ("what", "is"))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [cell_len(line[: line.rindex(" ")]) for line in lines] == [5, 5, 5]
 
 
 def test_one_is_not_many() -> None:

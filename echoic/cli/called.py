@@ -1,0 +1,32 @@
+"""How this program can be called from here, and hints that say it so.
+
+Its rule: what is printed as a command can be typed as it stands.
+"""
+
+import re
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+
+from echoic.cli.commands import COMMANDS
+
+_A_COMMAND = re.compile(rf"(?<![\w./'\"-])echoic (?=(?:{'|'.join(COMMANDS)})\b)")
+
+
+def as_typed(text: str) -> str:
+    """The text with its commands as they can be typed here."""
+    return _A_COMMAND.sub(lambda _: f"{program()} ", text)
+
+
+@cache
+def program() -> str:
+    """`echoic` where that is this program, else the path of its script, else by module."""
+    script = Path(sys.executable).with_name("echoic")
+    if not script.exists():
+        return f"{Path(sys.executable).name} -m echoic"
+    known = shutil.which("echoic")
+    if known is not None and Path(known).samefile(script):
+        return "echoic"
+    near = script.is_relative_to(Path.cwd())
+    return str(script.relative_to(Path.cwd()) if near else script)
