@@ -5,7 +5,8 @@ from typing import Any
 
 import typer
 
-from echoic.cli.program import COMMANDS, command
+from echoic.cli.commands import COMMANDS
+from echoic.cli.program import command
 
 _WIDTH = 80
 _INTRODUCTION = """\

@@ -139,13 +139,13 @@ def state(
 async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
     agent = settings.agent
     async with connect(settings) as connection:
+        names = await heuristic_names(connection.log, agent)
+        position = await last_answered(connection.log, partition_of(agent))
+        note(f"watching {agent}; Ctrl-C ends")
         try:
             await known_agents.check(connection)
         except NotFoundError as error:
             note(error.what)
-        names = await heuristic_names(connection.log, agent)
-        position = await last_answered(connection.log, partition_of(agent))
-        note(f"watching {agent}; Ctrl-C ends")
         if not as_json:
             note(render.heading(_style()))
         count = 0

@@ -49,7 +49,7 @@ def test_pub_reads_stdin_and_files(live: Program) -> None:
     assert first.code == again.code == 0, first.err + again.err
     ids = [json.loads(line)["event_id"] for line in first.out.splitlines()]
     assert len(set(ids)) == 2
-    assert all(json.loads(line)["accepted"] for line in again.out.splitlines())
+    assert all(json.loads(line)["response_id"] for line in again.out.splitlines())
 
 
 def test_a_bad_line_stops_the_file_and_is_named(live: Program) -> None:
@@ -315,7 +315,8 @@ def test_last_is_never_the_report_of_an_outcome(live: Program) -> None:
 
 def test_heuristic_list_shows_packs_and_lessons(live: Program) -> None:
     """What an agent goes by, with how far each is trusted."""
-    rows = live.here("heuristic", "list", "--agent", "anyone", "--json").json["rows"]
+    listed = live.here("heuristic", "list", "--json", ECHOIC_AGENT="anyone")
+    rows = listed.json["rows"]
 
     names = {row["name"]: row for row in rows}
     assert names["drink-soon"]["origin"] == "skill_pack"

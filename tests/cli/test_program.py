@@ -9,7 +9,8 @@ from io import StringIO
 
 import pytest
 
-from echoic.cli.program import COMMANDS, command, run
+from echoic.cli.commands import COMMANDS
+from echoic.cli.program import command, run
 from tests.cli.conftest import SURVIVAL, Program
 
 HEAVY = ("numpy", "nats", "sqlalchemy", "litellm", "pydantic", "faststream", "rich")
@@ -131,7 +132,7 @@ def test_without_an_instance_the_next_command_is_named(
 
     assert ran.code == 3
     assert f"no instance runs over {echoic.data}" in ran.err
-    assert f"→ echoic up --detach --data {echoic.data}" in ran.err
+    assert f"echoic up --detach --data {echoic.data}" in ran.err
 
 
 def test_a_broker_that_is_away_is_exit_code_3(echoic: Program) -> None:

@@ -46,9 +46,9 @@ def test_goals_are_named_or_none(echoic: Program) -> None:
 def test_a_sleep_is_asked_for_reported_and_taken_back(live: Program) -> None:
     """Without a model it finds what says the same; verify holds throughout."""
     me = ("--agent", "sleeper")
+    assert thirsty(live, "sleeper", 3, "Your drink is low: 3 of 9.")["accepted"]
     assert "never slept yet" in live.here("sleep", "--report", *me).err
     assert live.here("sleep", "--report", "--json", *me).json["id"] is None
-    assert thirsty(live, "sleeper", 3, "Your drink is low: 3 of 9.")["accepted"]
     for name in ("umbrella", "umbrella_too"):
         seeded = live.here(
             "heuristic", "seed", "--name", name, "--condition", "It begins to rain",
