@@ -233,5 +233,9 @@ OPTIONS: tuple[Option, ...] = (
         "How many of them may come at once.",
     ),
     Option("packs", texts, (), "Folders of packs that `up` loads."),
+    Option(
+        "pack_folder", text, "packs",
+        "Where `up` looks for packs if none is named: each subfolder with a manifest.",
+    ),
 )  # fmt: skip
 """Every setting there is, in the order in which it is shown."""

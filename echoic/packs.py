@@ -29,6 +29,7 @@ __all__ = [
     "Problem",
     "check",
     "compile_with",
+    "found_in",
     "load",
     "pack_schema",
     "render",
@@ -66,6 +67,11 @@ def load(folder: Path) -> Pack:
     if checked.pack is None:
         raise BrokenPackError(checked.problems)
     return checked.pack
+
+
+def found_in(folder: Path) -> tuple[Path, ...]:
+    """The packs in a folder: its subfolders that hold a manifest, by name."""
+    return tuple(sorted(each.parent for each in folder.glob(f"*/{MANIFEST}")))
 
 
 def check(folder: Path) -> CheckedPack:

@@ -92,6 +92,7 @@ class Settings:
     intake_rate: float
     intake_burst: int
     packs: tuple[str, ...]
+    pack_folder: str
     origins: Mapping[str, str] = field(repr=False)
     """Option name to where its value came from, in words."""
     ignored: tuple[str, ...] = ()

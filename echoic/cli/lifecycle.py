@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -54,10 +55,19 @@ def up(
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
+    Where no pack is named, here or in the settings, those in the folder `packs` are loaded.
+
     Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
     """
+    from echoic.packs import found_in
+
     packs = None if pack is None else [str(folder) for folder in pack]
     settings = settings_of(data, agent, packs=packs)
+    if not settings.packs:
+        packs = [str(folder) for folder in found_in(Path(settings.pack_folder))]
+        settings = replace(settings, packs=tuple(packs))
+        if packs:
+            note("packs: " + ", ".join(packs))
     if read_note(settings.data):
         raise already_runs(settings.data)
     keep_private(settings.data)

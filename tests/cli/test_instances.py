@@ -129,6 +129,7 @@ def test_ctrl_c_ends_an_instance_without_a_word_too_many(echoic: Program) -> Non
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=echoic.folder,
         env=echoic.environment,
         start_new_session=True,
     )
@@ -153,6 +154,27 @@ def test_packs_named_by_settings_are_in_force_for_everyone(echoic: Program) -> N
     loaded = [line for line in tail.out.splitlines() if ".pack_loaded" in line]
     assert [(row["name"], row["for"]) for row in rows] == [("survival", "all")]
     assert len(loaded) == 16
+
+
+def test_packs_of_the_folder_packs_are_found(echoic: Program) -> None:
+    """Where none is named, each subfolder with a manifest is loaded, by name."""
+    for name in ("stable", "attic"):
+        folder = echoic.folder / "packs" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.yaml").write_text(f"name: {name}\nversion: 1.0.0\n")
+    (echoic.folder / "packs" / "notes").mkdir()
+
+    with running(echoic):
+        found = echoic.here("pack", "list", "--agent", "any", "--json").json["rows"]
+    (echoic.folder / "packs" / "attic" / "manifest.yaml").write_text("nothing: 1\n")
+    ran = echoic("up", "--detach")
+
+    assert [(row["name"], row["for"]) for row in found] == [
+        ("attic", "all"),
+        ("stable", "all"),
+    ]
+    assert ran.code == 2
+    assert "E-PACK-" in ran.err
 
 
 def test_a_damaged_note_is_named(echoic: Program) -> None:
