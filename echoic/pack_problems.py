@@ -26,6 +26,7 @@ Code: TypeAlias = Literal[
     "E-PACK-012",  # heuristics but no event types
     "E-PACK-013",  # a floor over the ceiling
     "E-PACK-014",  # bounds that a confidence or other bounds do not fit
+    "E-PACK-015",  # a prompt's file that cannot be read
 ]
 Severity = Literal["error", "warning"]
 

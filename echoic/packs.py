@@ -11,9 +11,10 @@ import orjson
 from pydantic import JsonValue, ValidationError
 
 from echoic import pack_checks
-from echoic.pack_faults import problem_of
+from echoic.pack_faults import make, problem_of
 from echoic.pack_problems import Problem, render
 from echoic.pack_source import Source, SourceError, read
+from echoic.prompt_files import OF_PACKS, PromptFileError, with_texts
 from schemas.packs import (
     SCHEMA,
     CompiledPack,
@@ -105,7 +106,10 @@ def pack_schema() -> dict[str, Any]:
 
 def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
     try:
-        blob = orjson.dumps(_with_schema(source.value))
+        blob = orjson.dumps(_with_prompts(_with_schema(source.value), source.file))
+    except PromptFileError as error:
+        place = source.place_of(("executive", error.name))
+        return None, [make(source, place, "E-PACK-015", str(error))]
     except TypeError as error:
         return None, [_unreadable(source.file, SourceError(f"cannot be kept: {error}"))]
     try:
@@ -119,6 +123,15 @@ def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
 def _with_schema(value: JsonValue) -> JsonValue:
     """A manifest that does not say its format has the first one, as blobs spell out."""
     return {"schema": SCHEMA, **value} if isinstance(value, dict) else value
+
+
+def _with_prompts(value: JsonValue, file: Path) -> JsonValue:
+    """A manifest with the texts of its prompts that stand in files of its folder."""
+    executive = value.get("executive") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(executive, dict):
+        return value
+    told = with_texts(executive, OF_PACKS, file.parent, only_within=True)
+    return {**value, "executive": told}
 
 
 def _unreadable(file: Path, error: SourceError) -> Problem:

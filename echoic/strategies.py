@@ -12,6 +12,7 @@ from pydantic import JsonValue, ValidationError
 from echoic import pack_source
 from echoic.errors import SettingsError
 from echoic.pack_source import Source, SourceError, Steps
+from echoic.prompt_files import OF_STRATEGIES, PromptFileError, with_texts
 from handlers.strategies import spec as texts
 from handlers.strategies.registry import (
     UnknownStrategyError,
@@ -48,9 +49,9 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
         return _of_file(Path(text.strip()).expanduser())
     prefix = f"{place}: " if place else ""
     try:
-        spec = texts.parse(text)
+        spec = _with_prompts(texts.parse(text), Path())
         create_decision_strategy(spec, UNDER_NEW_RULES)
-    except (texts.StrategyTextError, UnknownStrategyError) as error:
+    except (texts.StrategyTextError, UnknownStrategyError, PromptFileError) as error:
         raise StrategyError(f"{prefix}{error}", next_step=NEXT_STEP) from error
     except MissingStrategyError as error:
         raise StrategyError(f"{prefix}{error}", next_step=LIST_IT) from error
@@ -94,12 +95,21 @@ def _of_file(file: Path) -> StrategySpec:
         ) from error
     spec = _spec(source)
     try:
+        spec = _with_prompts(spec, file.parent)
         create_decision_strategy(spec, UNDER_NEW_RULES)
+    except PromptFileError as error:
+        raise _wrong(source, ("parameters", error.name), str(error)) from error
     except UnknownStrategyError as error:
         raise _wrong(source, _steps_to(spec, error.parameter), str(error)) from error
     except MissingStrategyError as error:
         raise _wrong(source, ("strategy",), str(error)) from error
     return spec
+
+
+def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
+    """A strategy with the texts of its prompts that stand in files."""
+    told = with_texts(spec.parameters, OF_STRATEGIES, folder)
+    return spec.model_copy(update={"parameters": told})
 
 
 def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:

@@ -1,7 +1,7 @@
 """Composing: the messages that a decision is made of, from what led to it."""
 
 import base64
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Literal
 
 from handlers.consulting import Consultation
@@ -10,6 +10,7 @@ from handlers.occasion import Occasion
 from handlers.stages import executive, formation
 from handlers.stages.executive import Choice, Race
 from handlers.stages.prompts import Prompt, request_hash
+from schemas import identity
 from schemas.asks import DeliveryAsked, ModelAsked, Rival, Words
 from schemas.context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.decisions import (
@@ -19,6 +20,7 @@ from schemas.decisions import (
     Decided,
     HeuristicFired,
     RelevantGoal,
+    template_of,
 )
 from schemas.learning import HeuristicFormed
 from schemas.lessons import Lesson
@@ -121,6 +123,7 @@ def heuristic_delivery(
 
 
 def model_asked(
+    group: Group,
     occasion: Occasion,
     consulted: Consultation,
     prompt: Prompt,
@@ -149,24 +152,29 @@ def model_asked(
         prediction=None if prediction == "same" else prediction,
         rival=_rival(occasion, consulted, race) if race else None,
         goals=consulted.goals if prediction == "separate" else None,
+        domain=consulted.domain if prediction == "separate" else None,
+        template_digest=_if_told(group, template_of(consulted.arm)),
     )
 
 
 def prediction_asked(
+    group: Group,
     pending: Pending,
     end: Completed,
     model: ModelSettings,
-    system: str,
-    prompt: str,
-    due: datetime,
+    question: tuple[str, str],
     wait_s: float,
 ) -> ModelAsked:
-    """The ask to the model how its own words will turn out, which wait for that."""
+    """The ask to the model how its own words will turn out, which wait for that.
+
+    `question` is the system prompt and the prompt.
+    """
+    system, prompt = question
     return ModelAsked(
         purpose="prediction",
         decision_id=pending.decision_id,
         priority=pending.priority,
-        expires_at=due,
+        expires_at=group.now + timedelta(seconds=wait_s),
         ttl_s=wait_s,
         model=model.name,
         system=system,
@@ -185,6 +193,7 @@ def prediction_asked(
             text=end.text,
             agrees_with=end.agrees_with,
         ),
+        template_digest=_if_told(group, identity.digest(system.encode())),
     )
 
 
@@ -230,6 +239,7 @@ def afterthought_asked(
         channel=group.settings.channel,
         response_type="suggestion",
         request_hash=request_hash(model, system, prompt),
+        template_digest=_if_told(group, identity.digest(system.encode())),
     )
 
 
@@ -272,6 +282,11 @@ def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsk
         expires_at=pending.expires_at,
         ttl_s=min(max(left_s, _SOONEST_S), _LATEST_S),
     )
+
+
+def _if_told(group: Group, digest: str) -> str | None:
+    """The digest of an ask's templates; in the first edition it was not recorded."""
+    return digest if group.settings.edition >= 2 else None
 
 
 def _withheld(

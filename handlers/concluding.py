@@ -4,12 +4,11 @@ The model's words go out if they come in time. If nothing more is to come of the
 what is at hand is said: an answer whose prediction is missing, a heuristic that stands by.
 """
 
-from datetime import timedelta
-
 from handlers import composing, endorsing
 from handlers.consulting import manner_of
 from handlers.group import Group
 from handlers.stages import conclusion, delivery, prompts
+from handlers.wording import wording
 from schemas.asks import Words
 from schemas.context import Strategy
 from schemas.decisions import Completed, Dropped
@@ -66,7 +65,7 @@ def _answered(
     )
     if isinstance(end, Dropped) and end.reason == "llm_no_response":
         without_model(group, strategy, pending, end)
-    elif isinstance(end, Dropped) or not _ask_prediction(group, pending, end):
+    elif isinstance(end, Dropped) or not _ask_prediction(group, strategy, pending, end):
         _end(group, pending, end)
     # What is said is said by now: nobody waits for what heuristics earn by it.
     endorsing.endorse(group, pending.decision_id, alike)
@@ -84,7 +83,9 @@ def _predicted(
     _end(group, pending, conclusion.predicted(pending, about, read, group.now))
 
 
-def _ask_prediction(group: Group, pending: Pending, end: Completed) -> bool:
+def _ask_prediction(
+    group: Group, strategy: Strategy, pending: Pending, end: Completed
+) -> bool:
     """Ask what the model thinks of its words, if they can wait so long; tell whether.
 
     They wait for half the time in which they are worth something, at most, and in a race
@@ -100,13 +101,14 @@ def _ask_prediction(group: Group, pending: Pending, end: Completed) -> bool:
     if wait_s < SOONEST_S:
         return False
     goals = group.goals if pending.goals is None else pending.goals
-    system = prompts.prediction_system_prompt(group.settings, group.packs, goals)
+    told = wording(group.settings, group.packs, strategy, pending.domain)
+    system = prompts.prediction_system_prompt(told.settings, group.packs, goals)
     is_fenced = group.settings.edition >= FENCED_SINCE
-    prompt = prompts.prediction_prompt(pending.prompt, end.text, is_fenced=is_fenced)
-    due = group.now + timedelta(seconds=wait_s)
-    group.say(
-        composing.prediction_asked(pending, end, model, system, prompt, due, wait_s)
+    prompt = prompts.prediction_prompt(
+        pending.prompt, end.text, is_fenced=is_fenced, own=told.prediction
     )
+    question = system, prompt
+    group.say(composing.prediction_asked(group, pending, end, model, question, wait_s))
     return True
 
 

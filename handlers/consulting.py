@@ -12,6 +12,7 @@ from handlers.stages import prompts
 from handlers.stages.prompts import Manner, Prompt
 from handlers.strategies.asking import Asking
 from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
+from handlers.wording import possible, wording
 from schemas.context import DecisionContext, Strategy
 from schemas.fencing import FENCED_SINCE
 from schemas.packs import CompiledPack
@@ -31,6 +32,8 @@ class Consultation:
     """Whoever asks it."""
     goals: tuple[str, ...] | None = None
     """The goals in it, if they are not those for every event."""
+    domain: str | None = None
+    """The domain whose pack has a say in how it is asked."""
 
     def prompt(self, group: Group, context: DecisionContext) -> Prompt:
         """What it is asked about an event."""
@@ -67,12 +70,15 @@ class Surroundings(Protocol):
 
 
 def consultation(
-    group: Surroundings, strategy: Strategy, goals: tuple[str, ...] | None = None
+    group: Surroundings,
+    strategy: Strategy,
+    goals: tuple[str, ...] | None = None,
+    domain: str | None = None,
 ) -> Consultation | None:
     """The model of the settings, as this strategy asks it; None if there is none.
 
-    `goals` are those that count for the event. As with candidates, the arm covers all of
-    which they may be, never which they are.
+    `goals` are those that count for the event, and `domain` is its own. As with
+    candidates, the arm covers all of which they may be, never which they are.
     """
     model = group.settings.model
     if model is None:
@@ -80,12 +86,17 @@ def consultation(
     manner = manner_of(group.settings, strategy)
     always = tuple(group.goals)
     form = manner.prediction
-    system = prompts.system_prompt(group.settings, group.packs, always, form)
-    arm = prompts.arm(model, system, manner, group.possible_goals)
-    if goals is None or goals == always:
-        return Consultation(model, system, arm, manner, strategy)
-    system = prompts.system_prompt(group.settings, group.packs, goals, form)
-    return Consultation(model, system, arm, manner, strategy, goals)
+    usual = wording(group.settings, group.packs, strategy)
+    system = prompts.system_prompt(usual.settings, group.packs, always, form)
+    told = possible(group.packs, strategy)
+    arm = prompts.arm(model, system, manner, (*group.possible_goals, *told))
+    here = wording(group.settings, group.packs, strategy, domain)
+    others = None if goals == always else goals
+    if others is not None or here.is_packs:
+        these = always if others is None else others
+        system = prompts.system_prompt(here.settings, group.packs, these, form)
+    by = domain if here.is_packs else None
+    return Consultation(model, system, arm, manner, strategy, others, by)
 
 
 def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
@@ -100,6 +111,7 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
         withhold=settings.withhold,
         is_fenced=settings.edition >= FENCED_SINCE,
         tells_urgency=settings.edition >= 2,
+        prediction_template=own.prediction_prompt_template,
     )
 
 

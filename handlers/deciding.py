@@ -86,7 +86,7 @@ def _choose(group: Group, here: Occasion) -> None:
         goals = group.goals_of(here.domain.name)
     else:
         goals = tuple(each.text for each in relevant)
-    consulted = consultation(group, strategy, goals)
+    consulted = consultation(group, strategy, goals, here.domain.name)
     context = _context(group, here, consulted, goals)
     choice = executive.choose(_odds(group, strategy, context), context, group.draw)
     result = executive.result(context, choice, group.next_id)
@@ -101,7 +101,9 @@ def _choose(group: Group, here: Occasion) -> None:
         group.say(composing.heuristic_delivery(here, choice.heuristic, decision_id))
     elif consulted is not None and prompt is not None:
         best_id, race = result.matched_heuristic_id, choice.race
-        ask = composing.model_asked(here, consulted, prompt, decision_id, best_id, race)
+        ask = composing.model_asked(
+            group, here, consulted, prompt, decision_id, best_id, race
+        )
         _ask_model(group, here, strategy, prompt, ask)
 
 

@@ -131,7 +131,8 @@ def _go_on(group: Group) -> None:
 def _consulted(group: Group, moment: Moment) -> Consultation | None:
     group.adopt(None)
     strategy = deciding.strategy_in_force(group)
-    return consultation(group, strategy, group.goals_of(moment.domain))
+    goals = group.goals_of(moment.domain)
+    return consultation(group, strategy, goals, moment.domain)
 
 
 def _ask_again(group: Group, moment: Moment, consulted: Consultation) -> None:

@@ -83,6 +83,12 @@ class ModelAsked(Ask):
     goals: tuple[str, ...] | None = None
     """The goals that it was told, if a prediction is asked for later and they are not
     those for every event."""
+    domain: str | None = None
+    """The domain whose pack has a say in how it is asked, if a prediction is asked for
+    later."""
+    template_digest: str | None = None
+    """Of the prompts that it is asked with, whatever the event; none in a log of the first
+    edition."""
 
 
 class DeliveryAsked(Ask):

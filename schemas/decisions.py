@@ -41,6 +41,11 @@ def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
     return f"llm:{model}@{template_hash}@{sampling_hash}"
 
 
+def template_of(llm: str) -> str:
+    """The template hash that an arm of asking a model was made with."""
+    return llm.rsplit("@", 2)[1]
+
+
 def race_arm(llm: str, heuristic: str, deadline_ms: int) -> str:
     """The arm of asking the model, with a heuristic that answers if it takes too long."""
     return f"{RACE}{llm}+{heuristic}@{deadline_ms}"

@@ -21,6 +21,7 @@ from schemas.identity import digest, heuristic_id
 from schemas.message import Name, Part, Seconds, Unit
 from schemas.reasons import ResponseType
 from schemas.sensing import Dimension
+from schemas.templates import PredictionTemplate, SystemPrompt
 from schemas.vectors import Matrix, Vector
 
 SCHEMA = 1
@@ -59,6 +60,10 @@ class Executive(Part):
 
     domain_context: str = Field(default="", max_length=8_000)
     """For the model's system prompt: where it is, and what counts there."""
+    system_prompt: SystemPrompt = ""
+    """What a model is told that it is, on events of this domain; else by the settings."""
+    prediction_prompt: PredictionTemplate = ""
+    """How it is then asked for a separate prediction; else in the program's words."""
     outcome_patterns: tuple[OutcomePattern, ...] = Field(default=(), max_length=1_000)
 
 

@@ -245,6 +245,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     """The event, for what may be learnt of the answer."""
     goals: tuple[str, ...] | None = None
     """The goals that the model was told, if not those for every event."""
+    domain: str | None = None
+    """The domain whose pack has a say in how the model is asked."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from schemas.fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.numbers import clamp, round6
 from schemas.packs import CompiledPack
 from schemas.settings import MindSettings, ModelSettings, Prediction, Presentation
+from schemas.templates import ANSWER
 
 EVENT_CAP = 1_000
 CANDIDATE_CAP = 300
@@ -86,6 +87,8 @@ class Manner:
     """Whether what others wrote is marked as data."""
     tells_urgency: bool = False
     """Whether it is told that an event is urgent."""
+    prediction_template: str | None = None
+    """How a strategy asks for a separate prediction; None: in our words."""
 
     @property
     def shown(self) -> int:
@@ -126,11 +129,16 @@ def prediction_system_prompt(
     return _system(settings, packs, goals, _PREDICTION_FORMAT)
 
 
-def prediction_prompt(asked: str, answer: str, *, is_fenced: bool) -> str:
-    """What is asked about an answer; `asked` is the prompt that it answers."""
-    template = _FENCED[_PREDICTION] if is_fenced else _PREDICTION
+def prediction_prompt(
+    asked: str, answer: str, *, is_fenced: bool, own: str | None = None
+) -> str:
+    """What is asked about an answer; `asked` is the prompt that it answers.
+
+    `own` is a template that is not ours.
+    """
+    template = own or (_FENCED[_PREDICTION] if is_fenced else _PREDICTION)
     cut = fenced if is_fenced else capped
-    said = template.format(answer=cut(answer, CONTEXT_CAP))
+    said = template.replace(ANSWER, cut(answer, CONTEXT_CAP))
     return f"{asked}\n\n{said}"
 
 
@@ -284,7 +292,7 @@ def _sampling_hash(model: ModelSettings) -> str:
 def _further_templates(manner: Manner) -> tuple[str, ...]:
     """What of the texts only some manners use; the system prompt holds the rest."""
     hint = (_HINT,) if manner.present == "hint" else ()
-    separate = (_PREDICTION_FORMAT, _PREDICTION)
+    separate = (_PREDICTION_FORMAT, manner.prediction_template or _PREDICTION)
     fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()
     urgent = (_URGENT,) if manner.tells_urgency else ()
     further = (*hint, *separate) if manner.prediction == "separate" else hint

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 
 from schemas.message import Part, Unit
 from schemas.settings import Prediction, Presentation
+from schemas.templates import PredictionTemplate, SystemPrompt
 
 
 class Asking(Part):
@@ -25,6 +26,10 @@ class Asking(Part):
     """How candidates are put to it."""
     prediction: Prediction | None = None
     """How it is asked how its answer will turn out."""
+    system_prompt: SystemPrompt | None = None
+    """What it is told that it is; `@FILE` takes it from a file."""
+    prediction_prompt_template: PredictionTemplate | None = None
+    """How it is asked for a separate prediction, its answer in place of `{answer}`."""
 
     @cached_property
     def config(self) -> dict[str, JsonValue]:

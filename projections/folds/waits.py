@@ -52,6 +52,7 @@ def for_answer(
             trigger=trigger,
             lesson=lesson,
             goals=message.goals,
+            domain=message.domain,
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

@@ -379,3 +379,21 @@ def test_the_documented_manifest_is_a_pack(write):
 
     assert check(write(manifest)).problems == ()
     assert [code for code in get_args(Code) if code not in page] == []
+
+
+def test_prompts_may_stand_in_files_of_the_pack(write):
+    """The pack holds their text; a file elsewhere, or none, is an error at its place."""
+    folder = write(
+        GOOD.replace("executive:\n", 'executive:\n  system_prompt: "@me.txt"\n')
+    )
+    missing = codes(folder)
+    (folder / "me.txt").write_text("You watch over a kitchen.\n")
+    prompt = load(folder).executive.system_prompt
+    outside = codes(
+        write(
+            GOOD.replace("executive:\n", 'executive:\n  system_prompt: "@../me.txt"\n')
+        )
+    )
+
+    assert prompt == "You watch over a kitchen."
+    assert missing == outside == [(8, 18, "E-PACK-015")]

@@ -178,3 +178,36 @@ def test_an_unknown_challenger_is_named_with_its_place(tmp_path: Path) -> None:
 
     with pytest.raises(StrategyError, match="variable ECHOIC_EXPLORATION_CHALLENGER: "):
         mind_settings(given, LIMITS)
+
+
+def test_prompts_may_stand_in_files(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a strategy's file, or where one is; what is recorded is their text."""
+    folder = file.parent
+    (folder / "me.txt").write_text("You are a parrot.\n")
+    (folder / "how.txt").write_text("Of {answer}: what comes?")
+    parameters = 'system_prompt: "@me.txt", prediction_prompt_template: "@how.txt"'
+    file.write_text(f"strategy: always_llm\nparameters: {{{parameters}}}\n")
+    monkeypatch.chdir(folder)
+
+    told = {
+        "system_prompt": "You are a parrot.",
+        "prediction_prompt_template": "Of {answer}: what comes?",
+    }
+    assert strategy_of(str(file)).parameters == told
+    assert strategy_of("always_llm:system_prompt=@me.txt").parameters == {
+        "system_prompt": "You are a parrot."
+    }
+
+
+def test_a_prompts_file_that_cannot_be_read_is_named(file: Path) -> None:
+    """With the place of the parameter; a template must say where the answer goes."""
+    head = "strategy: always_llm\nparameters: "
+    none = complaint(file, head + '{system_prompt: "@none.txt"}')
+    answer = complaint(file, head + "{prediction_prompt_template: What comes?}")
+    with pytest.raises(StrategyError, match="cannot be read: no such file"):
+        strategy_of("always_llm:system_prompt=@/no/such/file")
+
+    assert none == "2:14: 'none.txt' cannot be read: no such file or directory"
+    assert "needs {answer}" in answer
