@@ -7,18 +7,20 @@ the same rows in another order give the same bits.
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.estimation.draws import mixed
+from replay.estimation.draws import Hashes, mixed
 from replay.estimation.rows import Observation, ObservationError, check
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+
+SPLITS = 5
+"""In so many ways the sessions are split into halves for the reward model."""
 
 CERTAIN = 1.0 - 1e-9
 """A propensity from here on left the other arms no chance."""
@@ -56,8 +58,8 @@ class Columns:
     session: Ints
     """The cluster of each row, counted from 0, ascending."""
 
-    half: Ints
-    """0 or 1 for each row: which half of the sessions it belongs to."""
+    halves: Ints
+    """For each split, 0 or 1 for each cluster: which half of them it belongs to."""
 
     arm: Ints
     context: Ints
@@ -135,6 +137,20 @@ def summed(index: Ints, amounts: Floats, size: int) -> Floats:
     return np.bincount(index, weights=amounts, minlength=size).astype(np.float64)
 
 
+def halved(held: Hashes) -> Ints:
+    """Split clusters into halves of equal size, in several ways.
+
+    Halves go by a hash of what each cluster holds, not by its name: what sessions are
+    called must not move an estimate.
+    """
+    sessions = len(held)
+    halves = np.empty((SPLITS, sessions), np.int64)
+    for split in range(SPLITS):
+        held = mixed(held)
+        halves[split, np.argsort(held, kind="stable")] = np.arange(sessions) % 2
+    return halves
+
+
 def _collect(row: Observation, into: _Collected) -> None:
     if row.decision is not None:
         if row.decision in into.decisions:
@@ -187,15 +203,18 @@ def _laid_out(raw: _Collected) -> Columns:
     session = _session_ranks(raw)
     position = _ints(raw.position)
     order = np.lexsort((content, position, session))
-    session, halves = _clusters(session[order], len(raw.sessions), _named_order(raw))
+    session = _numbered(session[order], len(raw.sessions))
+    sessions = int(session[-1]) + 1 if len(session) else 0
+    held = np.zeros(sessions, np.uint64)
+    np.add.at(held, session, content[order])
     target, baseline, logging = (_reordered(pairs, order, arm) for pairs in odds)
     known = reward[order] != _UNKNOWN
     return Columns(
         arms=tuple(sorted(raw.arms)),
-        sessions=len(halves),
+        sessions=sessions,
         censored=raw.censored,
         session=session,
-        half=halves[session],
+        halves=halved(held),
         arm=arm[order],
         context=context[order],
         propensity=_floats(raw.propensity)[order],
@@ -231,27 +250,13 @@ def _session_ranks(raw: _Collected) -> Ints:
     return ranks[_ints(raw.session)]
 
 
-def _named_order(raw: _Collected) -> Ints:
-    """A number for each named session, in their order, that scatters them."""
-    digests = [blake2b(name.encode(), digest_size=8) for name in sorted(raw.sessions)]
-    return np.array([int.from_bytes(each.digest()) >> 1 for each in digests], np.int64)
-
-
-def _clusters(session: Ints, named: int, scattered: Ints) -> tuple[Ints, Ints]:
-    """Number the clusters, and split them into halves of equal size.
-
-    The halves go by hashes: of the name, or of the place among the rows without one.
-    """
+def _numbered(session: Ints, named: int) -> Ints:
+    """Number the clusters without gaps; each row without a session is one of its own."""
     alone = int(np.count_nonzero(session == named))
     numbered = session.copy()
     numbered[len(session) - alone :] = np.arange(named, named + alone)
-    places = mixed(np.arange(alone, dtype=np.uint64)) >> np.uint64(1)
-    hashes = np.concatenate([scattered, places.astype(np.int64)])
-    halves = np.empty(len(hashes), np.int64)
-    halves[np.argsort(hashes, kind="stable")] = np.arange(len(hashes)) % 2
     # A session whose rows are all censored leaves a gap, which is closed here.
-    present, dense = np.unique(numbered, return_inverse=True)
-    return dense.astype(np.int64), halves[present]
+    return np.unique(numbered, return_inverse=True)[1].astype(np.int64)
 
 
 _Sorted: TypeAlias = tuple[Ints, Ints, Floats]
@@ -266,7 +271,7 @@ def _sorted_pairs(pairs: _Pairs, rank: Ints) -> _Sorted:
 
 def _content(
     rows: int, whole: list[Ints], parts: list[Floats], odds: list[_Sorted]
-) -> npt.NDArray[np.uint64]:
+) -> Hashes:
     """A hash of what each row says."""
     hashed = np.zeros(rows, np.uint64)
     for numbers in whole:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from replay.estimation.columns import CERTAIN, Columns, Floats, Odds
+from replay.estimation.columns import CERTAIN, SPLITS, Columns, Floats, Odds
 from replay.estimation.flips import (
     Contrast,
     FlipObservations,
     contrasted,
     flip_observations,
 )
-from replay.estimation.reward import CrossFitted, cross_fitted
+from replay.estimation.reward import cross_fitted
 from replay.estimation.values import Values, mean, paired, values
 from replay.estimation.weights import Weights, unsupported, weights
 
@@ -101,17 +101,31 @@ class Compared:
 
 
 def compare(columns: Columns, unsupported_max: float) -> Compared:
-    """Evaluate both strategies; `unsupported_max` is what a point estimate may lack."""
-    model = cross_fitted(columns)
+    """Evaluate both strategies; `unsupported_max` is what a point estimate may lack.
+
+    Of the ways to split the sessions for the reward model, the one counts whose
+    difference is the median: an estimate must not hang on one split.
+    """
     contrast = contrasted(columns)
-    target = flip_observations(columns, contrast)
-    baseline = flip_observations(columns, contrast, of_baseline=True)
+    target, baseline = _by_median(columns, contrast)
     return Compared(
         columns,
         contrast,
-        _side(columns, columns.target, model, target, contrast, unsupported_max),
-        _side(columns, columns.baseline, model, baseline, contrast, unsupported_max),
+        _side(columns, columns.target, target, contrast, unsupported_max),
+        _side(columns, columns.baseline, baseline, contrast, unsupported_max),
     )
+
+
+def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
+    """The values of target and baseline under the median split."""
+    differs = contrast.differs[columns.known]
+    fits = (cross_fitted(columns, split) for split in range(SPLITS))
+    found = [
+        (values(columns, columns.target, fit), values(columns, columns.baseline, fit))
+        for fit in fits
+    ]
+    found.sort(key=lambda each: mean(paired(*each, differs)))
+    return found[SPLITS // 2]
 
 
 def filled(columns: Columns, reward: float) -> Columns:
@@ -126,15 +140,15 @@ def filled(columns: Columns, reward: float) -> Columns:
 def _side(
     columns: Columns,
     odds: Odds,
-    model: CrossFitted,
-    flips: FlipObservations,
+    found: Values,
     contrast: Contrast,
     unsupported_max: float,
 ) -> Side:
-    found = weights(columns, odds)
-    explored = bool((columns.propensity < CERTAIN).any())
+    diagnosed = weights(columns, odds)
+    flips = flip_observations(columns, contrast, of_baseline=odds is columns.baseline)
     # Without any exploration, what was not played stays unknown to the last row.
-    lacks = found.unsupported_mass > (unsupported_max if explored else 0.0)
+    is_explored = bool((columns.propensity < CERTAIN).any())
+    lacks = diagnosed.unsupported_mass > (unsupported_max if is_explored else 0.0)
     unseen = flips.count == 0 and bool(contrast.differs.any())
     identified = bool(columns.known.any()) and not lacks and not unseen
-    return Side(odds, values(columns, odds, model), found, flips, identified)
+    return Side(odds, found, diagnosed, flips, identified)

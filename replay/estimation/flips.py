@@ -10,7 +10,7 @@ import numpy as np
 
 from replay.estimation.columns import Columns, Flags, Floats, Ints, Odds, summed
 from replay.estimation.rows import SUM_TOLERANCE
-from replay.estimation.values import mean
+from replay.estimation.values import effective_number, mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,3 @@ def flip_observations(
     if contrast.is_plain:
         return FlipObservations(int(np.count_nonzero(hits)), sessions)
     return FlipObservations(effective_number(excess), sessions)
-
-
-def effective_number(weights: Floats) -> float:
-    """How many rows of equal weight say as much: (sum w)² / sum w²; 0 if there is none."""
-    largest = float(weights.max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
-    scaled = weights / largest
-    return float(scaled.sum()) ** 2 / float(np.square(scaled).sum())

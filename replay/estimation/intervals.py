@@ -1,10 +1,11 @@
 """Errors and intervals of a mean over sessions, whose decisions are not independent.
 
-Bootstrap-t: sessions are drawn again, each time with its own error. Its rule: the draws
-follow from the data, so that the same data give the same interval.
+What is shown holds two intervals: bootstrap-t, which leans with the skew, and a jackknife
+with as many degrees of freedom as the sessions are worth, which few or uneven ones widen.
+Its rule: the draws follow from the data, so that the same data give the same interval.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from math import ceil, floor, sqrt
@@ -14,7 +15,7 @@ import numpy as np
 from replay.estimation.columns import Columns, Flags, Floats, summed
 from replay.estimation.draws import uniforms
 from replay.estimation.student import p_value
-from replay.estimation.values import mean
+from replay.estimation.values import effective_number, mean
 
 LEVEL = 0.95
 _MOST_CLUSTERS = 4096
@@ -32,6 +33,13 @@ class Interval:
     """Of no difference from 0, on both sides."""
 
     is_bootstrap: bool = False
+
+    def clipped(self, low: float, high: float) -> "Interval":
+        """The same as far as it lies in the range of what is possible."""
+        if self.ci is None:
+            return self
+        ends = tuple(min(max(end, low), high) for end in self.ci)
+        return replace(self, ci=(ends[0], ends[1]))
 
     def moved(self, by: float) -> "Interval":
         """The same about another centre; of no p-value then."""
@@ -55,6 +63,33 @@ class Clusters:
         spread = float(np.square(self.off).sum()) * count / (count - 1)
         return spread / float(self.rows.sum()) ** 2
 
+    @property
+    def jackknife(self) -> float | None:
+        """The same from the means without each session (CR3): of uneven ones it is more."""
+        count = len(self.rows)
+        if count < 2:
+            return None
+        moved = self.off / (self.rows.sum() - self.rows)
+        spread = float(np.square(moved - moved.mean()).sum())
+        return spread * (count - 1) / count
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of that variance, at least 1.
+
+        The effective number of sessions less one, or fewer if a few of them make most of
+        the variance (Satterthwaite: 2 over the squared relative error of the variance).
+        """
+        count = len(self.rows)
+        even = effective_number(self.rows) - 1.0
+        square = np.square(self.off)
+        total = float(square.sum())
+        if not total:
+            return max(1, int(even))
+        kurtosis = count * float(np.square(square / total).sum())
+        steady = 2.0 * count / (kurtosis - 1.0) if kurtosis > 1.0 else even
+        return max(1, int(round(min(even, steady, count - 1.0), 6)))
+
 
 def clusters_of(
     columns: Columns, numbers: Floats, rows: Flags | None = None
@@ -77,38 +112,44 @@ def interval(
     columns: Columns, numbers: Floats, rows: Flags, resamples: int
 ) -> Interval:
     """The interval of the mean of `numbers`, which are of those `rows`."""
-    clusters = clusters_of(columns, numbers, rows)
-    variance = clusters.variance
-    if variance is None:
-        return Interval(None, None, None)
-    centre, se = mean(numbers), sqrt(variance)
-    if se <= _NOTHING * max(1.0, abs(centre)):
-        return Interval(0.0, (centre, centre), 1.0 if centre == 0.0 else 0.0)
+    clusters = _in_order(clusters_of(columns, numbers, rows))
+    plain = _plain(mean(numbers), clusters)
+    if plain.se is None or plain.ci is None or plain.se == 0.0:
+        return plain
     drawn = studentised(pooled(clusters), resamples)
     if drawn is None:
-        return _plain(centre, se, len(clusters.rows) - 1)
+        return plain
+    centre, se = mean(numbers), sqrt(clusters.variance or 0.0)
     low, high = _tails(drawn)
     return Interval(
-        se,
-        (centre - high * se, centre - low * se),
-        _share_beyond(drawn, centre / se),
+        plain.se,
+        (min(plain.ci[0], centre - high * se), max(plain.ci[1], centre - low * se)),
+        max(plain.p_value or 0.0, _share_beyond(drawn, centre / se)),
         is_bootstrap=True,
     )
 
 
 def plain_interval(columns: Columns, numbers: Floats, rows: Flags) -> Interval:
-    """The t interval of the mean of `numbers`, without a bootstrap."""
-    clusters = clusters_of(columns, numbers, rows)
-    variance = clusters.variance
+    """The jackknife's t interval of the mean of `numbers`, without a bootstrap."""
+    return _plain(mean(numbers), clusters_of(columns, numbers, rows))
+
+
+def _plain(centre: float, clusters: Clusters) -> Interval:
+    variance = clusters.jackknife
     if variance is None:
         return Interval(None, None, None)
-    return _plain(mean(numbers), sqrt(variance), len(clusters.rows) - 1)
-
-
-def _plain(centre: float, se: float, freedom: int) -> Interval:
+    se = sqrt(variance)
+    if se <= _NOTHING * max(1.0, abs(centre)):
+        return Interval(0.0, (centre, centre), 1.0 if centre == 0.0 else 0.0)
+    freedom = clusters.freedom
     reach = quantile(freedom) * se
-    p = p_value(centre / se, freedom) if se else float(centre == 0.0)
-    return Interval(se, (centre - reach, centre + reach), p)
+    return Interval(se, (centre - reach, centre + reach), p_value(centre / se, freedom))
+
+
+def _in_order(clusters: Clusters) -> Clusters:
+    """By what they hold, so that no name moves a draw."""
+    order = np.lexsort((clusters.off, clusters.rows))
+    return Clusters(clusters.rows[order], clusters.off[order])
 
 
 @lru_cache

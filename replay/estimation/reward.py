@@ -11,6 +11,13 @@ import numpy as np
 from replay.estimation.columns import Columns, Flags, Floats, Ints, Odds, summed
 
 
+_ROWS = 2.0
+"""So many rows' worth is what a mean shrinks to, as for heuristics."""
+
+_UNTAUGHT = 0.5
+"""Expected of everything where not one reward is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class RewardModel:
     """Expected rewards by context and arm, learnt from some of the rows."""
@@ -40,20 +47,24 @@ class RewardModel:
 
 
 def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> RewardModel:
-    """Learn from rows: (1 + successes) / (2 + rows), as for heuristics."""
+    """Learn from rows.
+
+    The mean of a pair shrinks to that of its arm, and this to that of all rows, as if two
+    more rows had shown it: where nearly all fails, what was seen twice is no coin flip.
+    """
+    overall = float(reward.mean()) if len(reward) else _UNTAUGHT
     cells, inverse = np.unique(context * arms + arm, return_inverse=True)
-    successes = summed(inverse, reward, len(cells))
-    rows = np.bincount(inverse, minlength=len(cells))
-    arm_successes = summed(arm, reward, arms)
-    arm_rows = np.bincount(arm, minlength=arms)
-    return RewardModel(
-        arms=arms,
-        cells=cells,
-        by_cell=(1.0 + successes) / (2.0 + rows),
-        by_arm=(1.0 + arm_successes) / (2.0 + arm_rows),
-        seen=arm_rows > 0,
-        overall=(1.0 + float(reward.sum())) / (2.0 + len(reward)),
-    )
+    by_arm, seen = _shrunk(arm, reward, np.full(arms, overall))
+    by_cell, _ = _shrunk(inverse, reward, by_arm[cells % arms])
+    return RewardModel(arms, cells, by_cell, by_arm, seen, overall)
+
+
+def _shrunk(index: Ints, reward: Floats, toward: Floats) -> tuple[Floats, Flags]:
+    """The mean reward of each index, drawn toward what is given; which were seen."""
+    size = len(toward)
+    rows = np.bincount(index, minlength=size)
+    means = (summed(index, reward, size) + _ROWS * toward) / (_ROWS + rows)
+    return means, rows > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +72,30 @@ class CrossFitted:
     """Two models, each learnt from the half of the sessions that it does not judge."""
 
     models: tuple[RewardModel, RewardModel]
+    half: Ints
+    """0 or 1 for each row: which of them judges it."""
 
     def taken(self, columns: Columns) -> Floats:
         """At each row, the expected reward of the arm that was taken."""
-        return self._predict(columns.half, columns.context, columns.arm)
+        return self._predict(self.half, columns.context, columns.arm)
 
     def entries(self, columns: Columns, odds: Odds) -> Floats:
         """For each entry of the odds, the expected reward of its arm."""
         row = odds.row
-        return self._predict(columns.half[row], columns.context[row], odds.arm)
+        return self._predict(self.half[row], columns.context[row], odds.arm)
 
     def _predict(self, half: Ints, context: Ints, arm: Ints) -> Floats:
         first, second = (model.predict(context, arm) for model in self.models)
         return np.where(half == 0, first, second)
 
 
-def cross_fitted(columns: Columns) -> CrossFitted:
+def cross_fitted(columns: Columns, split: int = 0) -> CrossFitted:
     """Learn one model for each half, from the known rewards of the other."""
+    half = columns.halves[split][columns.session]
     first, second = (
-        _learnt_from(columns, columns.known & (columns.half != half)) for half in (0, 1)
+        _learnt_from(columns, columns.known & (half != own)) for own in (0, 1)
     )
-    return CrossFitted((first, second))
+    return CrossFitted((first, second), half)
 
 
 def _learnt_from(columns: Columns, rows: Flags) -> RewardModel:

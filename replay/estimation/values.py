@@ -81,3 +81,12 @@ def paired(target: Values, baseline: Values, differs: Flags) -> Floats:
 def mean(numbers: Floats) -> float:
     """The mean, rounded once; 0 of none."""
     return fsum(numbers.tolist()) / len(numbers) + 0.0 if len(numbers) else 0.0
+
+
+def effective_number(weights: Floats) -> float:
+    """How many rows of equal weight say as much: (sum w)² / sum w²; 0 if there is none."""
+    largest = float(weights.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    scaled = weights / largest
+    return float(scaled.sum()) ** 2 / float(np.square(scaled).sum())

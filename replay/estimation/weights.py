@@ -19,10 +19,9 @@ from replay.estimation.columns import (
     Odds,
     summed,
 )
-from replay.estimation.flips import effective_number
 from replay.estimation.intervals import clustered_variance
 from replay.estimation.pareto import tail_shape
-from replay.estimation.values import mean
+from replay.estimation.values import effective_number, mean
 
 
 @dataclass(frozen=True, slots=True)

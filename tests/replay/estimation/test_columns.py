@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from replay.estimation.columns import columns_of
+from replay.estimation.columns import SPLITS, columns_of
 from replay.estimation.rows import ObservationError
 from tests.replay.estimation.samples import columns, row, rows
 
 ARRAYS = [
     "session",
-    "half",
+    "halves",
     "arm",
     "context",
     "propensity",
@@ -52,18 +52,20 @@ def test_each_row_without_a_session_is_its_own_cluster():
 
 
 def test_halves_hold_as_many_sessions_each():
-    """The halves of the reward model differ by one session at most."""
-    found = columns(*(row(session=f"s{i}") for i in range(31)), *(row(),) * 30)
-    halves = {(s, h) for s, h in zip(found.session, found.half, strict=True)}
+    """The halves of each split differ by one session at most, and no two are alike."""
+    found = columns(
+        *(row(session=f"s{i}", reward=i / 31) for i in range(31)), *(row(),) * 30
+    )
 
-    assert len(halves) == 61
-    assert abs(61 - 2 * sum(h for _, h in halves)) == 1
+    assert found.halves.shape == (SPLITS, 61)
+    assert set(found.halves.sum(axis=1)) == {30}
+    assert len({tuple(split) for split in found.halves.tolist()}) == SPLITS
 
 
 def test_half_of_an_unnamed_row_does_not_tell_its_reward():
     """Equal rows but for the reward fall to either half with either reward."""
     found = columns(*(row(reward=float(i % 2)) for i in range(400)))
-    good = found.half[found.reward == 1.0]
+    good = found.halves[0][found.session][found.reward == 1.0]
 
     assert 60 < good.sum() < 140
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 
 from replay.estimation.columns import columns_of
-from replay.estimation.flips import contrasted, effective_number, flip_observations
+from replay.estimation.flips import contrasted, flip_observations
+from replay.estimation.values import effective_number
 from tests.replay.estimation.samples import columns, row, rows
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from replay.estimation.columns import SPLITS
 from replay.estimation.reward import cross_fitted, learnt
 from tests.replay.estimation.samples import columns, row
 
@@ -12,11 +13,17 @@ def ints(*numbers):
     return np.array(numbers, np.int64)
 
 
-def test_learns_one_more_success_and_failure_than_it_saw():
-    """Three rows with two successes give (1 + 2) / (2 + 3)."""
-    model = learnt(1, ints(0, 0, 0), ints(0, 0, 0), np.array([1.0, 1.0, 0.0]))
+def test_shrinks_to_the_mean_of_all():
+    """Two more rows' worth of the overall mean: one success in 50 is no coin flip."""
+    rewards = np.array([1.0, *[0.0] * 49])
+    arm = np.array([0, *[1] * 49])
+    model = learnt(3, np.zeros(50, np.int64), arm, rewards)
 
-    assert model.predict(ints(0), ints(0)) == [0.6]
+    first, second = (1.0 + 2 * 0.02) / 3, 2 * 0.02 / 51
+    assert list(model.predict(ints(1, 1, 1), ints(0, 1, 2))) == pytest.approx(
+        [first, second, 0.02]
+    )
+    assert model.predict(ints(0), ints(0)) == pytest.approx([(1.0 + 2 * first) / 3])
 
 
 def test_knows_each_pair_by_itself_then_the_arm_then_all():
@@ -25,7 +32,10 @@ def test_knows_each_pair_by_itself_then_the_arm_then_all():
 
     found = model.predict(ints(0, 1, 0, 1), ints(0, 0, 1, 2))
 
-    assert list(found) == pytest.approx([2 / 3, 1 / 3, 1 / 3, 2 / 5])
+    arm = [(1 + 2 / 3) / 4, (2 / 3) / 3]
+    assert list(found) == pytest.approx(
+        [(1 + 2 * arm[0]) / 3, 2 * arm[0] / 3, arm[1], 1 / 3]
+    )
 
 
 def test_knows_nothing_from_nothing():
@@ -40,11 +50,10 @@ def test_judges_a_session_by_the_others():
     found = columns(
         *(row(reward=1.0, session="good"),) * 3, *(row(reward=0.0, session="bad"),) * 2
     )
-    expected = {0: 1 / 4, 1: 4 / 5}  # "bad" stands first, and is judged by "good"
 
-    predicted = cross_fitted(found).taken(found)
-
-    assert list(predicted) == pytest.approx([expected[1]] * 2 + [expected[0]] * 3)
+    for split in range(SPLITS):
+        predicted = cross_fitted(found, split).taken(found)
+        assert list(predicted) == [1.0, 1.0, 0.0, 0.0, 0.0]
 
 
 def test_unknown_rewards_teach_nothing():

@@ -46,12 +46,12 @@ def test_snips_of_no_weight_is_nothing():
 def test_dr_corrects_the_prediction_by_the_surprise():
     """Two sessions that judge one another, all by hand."""
     found = target(
-        row("b", 0.5, 1.0, "b", session="one"),  # judged by two: b 1/3, weight 2
-        row("b", 0.5, 0.0, "b", session="two"),  # judged by one: b 2/3, weight 2
+        row("b", 0.5, 1.0, "b", session="one"),  # judged by two: 0, weight 2
+        row("b", 0.5, 0.0, "b", session="two"),  # judged by one: 1, weight 2
     )
 
-    assert sorted(found.predicted) == pytest.approx([1 / 3, 2 / 3])
-    assert sorted(found.psi) == pytest.approx([2 / 3 - 4 / 3, 1 / 3 + 4 / 3])
+    assert sorted(found.predicted) == [0.0, 1.0]
+    assert sorted(found.psi) == [1.0 - 2.0, 0.0 + 2.0]
     assert (found.dm, found.dr) == pytest.approx((0.5, 0.5))
 
 

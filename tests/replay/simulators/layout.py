@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from replay.estimation.columns import Columns, Odds, columns_of
+from replay.estimation.columns import Columns, Odds, columns_of, halved
 from tests.replay.simulators import companion
 from tests.replay.simulators.companion import ARMS, BASELINE, CONTEXTS, Log
 
@@ -22,7 +22,6 @@ CONTEXT_PLACE = np.argsort(np.argsort(CONTEXTS))
 def laid_out(log: Log, target: str, baseline: str = BASELINE) -> Columns:
     """The columns of a log whose sessions all have the same length."""
     sessions = int(log.session[-1]) + 1
-    half = _halves(sessions)
     rows = np.arange(len(log.arm))
     arm = ARM_PLACE[log.arm]
     return replace(
@@ -30,7 +29,7 @@ def laid_out(log: Log, target: str, baseline: str = BASELINE) -> Columns:
         arms=tuple(sorted(ARMS)),
         sessions=sessions,
         session=log.session,
-        half=half[log.session],
+        halves=halved(np.arange(sessions, dtype=np.uint64)),
         arm=arm,
         context=CONTEXT_PLACE[log.context],
         propensity=log.propensity,
@@ -61,15 +60,3 @@ def _spread(log: Log) -> Odds:
 def _empty() -> Columns:
     """Whatever else columns may hold, as it is for a plain log."""
     return columns_of(_one_each(1).observations(BASELINE))
-
-
-@cache
-def _halves(sessions: int) -> NDArray[np.int64]:
-    """Which half each session belongs to, as the estimator splits them."""
-    columns = columns_of(_one_each(sessions).observations(BASELINE))
-    return columns.half
-
-
-def _one_each(sessions: int) -> Log:
-    draws = np.random.default_rng(0)
-    return companion.play(draws, companion.uniform_odds(0.5), sessions=sessions)
