@@ -15,6 +15,7 @@ from replay.comparing.document import (
     Flip,
     Headline,
 )
+from replay.estimation.verdicts import CLAIMS
 
 WORST = 6
 """How many flips are shown."""
@@ -146,7 +147,8 @@ def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
 
 def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
     colour = _COLOURS.get(comparison.verdict, "yellow")
-    short = "  short-term only" if comparison.short_term_only else ""
+    is_capped = comparison.short_term_only and comparison.verdict in CLAIMS
+    short = "  short-term only" if is_capped else ""
     yield style.paint(f"VERDICT  {comparison.verdict}{short}", colour)
     yield from wrap(comparison.estimand, style.width, initial_indent="  ",
                     subsequent_indent="  ")  # fmt: skip

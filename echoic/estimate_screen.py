@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from echoic.render import PLAIN, Style
 from replay.estimation.gates import Gate
 from replay.estimation.results import Estimate
-from replay.estimation.verdicts import Verdict
+from replay.estimation.verdicts import CLAIMS, Verdict
 
 _MARKS = {"ok": ("✓", "green"), "caution": ("!", "yellow")}
 _REFUSED = ("✗", "red")
@@ -36,7 +36,9 @@ def lines(
         yield _gate(gate, style)
     yield ""
     colour = _VERDICTS.get(difference.verdict, "yellow")
-    yield style.paint(f"VERDICT  {difference.verdict}", colour)
+    is_capped = difference.short_term_only and difference.verdict in CLAIMS
+    short = "  short-term only" if is_capped else ""
+    yield style.paint(f"VERDICT  {difference.verdict}{short}", colour)
     for reason in difference.reasons:
         yield f"  · {reason.detail}  ({reason.code})"
     yield ""
@@ -46,7 +48,9 @@ def lines(
 def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
     target, baseline = estimate.target, estimate.baseline
     difference = estimate.difference
-    of_baseline, of_target = _guards(difference.verdict, all_shown)
+    of_baseline, of_target, of_both = (
+        _guard(part.withheld, all_shown) for part in (baseline, target, difference)
+    )
     for name in ("dr", "snips", "ips"):
         delta = _signed(getattr(difference, name))
         if name == "dr" and difference.ci is not None:
@@ -55,7 +59,7 @@ def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
             f"value, {name.upper()}",
             of_baseline(_plain(getattr(baseline, name))),
             of_target(_plain(getattr(target, name))),
-            of_target(delta),
+            of_both(delta),
             "estimated",
         )
     dm = (target.dm, baseline.dm)
@@ -63,7 +67,7 @@ def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
         "value, DM",
         of_baseline(_plain(baseline.dm)),
         of_target(_plain(target.dm)),
-        of_target("-" if dm[0] is None or dm[1] is None else _signed(dm[0] - dm[1])),
+        of_both("-" if dm[0] is None or dm[1] is None else _signed(dm[0] - dm[1])),
         "predicted, decides nothing",
     )
     yield _row(
@@ -79,12 +83,11 @@ def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
 _Guard = Callable[[str], str]
 
 
-def _guards(verdict: Verdict, all_shown: bool) -> tuple[_Guard, _Guard]:
-    """How to show a number of the baseline, and one of the target."""
-    held = _in_brackets if all_shown else _held_back
-    if verdict == Verdict.INVALID:
-        return held, held
-    return _as_it_is, held if verdict == Verdict.NOT_ENOUGH_OVERLAP else _as_it_is
+def _guard(withheld: bool, all_shown: bool) -> _Guard:
+    """How to show a number of one side, or of the difference."""
+    if not withheld:
+        return _as_it_is
+    return _in_brackets if all_shown else _held_back
 
 
 def _as_it_is(text: str) -> str:

@@ -76,7 +76,7 @@ def compare(
     prefer: Prefer = "outcome",
     window: Window = None,
     silence: Silence = 0.5,
-    rope: Rope = 0.02,
+    rope: Rope = None,
     report: Report = None,
     fail_on: FailOn = None,
     jobs: Jobs = None,
@@ -188,9 +188,9 @@ def _results(
         raise EchoicError(str(error)) from error
 
 
-def _wish(rope: float, results: list[SessionResult]) -> Wish:
+def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
     try:
-        estimation = EstimationSettings(rope=rope)
+        estimation = EstimationSettings.wished(rope)
     except ValueError as error:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])

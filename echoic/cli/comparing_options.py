@@ -63,7 +63,11 @@ Window = Annotated[
 Silence = Annotated[float, typer.Option(help="The value of silence, from 0 to 1.")]
 
 Rope = Annotated[
-    float, typer.Option(help="A difference within ± this much makes none.")
+    float | None,
+    typer.Option(
+        help="A difference within ± this much makes none; by default 0.02, or a tenth of"
+        " the baseline's successes or failures where these are rare."
+    ),
 ]
 
 Report = Annotated[

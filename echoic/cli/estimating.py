@@ -11,6 +11,7 @@ import typer
 
 from echoic import errors, estimate_screen
 from echoic.cli.common import Json, has_colour, print_json, terminal_width
+from echoic.cli.comparing_options import Rope
 from echoic.cli.progress import Progress
 from echoic.errors import EchoicError
 from echoic.render import Style
@@ -28,9 +29,7 @@ def estimate(
     file: Annotated[
         str, typer.Argument(metavar="FILE.jsonl", help="The log; - for stdin.")
     ],
-    rope: Annotated[
-        float, typer.Option(help="A difference within ± this much makes none.")
-    ] = EstimationSettings().rope,
+    rope: Rope = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A stricter limit of a gate."),
@@ -56,7 +55,7 @@ def estimate(
     settings = _settings(rope, limit or [])
     found = estimated(observations_of(file), settings)
     if as_json:
-        print_json(found.as_json())
+        print_json(found.as_json(all_shown=show_unreliable))
     else:
         style = Style(terminal_width(), has_colour())
         for line in estimate_screen.lines(
@@ -98,9 +97,9 @@ def _lines(file: str) -> Iterator[Iterable[bytes]]:
         yield (line.encode() for line in sys.stdin)
 
 
-def _settings(rope: float, limits: Sequence[str]) -> EstimationSettings:
+def _settings(rope: float | None, limits: Sequence[str]) -> EstimationSettings:
     try:
-        return EstimationSettings(Limits(**dict(map(_limit, limits))), rope)
+        return EstimationSettings.wished(rope, Limits(**dict(map(_limit, limits))))
     except ValueError as error:
         raise EchoicError(str(error)) from error
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from replay.comparing import untold
@@ -17,8 +16,8 @@ from replay.comparing.success import (
     Evidence,
     breakdown,
     headline,
-    is_told,
     sensitivity,
+    told_value,
     weights,
     without_each,
 )
@@ -37,15 +36,13 @@ def comparison(whole: Whole, index: int) -> Comparison:
     rows = evidence.rows()
     found = evidence.estimate(rows, whole.wish.estimation)
     challenger = whole.strategy(index)
-    fields = plain(asdict(found))
+    fields = plain(found.as_json())
     _name_the_challenger(fields["difference"])
     if challenger.personality is not None:
         untold.silence(fields)
-    elif not is_told(found):
-        untold.without_values(fields)
     verdict = fields["difference"]["verdict"]
     reasons = fields["difference"]["reasons"]
-    is_short = any(each["code"] == "short_term_only" for each in reasons)
+    is_short = found.difference.short_term_only
     tried = tuple(sensitivity(evidence, whole.wish.estimation))
     flips = _flips(whole, index)
     lives = _lives(whole, index)
@@ -86,7 +83,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         calibration=calibrated(whole.results),
         curves=_curves(whole, index),
         timeline=tuple(lanes(each, index) for each in whole.results),
-        breakdown=breakdown(evidence),
+        breakdown=breakdown(evidence, withheld=found.difference.withheld),
         weights=weights(rows),
         cassette=_cassette(lives, whole.plan.answers.mode),
     )
@@ -198,10 +195,9 @@ def _tradeoff(
     whole: Whole, index: int, ours: Behaviour, theirs: Behaviour, found: Estimate
 ) -> tuple[dict[str, Any], ...]:
     """Cost, latency and success of both sides; success only where it is estimated."""
-    told = is_told(found)
     sides = (
-        (whole.strategy(), ours, found.baseline.dr),
-        (whole.strategy(index), theirs, found.target.dr if told else None),
+        (whole.strategy(), ours, told_value(found.baseline)),
+        (whole.strategy(index), theirs, told_value(found.target)),
     )
     return tuple(
         {

@@ -1,7 +1,7 @@
 """The comparison as a document: what the terminal, the page and `--json` all show.
 
 Version 1. Every number names its kind, and none stands here that the recording does not
-support: what a gate refused is null.
+support: what a gate refused is null, and `withheld` beside it says so.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -111,6 +111,8 @@ class Headline:
     ci: tuple[float, float] | None = None
     extra: dict[str, float | None] = field(default_factory=dict)
     note: str | None = None
+    withheld: bool = False
+    """Whether a gate holds it back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +187,8 @@ class Sensitivity:
     difference: float | None
     ci: tuple[float, float] | None
     verdict: str
+    withheld: bool = False
+    """Whether a gate holds the difference back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from replay.estimation.estimate import estimate
 from replay.estimation.results import DifferenceEstimate, Estimate, PolicyEstimate
 from replay.estimation.rows import Observation, ObservationError
 from replay.estimation.settings import EstimationSettings, SelfReplay
-from replay.estimation.verdicts import Reason, Verdict
+from replay.estimation.verdicts import WITHHELD, Reason, Verdict
 from replay.logged import LoggedDecision
 from replay.outcomes import UNKNOWN, Outcome
 
@@ -29,9 +29,6 @@ TOP_WEIGHTS = 10
 
 LEFT_OUT_LIMIT = 200
 """Of more sessions none by itself decides."""
-
-UNTOLD = ("NOT_ENOUGH_OVERLAP", "INVALID")
-"""Verdicts beside which no point estimate is shown."""
 
 LEAST_SEEN = 30
 """Flip observations from which a part's difference is shown."""
@@ -76,10 +73,11 @@ class Evidence:
 
 def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
     """The rows on success: what was observed, estimated and predicted."""
-    difference, target, base = found.difference, found.target, found.baseline
+    target, base = found.target, found.baseline
+    ours, theirs = _told(base, base.dm), _told(target, target.dm)
     return (
         _shared(evidence),
-        _one_step(found) if is_told(found) else _untold(found),
+        _one_step(found),
         Headline(
             name="bounds",
             label="success, bounds",
@@ -87,17 +85,18 @@ def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
             baseline=None,
             challenger=None,
             delta=None,
-            ci=difference.bounds,
+            ci=found.difference.bounds,
             note=None,
         ),
         Headline(
             name="predicted",
             label="success, predicted",
             kind="predicted",
-            baseline=base.dm,
-            challenger=target.dm,
-            delta=None if target.dm is None or base.dm is None else target.dm - base.dm,
+            baseline=ours,
+            challenger=theirs,
+            delta=None if theirs is None or ours is None else theirs - ours,
             note="decides nothing",
+            withheld=target.withheld,
         ),
     )
 
@@ -124,6 +123,7 @@ def _nothing(replayed: SelfReplay) -> Estimate:
         mean_weight=0.0,
         unsupported_mass=0.0,
         bounds=(0.0, 1.0),
+        withheld=True,
     )
     difference = DifferenceEstimate(
         ips=None,
@@ -138,40 +138,34 @@ def _nothing(replayed: SelfReplay) -> Estimate:
         gates=(),
         verdict=Verdict.INVALID if is_damaged else Verdict.NOT_ENOUGH_OVERLAP,
         reasons=(reason,),
+        withheld=True,
     )
     return Estimate(side, side, difference)
 
 
-def is_told(found: Estimate) -> bool:
-    """Whether the gates let a point estimate of the difference be shown."""
-    difference = found.difference
-    return difference.dr is not None and difference.verdict not in UNTOLD
+def told_value(side: PolicyEstimate) -> float | None:
+    """What a strategy is worth, if its gates let that be shown."""
+    return _told(side, side.dr)
+
+
+def _told(side: PolicyEstimate, value: float | None) -> float | None:
+    return None if side.withheld else value
 
 
 def _one_step(found: Estimate) -> Headline:
     difference = found.difference
+    held = difference.withheld
     return Headline(
         name="one_step",
         label="success, one-step",
         kind="estimated",
-        baseline=found.baseline.dr,
-        challenger=found.target.dr,
-        delta=difference.dr,
-        ci=difference.ci,
-        extra={"snips": difference.snips, "ips": difference.ips},
-        note="doubly robust",
-    )
-
-
-def _untold(found: Estimate) -> Headline:
-    return Headline(
-        name="one_step",
-        label="success, one-step",
-        kind="estimated",
-        baseline=found.baseline.dr,
-        challenger=None,
-        delta=None,
-        note="see the gates",
+        baseline=told_value(found.baseline),
+        challenger=None if held else told_value(found.target),
+        delta=None if held else difference.dr,
+        ci=None if held else difference.ci,
+        extra={} if held else {"snips": difference.snips, "ips": difference.ips},
+        note="see the gates" if held else "doubly robust",
+        withheld=held,
     )
 
 
@@ -187,13 +181,42 @@ def sensitivity(
     ]
     for what, change in trials:
         outcomes = {id_: change(each) for id_, each in evidence.outcomes.items()}
-        found = evidence.estimate(evidence.rows(outcomes), quick).difference
-        yield Sensitivity(
-            what=what,
-            difference=found.dr,
-            ci=found.ci,
-            verdict=str(found.verdict),
+        yield _tried(what, evidence.rows(outcomes), evidence, quick)
+    if any(each.value is None for each in evidence.outcomes.values()):
+        for how, of_target in (("against", 0.0), ("for", 1.0)):
+            what = f"all that is unknown gone {how} the challenger"
+            yield _tried(what, _opposed(evidence.rows(), of_target), evidence, quick)
+
+
+def _tried(
+    what: str,
+    rows: Sequence[Observation],
+    evidence: Evidence,
+    settings: EstimationSettings,
+) -> Sensitivity:
+    found = evidence.estimate(rows, settings).difference
+    return Sensitivity(
+        what=what,
+        difference=None if found.withheld else found.dr,
+        ci=None if found.withheld else found.ci,
+        verdict=str(found.verdict),
+        withheld=found.withheld,
+    )
+
+
+def _opposed(rows: Sequence[Observation], of_target: float) -> list[Observation]:
+    """Rows whose unknown rewards are this of the challenger's arm, else the opposite."""
+    return [
+        row
+        if row.reward is not None or row.is_censored
+        else replace(
+            row,
+            reward=of_target
+            if row.target.get(row.arm, 0.0) > row.baseline.get(row.arm, 0.0)
+            else 1.0 - of_target,
         )
+        for row in rows
+    ]
 
 
 def without_each(
@@ -207,7 +230,7 @@ def without_each(
     None if that was not tried: of one session, of very many, or without any value.
     """
     sessions = sorted({row.session for row in rows})
-    if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in UNTOLD:
+    if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in WITHHELD:
         return None
     quick = replace(settings, resamples=QUICK)
     others = (
@@ -221,8 +244,11 @@ def without_each(
     return tuple((session, other) for session, other in found if other != verdict)
 
 
-def breakdown(evidence: Evidence) -> tuple[Breakdown, ...]:
-    """Each sort of event by itself; a difference only where its flips were seen enough."""
+def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
+    """Each sort of event by itself; a difference only where its flips were seen enough.
+
+    If the gates hold back the difference of all, that of no part is told.
+    """
 
     def sort(decision: LoggedDecision) -> str:
         return f"{decision.source}.{decision.type}"
@@ -238,7 +264,7 @@ def breakdown(evidence: Evidence) -> tuple[Breakdown, ...]:
                 decisions=len(part.decisions),
                 flips=sum(_flip(each, part.challenger) for each in part.decisions),
                 flip_observations=float(seen),
-                difference=_difference(part) if seen >= LEAST_SEEN else None,
+                difference=None if withheld or seen < LEAST_SEEN else _difference(part),
             )
         )
     return tuple(sorted(parts, key=lambda part: (-part.flips, part.value)))

@@ -1,10 +1,12 @@
-"""What may not be told: values that gates hold back, and those of another personality.
+"""What may not be told of another personality.
 
 What was said in one voice tells nothing of how it would have gone in another, so no
 recording supports a value of it. A live experiment does.
 """
 
 from typing import Any
+
+from replay.estimation.results import VALUES
 
 VOICE = {
     "code": "voice_is_another_arm",
@@ -13,20 +15,12 @@ VOICE = {
     " (echoic ab start)",
 }
 
-_VALUES = ("ips", "snips", "dr", "dm", "se", "ci", "p_value")
-
-
-def without_values(estimate: dict[str, Any]) -> None:
-    """Take out of an estimate whatever its gates hold back; the bounds stay."""
-    for part in ("target", "difference"):
-        for name in _VALUES:
-            if name in estimate[part]:
-                estimate[part][name] = None
-
 
 def silence(estimate: dict[str, Any]) -> None:
     """Take every value out of an estimate, and say that another voice is why."""
-    without_values(estimate)
+    for part in ("target", "difference"):
+        estimate[part] |= {name: None for name in VALUES if name in estimate[part]}
+        estimate[part]["withheld"] = True
     difference = estimate["difference"]
     if difference["verdict"] != "INVALID":
         difference["verdict"] = "NOT_ENOUGH_OVERLAP"

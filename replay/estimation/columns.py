@@ -140,8 +140,8 @@ def summed(index: Ints, amounts: Floats, size: int) -> Floats:
 def halved(held: Hashes) -> Ints:
     """Split clusters into halves of equal size, in several ways.
 
-    Halves go by a hash of what each cluster holds, not by its name: what sessions are
-    called must not move an estimate.
+    Halves go by a hash of what was recorded in each cluster, not by its name: what
+    sessions are called, and who is compared, must not move an estimate.
     """
     sessions = len(held)
     halves = np.empty((SPLITS, sessions), np.int64)
@@ -197,16 +197,17 @@ def _laid_out(raw: _Collected) -> Columns:
     context = _ranks(raw.contexts)[_ints(raw.context)]
     reward = _floats(raw.reward) + 0.0  # minus zero is the same zero
     odds = [_sorted_pairs(p, arm_rank) for p in (raw.target, raw.baseline, raw.logging)]
-    content = _content(
-        len(arm), [arm, context], [_floats(raw.propensity), reward], odds
+    recorded = _content(
+        len(arm), [arm, context], [_floats(raw.propensity), reward], odds[2:]
     )
+    content = _content(len(arm), [recorded], [], odds[:2])
     session = _session_ranks(raw)
     position = _ints(raw.position)
     order = np.lexsort((content, position, session))
     session = _numbered(session[order], len(raw.sessions))
     sessions = int(session[-1]) + 1 if len(session) else 0
     held = np.zeros(sessions, np.uint64)
-    np.add.at(held, session, content[order])
+    np.add.at(held, session, recorded[order])
     target, baseline, logging = (_reordered(pairs, order, arm) for pairs in odds)
     known = reward[order] != _UNKNOWN
     return Columns(
@@ -270,7 +271,7 @@ def _sorted_pairs(pairs: _Pairs, rank: Ints) -> _Sorted:
 
 
 def _content(
-    rows: int, whole: list[Ints], parts: list[Floats], odds: list[_Sorted]
+    rows: int, whole: list[Ints | Hashes], parts: list[Floats], odds: list[_Sorted]
 ) -> Hashes:
     """A hash of what each row says."""
     hashed = np.zeros(rows, np.uint64)

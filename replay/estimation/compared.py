@@ -59,6 +59,13 @@ class Compared:
         return both or (bool(self.columns.rows) and not self.has_flips)
 
     @property
+    def base_rate(self) -> float:
+        """What the baseline is worth, as far as the log tells."""
+        if not self.baseline.is_identified:
+            return mean(self.columns.reward[self.columns.known])
+        return self.baseline.values.dr
+
+    @property
     def guessed_mass(self) -> float:
         """How far the difference may be off for what could never be played.
 
@@ -124,15 +131,20 @@ def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
         (values(columns, columns.target, fit), values(columns, columns.baseline, fit))
         for fit in fits
     ]
-    found.sort(key=lambda each: mean(paired(*each, differs)))
+    found.sort(key=lambda each: mean(paired(each[0], each[1], differs)))
     return found[SPLITS // 2]
 
 
-def filled(columns: Columns, reward: float) -> Columns:
-    """The same rows, with every unknown reward taken to be this."""
+def filled(columns: Columns, contrast: Contrast, *, of_target: float) -> Columns:
+    """The same rows, where each unknown reward is supposed.
+
+    `of_target` where the target's arm was played, and the opposite where the baseline's
+    was: nothing else that the unknown may hide moves the difference farther.
+    """
+    supposed = np.where(contrast.taken > 0.0, of_target, 1.0 - of_target)
     return replace(
         columns,
-        reward=np.where(columns.known, columns.reward, reward),
+        reward=np.where(columns.known, columns.reward, supposed),
         known=np.ones(columns.rows, np.bool_),
     )
 

@@ -3,19 +3,29 @@
 Its rule: no point estimate of what was not played; then there are bounds.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from replay.estimation import gates
 from replay.estimation.bounds import difference_bounds, value_bounds
-from replay.estimation.carryover import CarryOver, carry_over
-from replay.estimation.columns import columns_of
+from replay.estimation.carryover import carry_over
+from replay.estimation.columns import Columns, columns_of
 from replay.estimation.compared import Compared, Side, compare, filled
 from replay.estimation.gates import Gate
 from replay.estimation.intervals import Interval, interval, plain_interval
 from replay.estimation.results import DifferenceEstimate, Estimate, PolicyEstimate
 from replay.estimation.rows import Observation
 from replay.estimation.settings import EstimationSettings, Limits, SelfReplay
-from replay.estimation.verdicts import Evidence, Reason, conclude
+from replay.estimation.values import rarer_share
+from replay.estimation.verdicts import (
+    OVERLAP,
+    SHORT_TERM,
+    WITHHELD,
+    Evidence,
+    Reason,
+    Verdict,
+    conclude,
+    of_interval,
+)
 from replay.estimation.weights import uniform_z
 
 _UNTOLD = Interval(None, None, None)
@@ -36,26 +46,51 @@ def estimate(
     Raises:
         ObservationError: a row cannot be true, a decision comes twice, or there is none.
     """
-    settings = settings or EstimationSettings()
+    return estimate_of(
+        columns_of(observations),
+        settings or EstimationSettings(),
+        self_replay=self_replay,
+        cassette_hit_rate=cassette_hit_rate,
+    )
+
+
+def estimate_of(
+    columns: Columns,
+    settings: EstimationSettings,
+    *,
+    self_replay: SelfReplay | None = None,
+    cassette_hit_rate: float | None = None,
+) -> Estimate:
+    """The same of rows that are laid out already."""
     limits = settings.limits
-    columns = columns_of(observations)
     compared = compare(columns, limits.unsupported_mass_max)
     checks = [
         *_replay_gates(self_replay, cassette_hit_rate, limits),
         *_propensity_gates(compared, limits),
         *_overlap_gates(compared, limits),
         *_outcome_gates(compared, limits),
-        *_carry_over_gates(carry_over(columns)),
     ]
+    checks += _carry_over_gates(compared, checks)
+    difference = _difference(compared, checks, settings)
+    is_invalid = difference.verdict == Verdict.INVALID
+    lacks = is_invalid or _lacks(compared, compared.baseline, limits)
     return Estimate(
-        target=_policy(compared, compared.target, settings),
-        baseline=_policy(compared, compared.baseline, settings),
-        difference=_difference(compared, checks, settings),
+        target=_policy(compared, compared.target, settings, difference.withheld),
+        baseline=_policy(compared, compared.baseline, settings, lacks),
+        difference=difference,
     )
 
 
+def _lacks(compared: Compared, side: Side, limits: Limits) -> bool:
+    """Whether a side, by itself, was played too seldom for its value to be told."""
+    values, ess = side.values, side.weights.ess
+    own = _weight_gates(side, side, compared.columns.rows, limits)
+    rare = rarer_share(values.reward[values.weight > 0.0]) * ess
+    return rare < limits.rare_outcomes or any(each.status == "refused" for each in own)
+
+
 def _policy(
-    compared: Compared, side: Side, settings: EstimationSettings
+    compared: Compared, side: Side, settings: EstimationSettings, withheld: bool
 ) -> PolicyEstimate:
     columns, values, weights = compared.columns, side.values, side.weights
     shown = side.is_identified
@@ -63,12 +98,12 @@ def _policy(
         interval(columns, values.psi, columns.known, settings.resamples)
         if shown
         else _UNTOLD
-    )
+    ).clipped(0.0, 1.0)
     return PolicyEstimate(
         n=columns.rows,
         ips=values.ips if shown else None,
         snips=values.snips if shown else None,
-        dr=values.dr if shown else None,
+        dr=_clipped(values.dr) if shown else None,
         dm=values.dm if shown else None,
         se=around.se,
         ci=around.ci,
@@ -78,6 +113,7 @@ def _policy(
         mean_weight=weights.mean_weight,
         unsupported_mass=weights.unsupported_mass,
         bounds=value_bounds(columns, side.odds),
+        withheld=withheld or not shown,
     )
 
 
@@ -85,9 +121,10 @@ def _difference(
     compared: Compared, checks: list[Gate], settings: EstimationSettings
 ) -> DifferenceEstimate:
     shown = compared.is_identified
+    margin = settings.margin(compared.base_rate)
     around = _around(compared, settings.resamples) if shown else _UNTOLD
     if shown and compared.has_flips:
-        checks = [*checks, *_agreement_gates(compared, around, settings)]
+        checks = [*checks, *_agreement_gates(compared, around, settings.limits, margin)]
     bounds = difference_bounds(compared.columns, compared.contrast)
     evidence = Evidence(
         gates=checks,
@@ -95,15 +132,15 @@ def _difference(
         has_flips=compared.has_flips,
         doubly=around if shown else None,
         bounds=bounds,
-        filled=_filled(compared, checks, settings),
+        filled=_filled(compared, around, settings, margin),
         unseen=_unseen(compared, around),
-        notes=tuple(_notes(compared, around, checks)),
+        notes=tuple(_notes(compared, around)),
     )
-    verdict, reasons = conclude(evidence, settings.rope)
+    verdict, reasons = conclude(evidence, margin)
     return DifferenceEstimate(
         ips=_difference_of(compared, compared.ips) if shown else None,
         snips=_difference_of(compared, compared.snips) if shown else None,
-        dr=_difference_of(compared, compared.dr) if shown else None,
+        dr=_difference_of(compared, _clipped(compared.dr, -1.0)) if shown else None,
         se=around.se,
         ci=around.ci,
         p_value=around.p_value,
@@ -113,6 +150,9 @@ def _difference(
         gates=tuple(checks),
         verdict=verdict,
         reasons=reasons,
+        margin=margin,
+        short_term_only=any(each.code == SHORT_TERM for each in reasons),
+        withheld=not shown or verdict in WITHHELD,
     )
 
 
@@ -121,25 +161,33 @@ def _difference_of(compared: Compared, found: float | None) -> float | None:
     return found if compared.has_flips else 0.0
 
 
+def _clipped(value: float, least: float = 0.0) -> float:
+    return min(max(value, least), 1.0)
+
+
 def _around(compared: Compared, resamples: int) -> Interval:
     if not compared.has_flips:
         return _ZERO
     columns = compared.columns
-    return interval(columns, compared.paired, columns.known, resamples)
+    found = interval(columns, compared.paired, columns.known, resamples)
+    return found.clipped(-1.0, 1.0)
 
 
 def _filled(
-    compared: Compared, checks: list[Gate], settings: EstimationSettings
+    compared: Compared, around: Interval, settings: EstimationSettings, margin: float
 ) -> tuple[Interval, ...]:
-    """The interval with unknown rewards taken as 0 and as 1, where it is asked for."""
-    asked = any(
-        gate.name == "outcome_coverage" and gate.status == "refused" for gate in checks
-    )
-    if not asked or not compared.is_identified:
+    """The interval with unknown rewards against the target, then for it.
+
+    Only where there are any, and a verdict that they may turn.
+    """
+    columns, contrast = compared.columns, compared.contrast
+    is_open = of_interval(around, margin)[0] == Verdict.INCONCLUSIVE
+    hides = ~columns.known & contrast.differs
+    if not compared.is_identified or is_open or not hides.any():
         return ()
     limit = settings.limits.unsupported_mass_max
-    worlds = [compare(filled(compared.columns, to), limit) for to in (0.0, 1.0)]
-    return tuple(_around(world, settings.resamples) for world in worlds)
+    worlds = (filled(columns, contrast, of_target=to) for to in (0.0, 1.0))
+    return tuple(_around(compare(world, limit), settings.resamples) for world in worlds)
 
 
 def _unseen(compared: Compared, around: Interval) -> tuple[Interval, ...]:
@@ -170,13 +218,21 @@ def _propensity_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
 
 def _overlap_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
     target, baseline = compared.target, compared.baseline
-    share, rows = compared.contrast.share, compared.columns.rows
-    yield gates.unsupported(target.weights, baseline.weights, limits)
-    yield gates.flip_observations(target.flips, baseline.flips, share, limits)
-    yield gates.flip_sessions(target.flips, baseline.flips, share, limits)
-    yield gates.effective_size(target.weights, baseline.weights, rows, limits)
-    yield gates.weight_share(target.weights, baseline.weights, limits)
-    yield gates.pareto(target.weights, baseline.weights, limits)
+    share, flips = compared.contrast.share, (target.flips, baseline.flips)
+    yield gates.flip_observations(*flips, share, limits)
+    yield gates.flip_sessions(*flips, share, limits)
+    yield gates.rare_outcomes(*flips, share, limits)
+    yield from _weight_gates(target, baseline, compared.columns.rows, limits)
+
+
+def _weight_gates(
+    target: Side, baseline: Side, rows: int, limits: Limits
+) -> Iterator[Gate]:
+    both = target.weights, baseline.weights
+    yield gates.unsupported(*both, limits)
+    yield gates.effective_size(*both, rows, limits)
+    yield gates.weight_share(*both, limits)
+    yield gates.pareto(*both, limits)
 
 
 def _outcome_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
@@ -187,25 +243,29 @@ def _outcome_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
     yield gates.censored(columns.censored, columns.rows, limits)
 
 
-def _carry_over_gates(found: CarryOver | None) -> Iterator[Gate]:
-    if found is not None:
+def _carry_over_gates(compared: Compared, checks: Sequence[Gate]) -> Iterator[Gate]:
+    columns = compared.columns
+    found = carry_over(columns)
+    has_next = columns.rows > columns.sessions
+    is_refused = any(
+        each.status == "refused" and each.name in OVERLAP for each in checks
+    )
+    is_told = compared.is_identified and compared.has_flips and not is_refused
+    if found is not None or (has_next and is_told):
         yield gates.carry_over(found)
 
 
 def _agreement_gates(
-    compared: Compared, around: Interval, settings: EstimationSettings
+    compared: Compared, around: Interval, limits: Limits, margin: float
 ) -> Iterator[Gate]:
     snips, columns = compared.snips, compared.columns
     if snips is not None:
         weighted = plain_interval(columns, compared.paired_snips, columns.known)
-        yield gates.agreement(
-            (compared.dr, snips), (around, weighted.moved(snips)), settings
-        )
+        both = around, weighted.moved(snips).clipped(-1.0, 1.0)
+        yield gates.agreement((compared.dr, snips), both, limits, margin=margin)
 
 
-def _notes(
-    compared: Compared, around: Interval, checks: list[Gate]
-) -> Iterator[Reason]:
+def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
     """What to keep in mind, whatever the verdict."""
     if compared.has_flips and not compared.is_explored:
         yield Reason(
@@ -222,11 +282,4 @@ def _notes(
             "complete_cases",
             f"{unknown} decisions without a known outcome are left out, as if that"
             " depended on nothing",
-        )
-    is_tested = any(gate.name == "carry_over" for gate in checks)
-    has_next = compared.columns.rows > compared.columns.sessions
-    if around.ci is not None and compared.has_flips and has_next and not is_tested:
-        yield Reason(
-            "carry_over_untested",
-            "whether a decision moves the outcome of the next one could not be tested",
         )

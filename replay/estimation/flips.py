@@ -10,7 +10,7 @@ import numpy as np
 
 from replay.estimation.columns import Columns, Flags, Floats, Ints, Odds, summed
 from replay.estimation.rows import SUM_TOLERANCE
-from replay.estimation.values import effective_number, mean
+from replay.estimation.values import effective_number, mean, rarer_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,9 @@ class FlipObservations:
     sessions: int
     """Sessions with at least one."""
 
+    rare: float
+    """How many of their outcomes are expected to be other than the commonest one."""
+
 
 def flip_observations(
     columns: Columns, contrast: Contrast, *, of_baseline: bool = False
@@ -93,6 +96,12 @@ def flip_observations(
     excess = np.where(columns.known, np.maximum(taken, 0.0), 0.0) / columns.propensity
     hits = excess > 0.0
     sessions = len(np.unique(columns.session[hits]))
-    if contrast.is_plain:
-        return FlipObservations(int(np.count_nonzero(hits)), sessions)
-    return FlipObservations(effective_number(excess), sessions)
+    count = (
+        int(np.count_nonzero(hits)) if contrast.is_plain else effective_number(excess)
+    )
+    either = columns.known & (contrast.taken != 0.0)
+    rare = rarer_share(columns.reward[either]) * count
+    # Of both sides together, so that a chance few of its own do not open the gate; twice
+    # as many of its own are no chance.
+    own = rarer_share(columns.reward[hits]) * count / 2.0
+    return FlipObservations(count, sessions, max(rare, own))

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from replay.estimation.carryover import CarryOver
+from replay.estimation.carryover import ALPHA, CarryOver
 from replay.estimation.flips import FlipObservations
 from replay.estimation.intervals import Interval
-from replay.estimation.settings import EstimationSettings, Limits, SelfReplay
+from replay.estimation.settings import Limits, SelfReplay
 from replay.estimation.weights import Weights
 
 Status: TypeAlias = Literal["ok", "caution", "refused", "invalid"]
@@ -65,6 +65,7 @@ def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -
     status: Status = "ok"
     if size > limits.propensity_z_max:
         status = "invalid"
+        detail += f" (at most {limits.propensity_z_max:g})"
         detail += (
             ": the logged probabilities are not those it was drawn with"
             if z > 0.0
@@ -73,6 +74,7 @@ def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -
         )
     elif size > limits.propensity_z_caution_max:
         status = "caution"
+        detail += f" (up to {limits.propensity_z_caution_max:g} are chance)"
     return Gate(
         f"propensity_{name}", status, _finite(z), limits.propensity_z_max, detail
     )
@@ -87,7 +89,8 @@ def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
         _above(value, limits.unsupported_mass_caution_max, limits.unsupported_mass_max),
         value,
         limits.unsupported_mass_max,
-        f"{value:.1%} of what the {whose} would do could never be tried there",
+        f"{value:.1%} of what the {whose} would do could never be tried there (at most"
+        f" {limits.unsupported_mass_max:.0%})",
     )
 
 
@@ -126,6 +129,27 @@ def flip_sessions(
     )
 
 
+def rare_outcomes(
+    target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
+) -> Gate:
+    """Whether outcomes vary enough there for an interval to hold the truth.
+
+    Where nearly all fail, a few successes carry the whole difference, and to see none by
+    chance looks like certainty.
+    """
+    if share == 0.0:
+        return _no_flips("rare_outcomes", limits.rare_outcomes)
+    value, whose = Sides(target.rare, baseline.rare).weaker(min)
+    return Gate(
+        "rare_outcomes",
+        _below(value, limits.rare_outcomes_caution, limits.rare_outcomes),
+        value,
+        limits.rare_outcomes,
+        f"where the two differ, {value:,.1f} outcomes of the {whose}'s choice are expected"
+        f" to be the rarer one (need {limits.rare_outcomes:g})",
+    )
+
+
 def effective_size(
     target: Weights, baseline: Weights, rows: int, limits: Limits
 ) -> Gate:
@@ -137,7 +161,8 @@ def effective_size(
         _below(value, limits.ess_share_caution * rows, least),
         value,
         least,
-        f"{rows:,} decisions tell of the {whose} as much as {_count(value)} of its own",
+        f"{rows:,} decisions tell of the {whose} as much as {_count(value)} of its own"
+        f" (need {_count(least)})",
     )
 
 
@@ -149,7 +174,8 @@ def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
         _above(value, limits.weight_share_caution_max, limits.weight_share_max),
         value,
         limits.weight_share_max,
-        f"the heaviest decision has {value:.1%} of the say on the {whose}",
+        f"the heaviest decision has {value:.1%} of the say on the {whose} (at most"
+        f" {limits.weight_share_max:.0%})",
     )
 
 
@@ -158,14 +184,19 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
     found = [k for k in (target.pareto_k, baseline.pareto_k) if k is not None]
     value = max(found, default=None)
     if value is None:
-        detail = "no few decisions outweigh all others"
+        most = max(target.most, baseline.most)
+        told = "" if most == float("inf") else f": no weight exceeds {most:.3g}"
+        detail = f"no few decisions outweigh all others{told}"
         return Gate("pareto_k", "ok", None, limits.pareto_k_max, detail)
     status: Status = "ok"
     if value >= limits.pareto_k_max:
         status = "refused"
     elif value >= limits.pareto_k_caution_max:
         status = "caution"
-    detail = f"how far a few decisions outweigh all others: {value:.2f}"
+    detail = (
+        f"how far a few decisions outweigh all others: {value:.2f} (below"
+        f" {limits.pareto_k_max:g})"
+    )
     return Gate("pareto_k", status, value, limits.pareto_k_max, detail)
 
 
@@ -175,11 +206,14 @@ def outcome_coverage(
     """How many outcomes are known, and whether that depends on the arm."""
     share = known / rows if rows else 0.0
     status = _below(share, limits.known_share_caution, limits.known_share)
-    detail = f"{known:,} of {rows:,} outcomes known"
+    detail = f"{known:,} of {rows:,} outcomes known (need {limits.known_share:.0%})"
     z = max(abs(target.known_z), abs(baseline.known_z))
     if known < rows and z > limits.propensity_z_max:
         status = "refused"
-        detail += f"; whether one is known depends on the arm (z {z:.1f})"
+        detail += (
+            f"; whether one is known depends on the arm (z {z:.1f}, at most"
+            f" {limits.propensity_z_max:g})"
+        )
     return Gate("outcome_coverage", status, share, limits.known_share, detail)
 
 
@@ -191,7 +225,8 @@ def censored(count: int, rows: int, limits: Limits) -> Gate:
         _above(share, limits.censored_share_caution_max, limits.censored_share_max),
         share,
         limits.censored_share_max,
-        f"{count:,} of {count + rows:,} decisions cut off before their outcome",
+        f"{count:,} of {count + rows:,} decisions cut off before their outcome (at most"
+        f" {limits.censored_share_max:.0%})",
     )
 
 
@@ -199,39 +234,54 @@ def cassette(hit_rate: float, limits: Limits) -> Gate:
     """How many of the target's model answers the recording holds."""
     least = limits.cassette_hit_rate_caution
     status: Status = "ok" if hit_rate >= least else "caution"
-    detail = f"{hit_rate:.0%} of the target's model answers are in the recording"
+    detail = (
+        f"{hit_rate:.0%} of the target's model answers are in the recording (need"
+        f" {least:.0%})"
+    )
     return Gate("cassette", status, hit_rate, least, detail)
 
 
-def carry_over(found: CarryOver) -> Gate:
-    """Whether having spoken still moves the next outcome."""
+def carry_over(found: CarryOver | None) -> Gate:
+    """Whether having spoken still moves the next outcome; None: it cannot be tested."""
+    if found is None:
+        detail = (
+            "whether having spoken moves the next outcome cannot be tested: this holds in"
+            " the short term only"
+        )
+        return Gate("carry_over", "caution", None, ALPHA, detail)
     status: Status = "caution" if found.is_significant else "ok"
     detail = (
         f"having spoken moves the next outcome by {found.effect:+.3f}"
-        f" (p {found.p_value:.3f})"
+        f" (p {found.p_value:.3f}, chance from {found.alpha:g})"
     )
     if found.is_significant:
-        detail += ": what is estimated holds in the short term only"
+        detail += ": this holds in the short term only"
     return Gate("carry_over", status, found.p_value, found.alpha, detail)
 
 
 def agreement(
     points: tuple[float, float],
     around: tuple[Interval, Interval],
-    settings: EstimationSettings,
+    limits: Limits,
+    *,
+    margin: float,
 ) -> Gate:
     """Whether two estimators of the difference, DR and SNIPS, say the same."""
     (dr, snips), (doubly, weighted) = points, around
-    limit, rope = settings.limits.agreement_caution, settings.rope
+    limit = limits.agreement_caution
     overlap = _overlap(doubly.ci, weighted.ci)
     status: Status = "ok"
     if overlap is not None and overlap < limit:
         status = "caution"
-    within = doubly.ci is not None and -rope <= doubly.ci[0] and doubly.ci[1] <= rope
+    within = (
+        doubly.ci is not None and -margin <= doubly.ci[0] and doubly.ci[1] <= margin
+    )
     # Around no difference at all, two signs are no quarrel.
     if dr * snips < 0.0 and not within:
         status = "refused"
     detail = f"estimated in two ways: doubly robust {dr:+.4f}, SNIPS {snips:+.4f}"
+    if status == "caution":
+        detail += f", whose intervals share less than {limit:.0%}"
     return Gate("estimators_agree", status, overlap, limit, detail)
 
 

@@ -1,8 +1,10 @@
 """What an estimate says: both strategies, their difference, and how far to believe it.
 
-Its rule: the names are those of the document, and what may not be said is None.
+Its rule: the names are those of the document; what may not be said is None there, and
+`withheld` says that a gate is why.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from replay.estimation.gates import Gate
@@ -36,6 +38,9 @@ class PolicyEstimate:
     bounds: Range
     """What holds whatever the log does not show."""
 
+    withheld: bool = False
+    """Whether a gate holds back all values of it but the bounds."""
+
 
 @dataclass(frozen=True, slots=True)
 class DifferenceEstimate:
@@ -53,6 +58,18 @@ class DifferenceEstimate:
     gates: tuple[Gate, ...]
     verdict: Verdict
     reasons: tuple[Reason, ...]
+    margin: float = 0.0
+    """A difference within ± this much counts as none."""
+
+    short_term_only: bool = False
+    """Whether what a decision does to later ones is seen, or cannot be tested."""
+
+    withheld: bool = False
+    """Whether a gate holds back all values of it but the bounds."""
+
+
+VALUES = ("ips", "snips", "dr", "dm", "se", "ci", "p_value")
+"""What a gate holds back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,18 @@ class Estimate:
     baseline: PolicyEstimate
     difference: DifferenceEstimate
 
-    def as_json(self) -> dict[str, dict[str, object]]:
-        """The document: `target`, `baseline`, `difference`."""
-        return asdict(self)
+    def as_json(self, *, all_shown: bool = False) -> dict[str, dict[str, object]]:
+        """The document: `target`, `baseline`, `difference`.
+
+        What a gate withholds is null; `all_shown` gives it nevertheless.
+        """
+        parts: dict[str, dict[str, object]] = asdict(self)
+        if all_shown:
+            return parts
+        return {name: _told(part) for name, part in parts.items()}
+
+
+def _told(part: Mapping[str, object]) -> dict[str, object]:
+    if not part["withheld"]:
+        return dict(part)
+    return {name: None if name in VALUES else part[name] for name in part}

@@ -10,7 +10,6 @@ import numpy as np
 
 from replay.estimation.columns import Columns, Flags, Floats, Ints, Odds, summed
 
-
 _ROWS = 2.0
 """So many rows' worth is what a mean shrinks to, as for heuristics."""
 

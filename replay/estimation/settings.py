@@ -4,6 +4,7 @@ Its rule: a limit may be made stricter than it is here, never looser.
 """
 
 from dataclasses import dataclass, field, fields
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class Limits:
     flip_sessions: float = 15.0
     flip_sessions_caution: float = 30.0
     """Sessions with at least one of them."""
+
+    rare_outcomes: float = 10.0
+    rare_outcomes_caution: float = 20.0
+    """Outcomes other than the commonest to be expected among them: if they are successes
+    and failures, so many of either."""
 
     ess: float = 50.0
     ess_share: float = 0.02
@@ -79,6 +85,11 @@ class EstimationSettings:
     rope: float = 0.02
     """A difference within ± this much makes none."""
 
+    rope_share: float | None = 0.1
+    """It has to lie within this share of the baseline's successes, too, or of its failures
+    if they are fewer: where one in 250 succeeds, two in 250 are twice as many. None: the
+    width alone counts."""
+
     resamples: int = 2000
     """Of the bootstrap."""
 
@@ -90,8 +101,27 @@ class EstimationSettings:
         """
         if not 0.0 <= self.rope < 1.0:
             raise ValueError(f"rope {self.rope!r}: give a difference in [0, 1)")
+        if self.rope_share is not None and not 0.0 < self.rope_share <= 1.0:
+            raise ValueError(f"rope_share {self.rope_share!r}: give a share in (0, 1]")
         if self.resamples < 200:
             raise ValueError(f"resamples {self.resamples!r}: give at least 200")
+
+    @classmethod
+    def wished(cls, rope: float | None, limits: Limits | None = None) -> Self:
+        """With a width that somebody gave, which then counts alone, or the usual one.
+
+        Raises:
+            ValueError: the width lies outside its range.
+        """
+        limits = limits or Limits()
+        return cls(limits) if rope is None else cls(limits, rope, rope_share=None)
+
+    def margin(self, base_rate: float) -> float:
+        """What counts as no difference from a baseline of this value."""
+        if self.rope_share is None:
+            return self.rope
+        rarer = min(max(min(base_rate, 1.0 - base_rate), 0.0), 0.5)
+        return min(self.rope, self.rope_share * rarer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,3 +90,10 @@ def effective_number(weights: Floats) -> float:
         return 0.0
     scaled = weights / largest
     return float(scaled.sum()) ** 2 / float(np.square(scaled).sum())
+
+
+def rarer_share(reward: Floats) -> float:
+    """Which share of the rewards is not the commonest one."""
+    if not len(reward):
+        return 0.0
+    return 1.0 - int(np.unique(reward, return_counts=True)[1].max()) / len(reward)

@@ -37,12 +37,22 @@ OVERLAP = frozenset(
         "unsupported_mass",
         "flip_observations",
         "flip_sessions",
+        "rare_outcomes",
         "ess",
         "max_weight_share",
         "pareto_k",
     }
 )
 """Gates that refuse because what the target would do was played too seldom."""
+
+WITHHELD = frozenset({Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID})
+"""Verdicts beside which nothing but bounds may be said of the difference."""
+
+CLAIMS = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
+"""Verdicts that say something of the difference."""
+
+SHORT_TERM = "short_term_only"
+"""The code of the reason that caps what a verdict holds of."""
 
 CODES = {
     "self_replay": "self_replay_differs",
@@ -52,12 +62,13 @@ CODES = {
     "unsupported_mass": "unsupported",
     "flip_observations": "few_flip_observations",
     "flip_sessions": "few_flip_sessions",
+    "rare_outcomes": "rare_outcomes",
     "ess": "low_ess",
     "max_weight_share": "heavy_weight",
     "pareto_k": "heavy_tail",
     "outcome_coverage": "outcomes_unknown",
     "censored": "outcomes_censored",
-    "carry_over": "short_term_only",
+    "carry_over": SHORT_TERM,
     "cassette": "model_answers_missing",
     "estimators_agree": "estimators_disagree",
 }
@@ -76,7 +87,8 @@ class Evidence:
 
     bounds: tuple[float, float]
     filled: tuple[Interval, ...] = ()
-    """The same with all unknown outcomes taken as 0, and as 1."""
+    """The same with unknown outcomes taken to speak against the target wherever its arm
+    or the baseline's was played, and then for it."""
 
     unseen: tuple[Interval, ...] = ()
     """The same moved by all the odds on what was never played, down and up."""
@@ -84,9 +96,12 @@ class Evidence:
     notes: tuple[Reason, ...] = ()
 
 
-def conclude(evidence: Evidence, rope: float) -> tuple[Verdict, tuple[Reason, ...]]:
-    """The verdict and its reasons: the deciding one first, then every gate not passed."""
-    verdict, reason = _verdict(evidence, rope)
+def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, ...]]:
+    """The verdict and its reasons: the deciding one first, then every gate not passed.
+
+    A difference within ± `margin` makes none.
+    """
+    verdict, reason = _verdict(evidence, margin)
     gates = [
         Reason(CODES.get(gate.name, gate.name), gate.detail)
         for gate in sorted(evidence.gates, key=lambda gate: -_WEIGHT[gate.status])
@@ -99,7 +114,7 @@ def conclude(evidence: Evidence, rope: float) -> tuple[Verdict, tuple[Reason, ..
 _WEIGHT = {"invalid": 3, "refused": 2, "caution": 1, "ok": 0}
 
 
-def _verdict(evidence: Evidence, rope: float) -> tuple[Verdict, Reason | None]:
+def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]:
     refused = {gate.name for gate in evidence.gates if gate.status == "refused"}
     if any(gate.status == "invalid" for gate in evidence.gates):
         return Verdict.INVALID, None
@@ -112,64 +127,76 @@ def _verdict(evidence: Evidence, rope: float) -> tuple[Verdict, Reason | None]:
             "never_differ", "both would have made every decision alike"
         )
     if refused & OVERLAP or evidence.doubly is None:
-        return Verdict.NOT_ENOUGH_OVERLAP, _within_rope(evidence.bounds, rope)
-    verdict, reason = _of_interval(evidence.doubly, rope)
+        return Verdict.NOT_ENOUGH_OVERLAP, _within(evidence.bounds, margin)
+    verdict, reason = of_interval(evidence.doubly, margin)
     if refused - {"outcome_coverage"}:
         return Verdict.INCONCLUSIVE, None
     found = verdict, reason
-    if refused:
-        found = _survivor(found, evidence.filled, rope, _UNKNOWN)
+    is_open = evidence.filled or refused
+    if is_open and found[0] != Verdict.INCONCLUSIVE:
+        found = _survivor(found, evidence.filled, margin, _UNKNOWN)
     if evidence.unseen and found[0] != Verdict.INCONCLUSIVE:
-        found = _survivor(found, evidence.unseen, rope, _UNSEEN)
+        found = _survivor(found, evidence.unseen, margin, _UNSEEN)
     return found
 
 
-def _of_interval(found: Interval, rope: float) -> tuple[Verdict, Reason]:
+def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
+    """What an interval alone says, and why."""
     if found.ci is None:
         return Verdict.INCONCLUSIVE, Reason(
             "single_session", "one session tells nothing of how sessions differ"
         )
     low, high = found.ci
     told = f"95 % interval [{low:+.4f}, {high:+.4f}]"
-    if -rope <= low and high <= rope:
-        detail = f"{told} lies within ±{rope:g}, which counts as no difference"
+    if -margin <= low and high <= margin:
+        detail = f"{told} lies within ±{margin:.2g}, which counts as no difference"
         return Verdict.EQUIVALENT, Reason("interval_within_rope", detail)
     if low > 0.0:
         return Verdict.BETTER, Reason("interval_above_zero", f"{told} lies above 0")
     if high < 0.0:
         return Verdict.WORSE, Reason("interval_below_zero", f"{told} lies below 0")
-    detail = f"{told} holds 0 and more than ±{rope:g}"
+    detail = f"{told} holds 0 and more than ±{margin:.2g}"
     return Verdict.INCONCLUSIVE, Reason("interval_holds_zero", detail)
 
 
-_UNKNOWN = "hangs_on_unknown_outcomes", "with unknown outcomes 0, then 1"
+_UNKNOWN = (
+    "hangs_on_unknown_outcomes",
+    "had all outcomes that are not known been failures of the target's choice and"
+    " successes of the baseline's, then the other way round",
+)
 _UNSEEN = (
     "hangs_on_what_was_never_played",
-    "with what was never played as bad for the target, then as good, as it could be",
+    "had what was never played been as bad for the target as it could be, then as good",
 )
 
 
 def _survivor(
     found: tuple[Verdict, Reason],
     worlds: tuple[Interval, ...],
-    rope: float,
+    margin: float,
     supposed: tuple[str, str],
 ) -> tuple[Verdict, Reason]:
     """A verdict that hangs on what is not known, if it is the same whatever that was."""
     verdict, _ = found
-    others = [_of_interval(each, rope)[0] for each in worlds]
+    others = [of_interval(each, margin)[0] for each in worlds]
     if verdict in others and all(each == verdict for each in others):
         return found
     code, how = supposed
-    told = ", ".join(others)
+    told = ", then ".join(map(_with_interval, others, worlds)) or "not known"
     return Verdict.INCONCLUSIVE, Reason(
-        code, f"{how}, the verdict is {told}; as is: {verdict}"
+        code, f"{how}, the verdict would be {told}; as is: {verdict}"
     )
 
 
-def _within_rope(bounds: tuple[float, float], rope: float) -> Reason | None:
+def _with_interval(verdict: Verdict, found: Interval) -> str:
+    if found.ci is None:
+        return str(verdict)
+    return f"{verdict} [{found.ci[0]:+.4f}, {found.ci[1]:+.4f}]"
+
+
+def _within(bounds: tuple[float, float], margin: float) -> Reason | None:
     low, high = bounds
-    if -rope <= low and high <= rope:
+    if -margin <= low and high <= margin:
         return Reason(
             "bounds_within_rope",
             f"whatever the log does not show, the difference of these decisions lies in"

@@ -41,11 +41,19 @@ class Weights:
 
     unsupported_mass: float
     pareto_k: float | None
-    """The shape of the tail; None if it is flat or too short to have one."""
+    """The shape of the tail; None if it is bounded, flat or too short to have one."""
 
     known_z: float
     """The same for weights less 1 where the reward is known: off 0 if knowing it depends
     on the arm."""
+
+    most: float = inf
+    """No weight can exceed this, by the recorded probabilities; where these tell of the
+    taken arm alone, the largest there was."""
+
+
+_SETTLED = 100.0
+"""So many decisions of equal weight make a tail's shape irrelevant."""
 
 
 def weights(columns: Columns, odds: Odds) -> Weights:
@@ -61,6 +69,9 @@ def weights(columns: Columns, odds: Odds) -> Weights:
         _drawn_variance(ratio, missing),
         key=mean,
     )
+    most = _most(columns, odds)
+    # E[w²] is at most the largest weight, so the effective number is at least n over it.
+    is_settled = most * _SETTLED <= len(used)
     return Weights(
         ess=effective_number(used),
         max_weight=largest,
@@ -68,11 +79,26 @@ def weights(columns: Columns, odds: Odds) -> Weights:
         mean_weight=mean(ratio),
         z=_z(columns, excess, entailed),
         unsupported_mass=mean(missing),
-        pareto_k=tail_shape(used),
+        pareto_k=None if is_settled else tail_shape(used),
         known_z=_z(
             columns, np.where(columns.known, excess, 0.0), entailed * columns.known
         ),
+        most=most,
     )
+
+
+def _most(columns: Columns, odds: Odds) -> float:
+    """The largest weight that could have been drawn, as far as the log tells."""
+    drawn = odds.taken / columns.propensity
+    logging = columns.logging
+    told = _cells(columns, logging)
+    wanted = _cells(columns, odds)
+    if not len(told):
+        return float(drawn.max(initial=0.0))
+    place = np.minimum(np.searchsorted(told, wanted), len(told) - 1)
+    chance = np.where(told[place] == wanted, logging.probability[place], 1.0)
+    possible = odds.probability / np.maximum(chance, LEAST)
+    return float(max(drawn.max(initial=0.0), possible.max(initial=0.0)))
 
 
 def unsupported(columns: Columns, odds: Odds) -> Floats:

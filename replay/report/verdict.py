@@ -5,6 +5,7 @@ Its rule: whoever reads only this is not misled; it needs no colour and no scrip
 
 from itertools import takewhile
 
+from replay.estimation.verdicts import CLAIMS
 from replay.report.figures import Effect, around_zero, effect_bar, zero_axis
 from replay.report.marks import light
 from replay.report.markup import NOTHING, Content, Fields, Html, el, join, prose, said
@@ -29,7 +30,7 @@ _SHOWN = 300
 def card(document: Fields, comparison: Fields) -> Html:
     """The verdict in words, its number if there is one, and what to do next."""
     sign = verdict_sign(comparison["verdict"])
-    short = comparison.get("short_term_only")
+    short = comparison.get("short_term_only") and comparison["verdict"] in CLAIMS
     return el(
         "section",
         el("p", "Verdict", class_="eyebrow"),

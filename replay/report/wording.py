@@ -64,6 +64,7 @@ _GATES: Mapping[str, str] = {
     "unsupported_mass": "Never tried",
     "flip_observations": "Tried where they differ",
     "flip_sessions": "Tried in sessions",
+    "rare_outcomes": "Rarer outcomes",
     "ess": "Effective sample size",
     "max_weight_share": "Heaviest decision",
     "pareto_k": "Heavy tail (Pareto k)",

@@ -33,7 +33,6 @@ from schemas.tuning import strategy_with
 
 _SEARCH = EstimationSettings(resamples=500)
 _HOLD_OUT = EstimationSettings()
-_UNTOLD = (Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID)
 SHORT_TERM = "short_term_only"
 """The reason code of what says nothing of the long run."""
 _MODEL_ARMS = ("llm:", "race:")
@@ -211,7 +210,7 @@ class WorthObjective:
 
 def _untold(found: Estimate) -> Refused | None:
     difference = found.difference
-    if difference.verdict not in _UNTOLD:
+    if not difference.withheld:
         return None
     reason = next(iter(difference.reasons), None)
     detail = "the gates refuse it" if reason is None else reason.detail

@@ -1,5 +1,6 @@
 """Each gate at its limits, and limits that can only become stricter."""
 
+import re
 from dataclasses import fields
 
 import pytest
@@ -67,7 +68,7 @@ def test_unsupported_mass(mass, status):
 )
 def test_flip_observations(count, status):
     """Thirty at least, of the side that has fewer."""
-    few, many = FlipObservations(count, 40), FlipObservations(500, 40)
+    few, many = FlipObservations(count, 40, 90), FlipObservations(500, 40, 90)
 
     assert gates.flip_observations(few, many, 0.3, LIMITS).status == status
     assert "baseline" in gates.flip_observations(many, few, 0.3, LIMITS).detail
@@ -78,7 +79,7 @@ def test_flip_observations(count, status):
 )
 def test_flip_sessions(count, status):
     """Fifteen sessions at least, of the side that has fewer."""
-    few, many = FlipObservations(90, count), FlipObservations(500, 40)
+    few, many = FlipObservations(90, count, 90), FlipObservations(500, 40, 90)
 
     assert gates.flip_sessions(few, many, 0.3, LIMITS).status == status
     assert gates.flip_sessions(many, few, 0.3, LIMITS).status == status
@@ -86,10 +87,49 @@ def test_flip_sessions(count, status):
 
 def test_without_flips_none_is_needed():
     """Who never differs needs no observation of a difference."""
-    none = FlipObservations(0, 0)
+    none = FlipObservations(0, 0, 0)
 
     assert gates.flip_observations(none, none, 0.0, LIMITS).status == "ok"
     assert gates.flip_sessions(none, none, 0.0, LIMITS).status == "ok"
+    assert gates.rare_outcomes(none, none, 0.0, LIMITS).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("rare", "status"),
+    [(20, "ok"), (19.9, "caution"), (10, "caution"), (9.9, "refused")],
+)
+def test_rare_outcomes(rare, status):
+    """Ten successes and ten failures, of the side that has fewer."""
+    few, many = FlipObservations(90, 40, rare), FlipObservations(500, 40, 90)
+
+    assert gates.rare_outcomes(few, many, 0.3, LIMITS).status == status
+    assert gates.rare_outcomes(many, few, 0.3, LIMITS).status == status
+
+
+def test_every_refusal_shows_the_limit_that_was_missed():
+    """Whoever reads that it is too little reads how much it takes."""
+    bad = weights(unsupported_mass=0.2, ess=3, max_share=0.4, pareto_k=0.9, known_z=4)
+    few = FlipObservations(3, 3, 3)
+    found = [
+        gates.propensity("target", 9.0, 1.0, LIMITS),
+        gates.unsupported(bad, bad, LIMITS),
+        gates.flip_observations(few, few, 0.3, LIMITS),
+        gates.flip_sessions(few, few, 0.3, LIMITS),
+        gates.rare_outcomes(few, few, 0.3, LIMITS),
+        gates.effective_size(bad, bad, 100, LIMITS),
+        gates.weight_share(bad, bad, LIMITS),
+        gates.pareto(bad, bad, LIMITS),
+        gates.outcome_coverage(40, 100, bad, bad, LIMITS),
+        gates.censored(30, 70, LIMITS),
+    ]
+
+    for gate, limit in zip(
+        found,
+        ("3", "5%", "30", "15", "10", "50", "10%", "0.7", "50%", "20%"),
+        strict=True,
+    ):
+        assert gate.status in ("refused", "invalid")
+        assert re.search(rf"(need|most|below|up to) {re.escape(limit)}", gate.detail)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +236,7 @@ def test_estimators_agree(points, one, other, status):
     """Other signs leave it open, unless both mean no difference."""
     around = Interval(0.1, one, None), Interval(0.1, other, None)
 
-    assert gates.agreement(points, around, EstimationSettings()).status == status
+    assert gates.agreement(points, around, LIMITS, margin=0.02).status == status
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(Limits)])
@@ -212,7 +252,9 @@ def test_limits_only_become_stricter(name):
         Limits(**{name: float("nan")})
 
 
-@pytest.mark.parametrize("wrong", [{"rope": -0.1}, {"rope": 1.0}, {"resamples": 10}])
+@pytest.mark.parametrize(
+    "wrong", [{"rope": -0.1}, {"rope": 1.0}, {"rope_share": 0.0}, {"resamples": 10}]
+)
 def test_settings_make_sense(wrong):
     """No negative width, no handful of resamples."""
     with pytest.raises(ValueError, match=next(iter(wrong))):

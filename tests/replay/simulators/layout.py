@@ -59,4 +59,6 @@ def _spread(log: Log) -> Odds:
 @cache
 def _empty() -> Columns:
     """Whatever else columns may hold, as it is for a plain log."""
-    return columns_of(_one_each(1).observations(BASELINE))
+    draws = np.random.default_rng(0)
+    log = companion.play(draws, companion.uniform_odds(0.5), sessions=1)
+    return columns_of(log.observations(BASELINE))
