@@ -170,7 +170,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_coverage_of_differences(setting):
-    """600 logs with 60 flip observations or more: .93 to .97 of intervals hold the truth.
+    """400 logs with 60 flip observations or more: .93 to .97 of intervals hold the truth.
 
     400 resamples each, where the shipped setting has 2000.
     """
@@ -178,15 +178,15 @@ def test_coverage_of_differences(setting):
     truth = companion.difference(target, mood=mood)
     draws = np.random.default_rng(17)
     held = flips = 0
-    for _ in range(600):
+    for _ in range(400):
         log = companion.play(draws, odds, sessions=sessions, length=length, mood=mood)
         found = compared(log, target)
         low, high = bootstrapped(found)
         held += low <= truth <= high
         flips += found.target.flips.count
 
-    assert flips / 600 >= 60
-    assert 0.93 <= held / 600 <= 0.97
+    assert flips / 400 >= 60
+    assert 0.93 <= held / 400 <= 0.97
 
 
 def test_coverage_of_values_needs_sessions():
