@@ -12,8 +12,9 @@ from handlers.stages import prompts
 from handlers.stages.prompts import Manner, Prompt
 from handlers.strategies.asking import Asking
 from handlers.strategies.heuristic_first import HeuristicFirst, Trusting
+from handlers.strategies.own import Own
 from handlers.wording import possible, wording
-from schemas.context import DecisionContext, Strategy
+from schemas.context import DecisionContext, Question, Strategy
 from schemas.fencing import FENCED_SINCE
 from schemas.packs import CompiledPack
 from schemas.settings import MindSettings, ModelSettings
@@ -35,8 +36,12 @@ class Consultation:
     domain: str | None = None
     """The domain whose pack has a say in how it is asked."""
 
-    def prompt(self, group: Group, context: DecisionContext) -> Prompt:
-        """What it is asked about an event."""
+    def prompt(
+        self, group: Group, context: DecisionContext, question: Question | None = None
+    ) -> Prompt:
+        """What it is asked about an event, in Echoic's words or the strategy's own."""
+        if question is not None:
+            return prompts.in_own_words(question, self.model)
         eligible = [each for each in context.candidates if each.eligible]
         return prompts.build(
             context,
@@ -89,7 +94,9 @@ def consultation(
     usual = wording(group.settings, group.packs, strategy)
     system = prompts.system_prompt(usual.settings, group.packs, always, form)
     told = possible(group.packs, strategy)
-    arm = prompts.arm(model, system, manner, (*group.possible_goals, *told))
+    # Who writes its prompts itself is known by its code and settings, not by ours.
+    words = strategy.words if isinstance(strategy, Own) else None
+    arm = prompts.arm(model, words or system, manner, (*group.possible_goals, *told))
     here = wording(group.settings, group.packs, strategy, domain)
     others = None if goals == always else goals
     if others is not None or here.is_packs:

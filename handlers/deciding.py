@@ -90,9 +90,9 @@ def _choose(group: Group, here: Occasion) -> None:
     context = _context(group, here, consulted, goals)
     choice = executive.choose(_odds(group, strategy, context), context, group.draw)
     result = executive.result(context, choice, group.next_id)
-    prompt = (
-        consulted.prompt(group, context) if consulted and choice.asks_model else None
-    )
+    prompt = None
+    if consulted and choice.asks_model:
+        prompt = consulted.prompt(group, context, choice.odds.question)
     decision_id = group.say(
         composing.decided(group, here, strategy, choice, result, prompt, relevant)
     )

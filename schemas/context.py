@@ -75,6 +75,14 @@ class Scored:
     factors: Factors | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a strategy asks the model in words of its own."""
+
+    system: str
+    prompt: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Odds:
     """The output of a strategy: a probability for each arm, in a fixed order."""
@@ -91,6 +99,8 @@ class Odds:
     """The say that others would have had."""
     scores: tuple[Scored, ...] = ()
     """What candidates were ranked by; empty if that is their similarity."""
+    question: Question | None = None
+    """What the model is asked, should it be asked; None: by Echoic's own prompt."""
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":

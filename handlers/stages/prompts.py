@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas import answers, identity
-from schemas.context import DecisionContext, HeuristicCandidate, ReadAnswer
+from schemas.context import DecisionContext, HeuristicCandidate, Question, ReadAnswer
 from schemas.decisions import llm_arm
 from schemas.fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.numbers import clamp, round6
@@ -23,6 +23,9 @@ CANDIDATE_CAP = 300
 CONTEXT_CAP = 2_000
 GOAL_CAP = 200
 """How many characters of each go into a prompt."""
+
+OWN_CAP = 16_000
+"""How many characters a strategy may write into each part of a prompt of its own."""
 
 URGENT_FROM = 0.7
 """The urgency of an event from which a model is told of it."""
@@ -110,6 +113,18 @@ class Prompt:
     request_hash: str
     withheld: Mapping[str, bool]
     """By arm, whether a candidate that might have been in it was kept back."""
+
+
+def in_own_words(question: Question, model: ModelSettings) -> Prompt:
+    """The prompt that a strategy wrote itself."""
+    system, user = question.system[:OWN_CAP], question.prompt[:OWN_CAP]
+    return Prompt(
+        system=system,
+        user=user,
+        shown=(),
+        request_hash=request_hash(model, system, user),
+        withheld={},
+    )
 
 
 def system_prompt(

@@ -43,6 +43,11 @@ class Own:
     config: dict[str, JsonValue]
     made: Strategy
 
+    @property
+    def words(self) -> str | None:
+        """What stands for its own prompts in the model's arm; None if it has none."""
+        return getattr(self.made, "words", None)
+
     def decide(self, context: DecisionContext) -> Odds:
         """Its odds in whole millionths; silence if it fails."""
         try:
@@ -136,7 +141,13 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
         raise _OddsError(f"{odds.silence!r} is no reason to be silent")
     gates = tuple(Gate.model_validate(each) for each in odds.gates)
     arms = whole(dict(odds.arms), odds.greedy)
-    return Odds(arms=arms, greedy=odds.greedy, silence=odds.silence, gates=gates)
+    return Odds(
+        arms=arms,
+        greedy=odds.greedy,
+        silence=odds.silence,
+        gates=gates,
+        question=odds.question,
+    )
 
 
 def _is_on_offer(arm: str, context: DecisionContext) -> bool:
