@@ -122,6 +122,14 @@ def load(
     return Settings(**values, origins=origins, ignored=_ignored(environment))
 
 
+def defaults() -> Settings:
+    """The settings of who sets nothing, whatever the environment and files here say."""
+    values: dict[str, Any] = {option.field: option.default for option in OPTIONS}
+    values["data"] = default_data()
+    origins = dict.fromkeys((option.name for option in OPTIONS), "default")
+    return Settings(**values, origins=origins, ignored=())
+
+
 def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
     """The part that shapes behaviour, as the log records it.
 

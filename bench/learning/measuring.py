@@ -5,8 +5,8 @@ It watches the turns go by, and knows from the ground truth what each answer was
 
 from dataclasses import dataclass, field
 
-from bench.in_memory import AGENT
 from bench.learning.truth import case_of, holds, is_good
+from echoic.memory import AGENT
 from handlers.turns import Turn
 from schemas.asks import ModelAsked
 from schemas.catalogue import OutputMessage

@@ -11,11 +11,11 @@ from datetime import timedelta
 
 import orjson
 
-from bench.in_memory import AGENT, BASE, InMemoryMind, Setting, settings_for
 from bench.learning.model import ScriptedModel
 from bench.learning.truth import deed_of, is_good
 from bench.truth.playing import SURVIVAL
 from echoic import packs
+from echoic.memory import AGENT, BASE, InMemoryMind, Setting, settings_for
 from handlers.effects.delivering import spoken
 from handlers.turns import Turn
 from packs.survival.sensor.playing import Plan, play

@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from statistics import fmean
 
-from bench.in_memory import AGENT
 from bench.truth.playing import Game, played, settings_for
+from echoic.memory import AGENT
 from replay.comparing.chronicle import chronicle
 from replay.comparing.rows import asked, observations
 from replay.comparing.session import with_packs

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import in_memory
-from bench.in_memory import AGENT, BASE, InMemoryMind, Setting
-from echoic import packs
+from echoic import memory, packs
+from echoic.memory import AGENT, BASE, InMemoryMind, Setting
 from handlers.effects.delivering import spoken
 from handlers.turns import Turn
 from packs.survival.sensor.playing import Plan, play
@@ -42,7 +41,7 @@ class Game:
 
 def settings_for(game_seed: int, **changes: object) -> MindSettings:
     """The mind's settings in a game, without a model."""
-    return in_memory.settings_for(f"truth-{game_seed}", **changes)
+    return memory.settings_for(f"truth-{game_seed}", **changes)
 
 
 def played(game: Game) -> SessionFile:

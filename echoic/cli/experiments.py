@@ -16,6 +16,7 @@ from echoic.cli.common import (
     new_app,
     print_json,
     say,
+    settings_of,
     terminal_width,
 )
 from echoic.cli.connected import on_instance
@@ -64,6 +65,7 @@ def start(
     Examples: `echoic ab start heuristic_first always_llm`, `echoic ab start --by person
     --personality-a "You are kind." --personality-b "You are dry."`.
     """
+    settings_of(data, agent)  # They list the modules that strategies may be of.
     started = ExperimentStarted(
         experiment_id=str(uuid4()),
         a=_variant(a, personality_a),

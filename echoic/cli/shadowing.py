@@ -50,10 +50,11 @@ def shadow(
     end. Examples: `echoic shadow always_llm`, `echoic shadow
     heuristic_first:threshold=0.6 --json`.
     """
+    settings = settings_of(data, agent)
     beside = _Beside(strategy_of(strategy), as_json)
     # Ctrl-C is the ordinary end of what goes on until somebody ends it.
     with suppress(KeyboardInterrupt):
-        asyncio.run(beside.run(settings_of(data, agent), limit))
+        asyncio.run(beside.run(settings, limit))
     beside.tell_totals()
 
 

@@ -49,8 +49,8 @@ def show(
     Examples: `echoic strategy show urgency`, `echoic strategy show
     urgency:reduction=0.4`, `echoic strategy show my.yaml`.
     """
-    spec = strategy_of(strategy)
     mind = _settings(data)
+    spec = strategy_of(strategy)
     made = create_decision_strategy(spec, mind)
     does = _about(type(made.made) if isinstance(made, Own) else type(made))
     parameters = _parameters(made, spec.parameters, mind)

@@ -2,15 +2,22 @@
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from handlers.strategies.registry import STRATEGIES
-from schemas.settings import StrategySpec
+from handlers.strategies import modules
+from handlers.strategies.registry import (
+    STRATEGIES,
+    UnknownStrategyError,
+    create_decision_strategy,
+)
+from schemas.asks import ModelAsked
+from schemas.settings import UNSTARTED, StrategySpec
 from tests.cli.conftest import Program
-from tests.factories import heuristic, pack
-from tests.life import Life
+from tests.factories import MODEL, heuristic, pack
+from tests.life import Life, one
 
 PAGE = (Path(__file__).parents[2] / "docs" / "strategies.md").read_text()
 
@@ -20,6 +27,13 @@ def example(name: str) -> str:
     found = re.search(rf"```\w+\n(# {re.escape(name)}\n.*?)```", PAGE, re.DOTALL)
     assert found is not None
     return found[1]
+
+
+@pytest.fixture
+def listed() -> Iterator[Callable[[str], None]]:
+    """What lists a module, until the test ends."""
+    yield lambda name: modules.allow([name])
+    modules.allow(())
 
 
 def test_the_list_names_every_strategy(echoic: Program) -> None:
@@ -60,7 +74,6 @@ def test_a_strategy_is_shown_as_it_would_be_in_force(echoic: Program) -> None:
         ("urgncy", "did you mean 'urgency'?"),
         ("urgency:redction=1", "did you mean 'reduction'?"),
         ("nowhere.yaml", "nowhere.yaml:1:1: cannot be read"),
-        ("nowhere:make", "the module 'nowhere' is not listed here"),
     ],
 )
 def test_an_unknown_strategy_is_exit_code_2(
@@ -72,6 +85,15 @@ def test_an_unknown_strategy_is_exit_code_2(
     assert ran.code == 2
     assert says in ran.err
     assert "echoic strategy list" in ran.err
+
+
+def test_a_module_that_is_not_listed_is_exit_code_2(echoic: Program) -> None:
+    """With the line that lists it."""
+    ran = echoic.here("strategy", "show", "nowhere:make")
+
+    assert ran.code == 2
+    assert "the module 'nowhere' is not listed here" in ran.err
+    assert 'strategies.modules = ["module"]' in ran.err
 
 
 def test_the_yaml_of_the_page_is_a_strategy(echoic: Program) -> None:
@@ -97,6 +119,7 @@ def test_the_settings_of_the_page_are_allowed(echoic: Program) -> None:
 def test_the_strategy_of_the_page_is_found_where_one_is(echoic: Program) -> None:
     """The program looks for modules in the folder it was started in."""
     (echoic.folder / "cautious.py").write_text(example("cautious.py"))
+    (echoic.folder / "echoic.toml").write_text(example("own.toml"))
 
     ran = echoic("strategy", "show", "cautious:make:matches=3")
 
@@ -106,11 +129,14 @@ def test_the_strategy_of_the_page_is_found_where_one_is(echoic: Program) -> None
 
 
 def test_the_strategy_of_the_page_decides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    listed: Callable[[str], None],
 ) -> None:
     """With one match it has nothing to say, with two the better one answers."""
     (tmp_path / "cautious.py").write_text(example("cautious.py"))
     monkeypatch.syspath_prepend(tmp_path)
+    listed("cautious")
     garden = pack(
         heuristic("dry", "the plants look dry", "Water them."),
         heuristic("old", "the plants look dry and old", "Cut them."),
@@ -120,3 +146,24 @@ def test_the_strategy_of_the_page_decides(
 
     assert life.decide("the plants look dry").text == "Water them."
     assert life.decide("a cat sits outside").silence == "no_candidate"
+
+
+def test_the_awaiting_strategy_of_the_page_asks_in_its_own_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    listed: Callable[[str], None],
+) -> None:
+    """Unwrapped it would be refused, by its name."""
+    source = example("kind.py")
+    (tmp_path / "kind.py").write_text(source)
+    (tmp_path / "unkind.py").write_text(source.replace("awaiting(Kind())", "Kind()"))
+    monkeypatch.syspath_prepend(tmp_path)
+    listed("kind")
+    life = Life(model=MODEL, strategy=StrategySpec(name="kind:make"))
+
+    asked = one(life.sense("It rains", salience={"threat": 0.9}), ModelAsked)
+
+    assert (asked.system, asked.prompt) == ("You are kind.", "It rains")
+    listed("unkind")
+    with pytest.raises(UnknownStrategyError, match=r"Kind\.decide is async"):
+        create_decision_strategy(StrategySpec(name="unkind:make"), UNSTARTED)

@@ -7,6 +7,7 @@ inputs make the same log to the byte. It comes back as a session file.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import orjson
@@ -19,6 +20,7 @@ from schemas import checkpoint
 from schemas.aids import Aids, embedded
 from schemas.catalogue import InputMessage
 from schemas.controls import MindStarted, PackLoaded
+from schemas.notes import Quarantined
 from schemas.packs import CompiledPack, Pack, to_blob
 from schemas.reading import read_input
 from schemas.record import Record, Wire, nanoseconds
@@ -39,23 +41,26 @@ class Setting:
 
     name: str
     """All ids derive from it."""
-    bench: str
+    program: str
+    """Who plays."""
     pack: Pack
     settings: MindSettings
+    agent: str = AGENT
+    began: datetime = BASE
 
 
 def settings_for(seed: str, **changes: object) -> MindSettings:
     """A mind's settings with the embedder's own limits, and no model unless named."""
-    limits = embedder("wordllama").limits
     return MindSettings.model_validate(
-        {
-            "limits": MatchLimits(
-                match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
-            ),
-            "embedder": "wordllama",
-            "seed": seed,
-            **changes,
-        }
+        {"limits": match_limits(), "embedder": "wordllama", "seed": seed, **changes}
+    )
+
+
+def match_limits() -> MatchLimits:
+    """From which cosine on texts count as alike."""
+    limits = _embedder().limits
+    return MatchLimits(
+        match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
     )
 
 
@@ -65,12 +70,15 @@ class InMemoryMind:
     def __init__(self, setting: Setting, answered: Callable[[Turn], None]) -> None:
         """`answered` is called with each turn, and may put in what follows from it."""
         self.seconds = 0.0
-        """The time, from `BASE`."""
+        """The time, from where it began."""
         self._setting = setting
         self._answered = answered
-        self._partition = partition_of(AGENT)
-        self._epoch: UUID = uuid5(NAMESPACE_URL, setting.name)
-        self._embedder: Embedder = embedder("wordllama")
+        self.agent = setting.agent
+        self._partition = partition_of(setting.agent)
+        self.epoch: UUID = uuid5(NAMESPACE_URL, setting.name)
+        self.last_note = ""
+        """Why the last input was not answered as it asks, if it was not."""
+        self._embedder = _embedder()
         self._pack: CompiledPack = packs.compile_with(setting.pack, self._embedder)
         self._state = PartitionState()
         self._records: list[Record] = []
@@ -87,19 +95,19 @@ class InMemoryMind:
         _, agent, source, type_ = wire.subject.split(".")
         subject = input_subject(self._partition, agent, "sensor", f"{source}.{type_}")
         at = datetime.fromisoformat(wire.headers["ce-time"])
-        self.seconds = max(self.seconds, (at - BASE).total_seconds())
+        self.seconds = max(self.seconds, (at - self._setting.began).total_seconds())
         self._take(Wire(subject, wire.headers, wire.body))
 
-    def tell(self, message: InputMessage, agent: str = AGENT) -> None:
-        """Take in an input of ours."""
-        id_ = str(uuid5(self._epoch, f"own-{self._sequence}"))
+    def tell(self, message: InputMessage, agent: str | None = None) -> None:
+        """Take in an input of ours, of its own agent unless another is named."""
+        id_ = str(uuid5(self.epoch, f"own-{self._sequence}"))
         self._take(
             write_input(
                 message,
-                agent=agent,
+                agent=agent or self.agent,
                 partition=self._partition,
                 id_=id_,
-                source=f"/bench/{self._setting.bench}",
+                source=f"/memory/{self._setting.program}",
             )
         )
 
@@ -107,8 +115,8 @@ class InMemoryMind:
         """Everything since the beginning, with the state before it."""
         return SessionFile(
             header=SessionHeader(
-                epoch=self._epoch,
-                agent=AGENT,
+                epoch=self.epoch,
+                agent=self.agent,
                 session_id=self._setting.name,
                 partition=self._partition,
                 first=self._records[0].sequence,
@@ -118,13 +126,13 @@ class InMemoryMind:
             records=tuple(self._records),
             blobs={self._pack.digest: to_blob(self._pack.pack)},
             trailer=SessionTrailer(
-                messages=len(self._records), chain=self._state.agents[AGENT].chain
+                messages=len(self._records), chain=self._state.agents[self.agent].chain
             ),
         )
 
     def _begin(self) -> None:
         digests = CodeDigests(
-            version=self._setting.bench, embedder=self._embedder.digest
+            version=self._setting.program, embedder=self._embedder.digest
         )
         started = MindStarted(settings=self._setting.settings, digests=digests)
         self.tell(started, SHARED_AGENT)
@@ -135,7 +143,7 @@ class InMemoryMind:
             ),
             SHARED_AGENT,
         )
-        self._start = checkpoint.of_agent(self._state, AGENT)
+        self._start = checkpoint.of_agent(self._state, self.agent)
         self._records.clear()
 
     def _take(self, wire: Wire) -> None:
@@ -148,17 +156,25 @@ class InMemoryMind:
             packs={self._pack.digest: self._pack},
             vectors=dict(zip(further, made, strict=True)),
         )
-        turn = turns.answer(self._state, taken, aids, self._epoch)
+        turn = turns.answer(self._state, taken, aids, self.epoch)
         self._state = turn.state
         for output in turn.outputs:
             self._stored(
                 Wire(output.record.subject, output.record.headers, output.record.body)
             )
+            if isinstance(output.message, Quarantined):
+                self.last_note = f"{output.message.reason}: {output.message.detail}"
         self._answered(turn)
 
     def _stored(self, wire: Wire) -> Record:
         self._sequence += 1
-        at = nanoseconds(BASE + timedelta(seconds=self.seconds))
+        at = nanoseconds(self._setting.began + timedelta(seconds=self.seconds))
         record = Record(wire.subject, wire.headers, wire.body, self._sequence, at)
         self._records.append(record)
         return record
+
+
+@cache
+def _embedder() -> Embedder:
+    """The one embedder of all minds: reading its table takes longer than a short life."""
+    return embedder("wordllama")
