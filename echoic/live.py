@@ -83,6 +83,11 @@ def credentials_of(url: str) -> Credentials:
     )
 
 
+def is_running(settings: Settings) -> bool:
+    """Whether somebody answers: a broker of the settings, or an instance of our own."""
+    return settings.nats_url is not None or read_note(settings.data) is not None
+
+
 def addresses(settings: Settings) -> tuple[Credentials, str | None]:
     """Who answers at which address: the broker, and the database if there is one.
 

@@ -4,17 +4,20 @@ An agent's chain covers every raw input and output in order, so a message that w
 altered, dropped or swapped shows in the next decision. No mind is needed to check it.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from projections.folds.partition import linked
 from schemas.decisions import Decided
 from schemas.envelope import Output
 from schemas.reading import UnreadableOutputError, read_input, read_output
 from schemas.subjects import PARTITIONS
+from schemas.writing import wire_digest
 from streams.errors import LogDamaged
 from streams.log import ReadableLog
-from streams.order import groups
+from streams.losses import Sequences, losses_of
+from streams.order import Group, groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,61 +32,113 @@ class Break:
     detail: str
 
 
-async def check(
-    log: ReadableLog, progress: Callable[[int], None] = lambda count: None
-) -> tuple[Break, ...]:
-    """Follow the chains of a log, and return the first break of each agent.
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """A partition up to a group, with the chain of each of its agents."""
 
-    What follows a break cannot be told. `progress` is told how many groups were read.
+    position: int = 0
+    """The sequence of the last input whose group was read."""
+    message_id: str = ""
+    """The id of that input."""
+    digest: str = ""
+    """Of its subject, headers and body."""
+    last_output: int = 0
+    """The sequence of the last output of that group."""
+    groups: int = 0
+    """How many were read up to there, from the log's first."""
+    chains: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of following the chains."""
+
+    breaks: tuple[Break, ...]
+    """The first of each agent: what follows a break cannot be told."""
+    ends: Mapping[int, Chained]
+    """Where each partition was left that has no break."""
+
+
+async def check(
+    log: ReadableLog,
+    progress: Callable[[int], None] = lambda count: None,
+    since: Mapping[int, Chained] = MappingProxyType({}),
+) -> Checked:
+    """Follow the chains of a log, from where they were left before.
+
+    `progress` is told how many groups were read.
     """
-    found: list[Break] = []
+    breaks: list[Break] = []
+    ends: dict[int, Chained] = {}
     count = 0
     for partition in range(PARTITIONS):
-        chains = _Chains(partition)
+        losses = await losses_of(log, partition)
+        chains = _Chains(partition, since.get(partition, Chained()), losses.seams)
+        found: list[Break] = []
         try:
-            async for group in groups(log, partition):
-                taken = read_input(group.input)
-                outputs = [read_output(record) for record in group.outputs]
-                found.extend(chains.breaks(taken.agent, outputs))
-                chains.lengthen(
-                    taken.agent, linked(chains.of(taken.agent), taken, outputs)
-                )
+            async for group in groups(log, partition, chains.end.position):
+                found.extend(chains.take(group))
                 count += 1
                 progress(count)
         except LogDamaged as damage:
             found.append(Break(partition, None, damage.sequence, str(damage)))
         except UnreadableOutputError as damage:
             found.append(Break(partition, None, 0, str(damage)))
-    return tuple(found)
+        breaks += found
+        if not found:
+            ends[partition] = chains.end
+    return Checked(tuple(breaks), ends)
 
 
 class _Chains:
     """The chains of one partition's agents so far."""
 
-    def __init__(self, partition: int) -> None:
+    def __init__(self, partition: int, begin: Chained, seams: Sequences) -> None:
         self._partition = partition
-        self._chains: dict[str, str] = {}
+        self._end = begin
+        self._seams = seams
+        self._chains = dict(begin.chains)
+        self._sure: dict[str, int] = {}
+        """The last sequence of each agent where a decision carried its chain."""
         self._broken: set[str] = set()
 
-    def of(self, agent: str) -> str:
-        """An agent's chain after its last group."""
-        return self._chains.get(agent, "")
+    @property
+    def end(self) -> Chained:
+        """Where the partition is read up to."""
+        return replace(self._end, chains=dict(self._chains))
 
-    def lengthen(self, agent: str, chain: str) -> None:
-        """Go on from a group."""
-        self._chains[agent] = chain
+    def take(self, group: Group) -> list[Break]:
+        """Go on with a group, and return what it breaks."""
+        taken = read_input(group.input)
+        outputs = [read_output(record) for record in group.outputs]
+        breaks = list(self._breaks(taken.agent, outputs))
+        last = outputs[-1].record.sequence
+        chain = self._chains.get(taken.agent, "")
+        self._chains[taken.agent] = linked(chain, taken, outputs)
+        record = group.input
+        self._end = Chained(
+            taken.sequence,
+            taken.id,
+            wire_digest(record.subject, record.headers, record.body).hex(),
+            last,
+            self._end.groups + 1,
+        )
+        return breaks
 
-    def breaks(self, agent: str, outputs: list[Output]) -> Iterator[Break]:
+    def _breaks(self, agent: str, outputs: list[Output]) -> Iterator[Break]:
         """The first decision of the agent that carries another chain."""
         for output in outputs:
             message = output.message
             if not isinstance(message, Decided) or agent in self._broken:
                 continue
-            if message.chain != self.of(agent):
-                self._broken.add(agent)
-                yield Break(
-                    self._partition,
-                    agent,
-                    output.record.sequence,
-                    f"it carries {message.chain!r}, the log leads to {self.of(agent)!r}",
-                )
+            led, at = self._chains.get(agent, ""), output.record.sequence
+            if message.chain == led or self._seams.between(
+                self._sure.get(agent, 0), at
+            ):
+                # Behind a recorded loss of the agent's the chain goes on anew.
+                self._chains[agent] = message.chain
+                self._sure[agent] = at
+                continue
+            self._broken.add(agent)
+            detail = f"it carries {message.chain!r}, the log leads to {led!r}"
+            yield Break(self._partition, agent, at, detail)

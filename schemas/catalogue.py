@@ -17,6 +17,7 @@ from schemas.message import Message
 
 ControlMessage: TypeAlias = (
     controls.MindStarted
+    | controls.MessagesLost
     | controls.SessionStarted
     | controls.SessionEnded
     | controls.GoalsSet
@@ -86,6 +87,7 @@ INPUTS: tuple[type[Message], ...] = (
     sensing.Sensed,
     feedback.FeedbackGiven,
     controls.MindStarted,
+    controls.MessagesLost,
     controls.SessionStarted,
     controls.SessionEnded,
     controls.GoalsSet,

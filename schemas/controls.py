@@ -1,6 +1,6 @@
 """What changes behaviour: every such change is an input, answered like any other."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -11,6 +11,8 @@ from schemas.sensing import Fields
 from schemas.settings import CodeDigests, MindSettings, SessionClock
 from schemas.subjects import Kind
 from schemas.tuning import Scalar
+
+Sequence: TypeAlias = Annotated[int, Field(ge=1)]
 
 
 class Control(Message):
@@ -24,6 +26,19 @@ class MindStarted(Control):
 
     settings: MindSettings
     digests: CodeDigests
+
+
+Stretches: TypeAlias = tuple[tuple[Sequence, Sequence], ...]
+"""Sequences of the log, from the first to the last of each stretch."""
+
+
+class MessagesLost(Control):
+    """The log has lost messages of this partition, as `echoic log salvage` found it."""
+
+    lost: Stretches = Field(max_length=10_000)
+    """What is gone; of some it cannot be told whether they were this partition's."""
+    void: Stretches = Field(default=(), max_length=10_000)
+    """What is left without the rest of its group, its cause or its answer: not read."""
 
 
 class SessionStarted(Control):

@@ -1,14 +1,28 @@
 """Is every event answered, once and whole? Counts what `streams.order` would refuse."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, fields
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 
 from schemas.reading import read_mark
 from schemas.record import Record
 from schemas.subjects import PARTITIONS, inputs_of, outputs_of
 from streams.log import ReadableLog
+from streams.losses import losses_of
 
 _PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """Up to where a partition is known to be sound: its last answered input and output."""
+
+    input: int = 0
+    output: int = 0
+
+
+_THE_START = Since()
+_ALL: Mapping[int, Since] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +40,8 @@ class Audit:
     """Groups of which an output is missing, stands twice or bears no mark."""
     repeated: int = 0
     """Groups that answer an input which was answered before."""
+    void: int = 0
+    """Messages that the log records as left over by a loss."""
 
     @property
     def sound(self) -> bool:
@@ -45,33 +61,37 @@ class Audit:
         )
 
 
-async def audit(log: ReadableLog) -> Audit:
-    """Count over all partitions; reads the whole log, and stops at no damage."""
+async def audit(log: ReadableLog, since: Mapping[int, Since] = _ALL) -> Audit:
+    """Count over all partitions, behind what is known to be sound; stops at no damage."""
     whole = Audit()
     for partition in range(PARTITIONS):
-        whole += await audit_partition(log, partition)
+        begin = since.get(partition, _THE_START)
+        whole += await audit_partition(log, partition, begin)
     return whole
 
 
-async def audit_partition(log: ReadableLog, partition: int) -> Audit:
+async def audit_partition(
+    log: ReadableLog, partition: int, since: Since = _THE_START
+) -> Audit:
     """Count over one partition, as it is now: what arrives meanwhile is left out."""
+    void = (await losses_of(log, partition)).void
     end = max(
         await log.last_sequence(inputs_of(partition)),
         await log.last_sequence(outputs_of(partition)),
     )
     causes = [
         each.sequence
-        async for each in _all(log, inputs_of(partition))
-        if each.sequence <= end
+        async for each in _all(log, inputs_of(partition), since.input)
+        if each.sequence <= end and each.sequence not in void
     ]
     tally = _Tally(causes, end)
-    async for record in _all(log, outputs_of(partition)):
-        tally.take(record)
-    return tally.result()
+    async for record in _all(log, outputs_of(partition), since.output):
+        if record.sequence not in void:
+            tally.take(record)
+    return replace(tally.result(), void=len(void))
 
 
-async def _all(log: ReadableLog, subjects: str) -> AsyncIterator[Record]:
-    position = 0
+async def _all(log: ReadableLog, subjects: str, position: int) -> AsyncIterator[Record]:
     while page := await log.page(subjects, position, _PAGE):
         position = page[-1].sequence
         for record in page:

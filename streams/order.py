@@ -1,7 +1,7 @@
 """The one reader: the log in its logical order, an input, its group, the next input.
 
 Everything that folds the log reads through here, whoever keeps the log. Nothing is handed
-on that is not whole, and nothing is skipped in silence.
+on that is not whole, and nothing is skipped in silence: only what the log records as lost.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from schemas.reading import read_mark
 from schemas.record import Record
 from schemas.subjects import inputs_of, outputs_of, parse
 from streams.errors import LogDamaged, Unanswered
-from streams.log import ReadableLog, matches
+from streams.log import ReadableLog, Records, matches
+from streams.losses import Sequences, losses_of
 
 PAGE = 1000
 """How many records of each direction are held at once."""
@@ -40,8 +41,9 @@ async def groups(
         LogDamaged: an output without its input, a group that is not whole though another
             follows, an input that was passed over, or a group that comes again.
     """
-    inputs = _Cursor(log, inputs_of(partition), after)
-    outputs = _Cursor(log, outputs_of(partition), after)
+    void = (await losses_of(log, partition)).void
+    inputs = _Cursor(log, inputs_of(partition), after, void)
+    outputs = _Cursor(log, outputs_of(partition), after, void)
     await _pass_over(outputs, after)
     position = after
     while group := await _next_group(outputs):
@@ -124,8 +126,11 @@ async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
 class _Cursor:
     """A place in the records of one filter; holds a page at most."""
 
-    def __init__(self, log: ReadableLog, subjects: str, after: int) -> None:
+    def __init__(
+        self, log: ReadableLog, subjects: str, after: int, void: Sequences
+    ) -> None:
         self._log = log
+        self._void = void
         self._subjects = subjects
         self._position = after
         self._page: tuple[Record, ...] = ()
@@ -133,13 +138,18 @@ class _Cursor:
 
     async def peek(self) -> Record | None:
         """The next record, which stays the next."""
-        if self._next == len(self._page):
-            self._page = await self._log.page(self._subjects, self._position, PAGE)
-            self._next = 0
-            if not self._page:
+        while self._next == len(self._page):
+            page = await self._log.page(self._subjects, self._position, PAGE)
+            if not page:
                 return None
-            self._position = self._page[-1].sequence
+            self._position = page[-1].sequence
+            self._next = 0
+            self._page = page if not self._void else self._left(page)
         return self._page[self._next]
+
+    def _left(self, page: Records) -> Records:
+        """What of a page is not void."""
+        return tuple(each for each in page if each.sequence not in self._void)
 
     def resume(self, after: int) -> None:
         """Go on behind a sequence."""

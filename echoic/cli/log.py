@@ -2,22 +2,30 @@
 
 from collections import deque
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Literal
 
 import orjson
 import typer
 
-from echoic import errors, render
-from echoic.cli.common import Agent, Data, Json, new_app, note, print_json
+from echoic import errors, render, salvaging, verifying
+from echoic.cli.common import (
+    Agent,
+    Data,
+    Json,
+    new_app,
+    note,
+    print_json,
+    settings_of,
+)
 from echoic.cli.connected import on_instance
 from echoic.cli.progress import Progress
-from echoic.live import Connection
-from replay import chains
+from echoic.live import Connection, is_running
+from echoic.salvaging import Damage
 from schemas.record import Record
 from schemas.subjects import parse
-from streams.audit import audit
 
-app = new_app("log", "The log itself: verify, tail.")
+app = new_app("log", "The log itself: verify, tail, salvage.")
 
 _PAGE = 1_000
 _SHOWN = 100
@@ -25,33 +33,139 @@ _SHOWN = 100
 
 
 @app.command()
-def verify(data: Data = None, as_json: Json = False) -> None:
+def verify(
+    full: Annotated[
+        bool, typer.Option("--full", help="From the log's first message.")
+    ] = False,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
     """Count inputs without answer, groups without cause or end, and broken chains.
 
-    Example: `echoic log verify`. The exit code is 1 if anything is wrong.
+    Goes on from where the log was sound before; if no instance runs, looks whether the
+    stored log is damaged. Example: `echoic log verify`. The exit code is 1 if anything is
+    wrong.
     """
+    settings = settings_of(data)
+    if not is_running(settings) and salvaging.is_ours(settings.data):
+        _look(settings.data, as_json)
+        return
 
-    async def count(connection: Connection) -> dict[str, int]:
-        found = await audit(connection.log)
+    async def look(connection: Connection) -> verifying.Found:
         progress = Progress("groups read")
-        broken = await chains.check(connection.log, progress)
+        found = await verifying.verify(
+            connection.log, connection.settings.data, progress, full=full
+        )
         progress.done()
-        for each in broken:
-            note(f"chain broken at sequence {each.sequence}: {each.detail}")
-        return {**asdict(found), "broken_chains": len(broken)}
+        return found
 
-    found = on_instance(data, None, count)
-    sound = found["inputs"] == found["groups"] and not any(
-        found[name] for name in found if name not in ("inputs", "groups")
-    )
+    found = on_instance(data, None, look)
+    for each in found.breaks:
+        note(f"chain broken at sequence {each.sequence}: {each.detail}")
     if as_json:
-        print_json({"v": 1, **found, "sound": sound})
+        print_json({"v": 1, **found.as_fields()})
     else:
-        for name, number in found.items():
+        for name, number in found.counts().items():
             print(f"{name.replace('_', ' '):<14} {number:>10,}")
-        note("the log is sound" if sound else "the log is not sound")
-    if not sound:
+        if found.known:
+            note(f"{found.known:,} inputs were verified before: --full does it again")
+        note("the log is sound" if found.is_sound else "the log is not sound")
+    if not found.is_sound:
         raise typer.Exit(errors.FINDING)
+
+
+def _look(data: Path, as_json: bool) -> None:
+    """Look at the log of an instance that does not run."""
+    progress = Progress("blocks read")
+    damage = salvaging.look(data, progress)
+    progress.done()
+    if as_json:
+        print_json(_damage_fields(damage))
+    else:
+        _tell(damage)
+        note(
+            "the stored log is whole; its chains are verified while the instance runs"
+            if damage.is_sound
+            else "the log is damaged: nothing is read of it before `echoic log salvage`"
+        )
+    if not damage.is_sound:
+        raise typer.Exit(errors.FINDING)
+
+
+@app.command()
+def salvage(data: Data = None, as_json: Json = False) -> None:
+    """Make a damaged log one that can be read on, without what it lost.
+
+    The store is copied first. Nothing is published anew, no sequence is used again, and
+    the log records by partition what is gone. Example: `echoic log salvage`.
+    """
+    settings = settings_of(data)
+    progress = Progress("blocks read")
+    done = salvaging.salvage(settings.data, progress)
+    progress.done()
+    if done is None:
+        damage = salvaging.look(settings.data)
+        if as_json:
+            print_json(_damage_fields(damage))
+        else:
+            note("nothing is damaged: there is nothing to salvage")
+        return
+    if as_json:
+        print_json({**_damage_fields(done.damage), "copy": str(done.copy)})
+        return
+    _tell(done.damage)
+    note(f"the store as it was found: {done.copy}")
+    note(
+        "next: echoic up, and if the read models stand still: echoic projection rebuild"
+    )
+
+
+def _tell(damage: Damage) -> None:
+    """What was found, for a person."""
+    found = damage.survey
+    for name, number in (
+        ("blocks", found.blocks),
+        ("messages", found.records),
+        ("inputs", damage.inputs),
+        ("groups", damage.groups),
+        ("recorded lost", damage.recorded),
+    ):
+        print(f"{name:<14} {number:>10,}")
+    for name in found.damaged:
+        print(f"damaged: {found.folder / name}")
+    for each in found.missing:
+        if damage.losses:
+            print(f"lost: {each.first} to {each.last} of {each.block}")
+    for partition, loss in damage.losses.items():
+        lost = sum(int(last - first + 1) for first, last in loss.message.lost)
+        void = sum(int(last - first + 1) for first, last in loss.message.void)
+        agents = ", ".join(sorted(loss.agents)) or "of no agent for sure"
+        print(f"partition {partition}: up to {lost} lost, {void} left over ({agents})")
+    if damage.agents:
+        print(f"agents: {', '.join(damage.agents)}")
+
+
+def _damage_fields(damage: Damage) -> dict[str, object]:
+    """What was found, for a program."""
+    found = damage.survey
+    return {
+        "v": 1,
+        "sound": damage.is_sound,
+        "folder": str(found.folder),
+        "blocks": found.blocks,
+        "messages": found.records,
+        "inputs": damage.inputs,
+        "groups": damage.groups,
+        "last": found.last,
+        "recorded_lost": damage.recorded,
+        "damaged": list(found.damaged),
+        "missing": [asdict(each) for each in found.missing],
+        "partitions": {
+            str(partition): loss.message.model_dump(mode="json")
+            for partition, loss in damage.losses.items()
+        },
+        "agents": list(damage.agents),
+    }
 
 
 @app.command()

@@ -17,8 +17,11 @@ from schemas.subjects import SHARED_AGENT
 StrategyProblem = Callable[[StrategySpec], str | None]
 """Says what is wrong with a strategy's specification, if anything is."""
 
-_SHARED = (controls.MindStarted, controls.PackLoaded)
+_SHARED = (controls.MindStarted, controls.PackLoaded, controls.MessagesLost)
 """What may concern a whole partition."""
+
+_OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost)
+"""What concerns nothing less."""
 
 
 class _RefusedError(Exception):
@@ -54,9 +57,9 @@ def _check_agent(agent: str, message: ControlMessage) -> None:
         raise _RefusedError(
             "invalid", f"{message.token()!r} concerns one agent: name it"
         )
-    if not is_shared and isinstance(message, controls.MindStarted):
+    if not is_shared and isinstance(message, _OF_A_PARTITION):
         raise _RefusedError(
-            "invalid", "a mind starts for a partition, not for an agent"
+            "invalid", f"{message.token()!r} concerns a partition, not an agent"
         )
 
 

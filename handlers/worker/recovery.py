@@ -1,7 +1,7 @@
 """Finding out where a partition stands: from its checkpoint, then from the log."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from handlers import turns
@@ -14,7 +14,8 @@ from schemas.subjects import outputs_of
 from streams.checkpoints import Checkpoint, Checkpoints, Label
 from streams.errors import LogDamaged
 from streams.log import ReadableLog
-from streams.order import groups
+from streams.losses import losses_of
+from streams.order import PAGE, groups
 
 BEHIND_S = 0.05
 """How long to wait for a reader that is behind the writes, each time."""
@@ -51,12 +52,22 @@ class Recovery:
         end = await self._end(partition)
         for _ in range(PATIENCE):
             standing = await self._fold(standing, end)
+            if standing.last_output < end and await self._is_void(standing):
+                # The fence counts them all the same.
+                standing = replace(standing, last_output=end)
             if standing.last_output >= end:
                 return standing
             await asyncio.sleep(BEHIND_S)
         raise LogDamaged(
             "incomplete", end, f"the last group of partition {partition} is not whole"
         )
+
+    async def _is_void(self, standing: Standing) -> bool:
+        """Whether whatever follows is recorded as left over by a loss."""
+        void = (await losses_of(self.log, standing.partition)).void
+        outputs = outputs_of(standing.partition)
+        rest = await self.log.page(outputs, standing.last_output, PAGE)
+        return bool(void) and all(record.sequence in void for record in rest)
 
     async def _end(self, partition: int) -> int:
         return await self.log.last_sequence(outputs_of(partition))
