@@ -75,7 +75,10 @@ class Leftovers:
 
     def counts(self) -> Counter[str]:
         """How many inputs and groups were read."""
-        return sum((each.counts for each in self._partitions), Counter())
+        whole: Counter[str] = Counter()
+        for each in self._partitions:
+            whole += each.counts
+        return whole
 
     def void(self, partition: int, lost: Sequences) -> tuple[Stretches, frozenset[str]]:
         """What is left over by `lost` and not recorded yet, and of which agents."""

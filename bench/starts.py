@@ -1,0 +1,214 @@
+"""How long starts take over a long log: `python -m bench.starts [--events N]`.
+
+Some events are answered by a worker; the rest repeat them, which the mind answers too, and
+soon. Seven agents are busy, one speaks seldom, eight partitions idle, and the end is that
+of a killed worker: up to 20,000 groups stand behind the newest checkpoints. Then worker,
+projector, `state` and `log verify` begin over it as an unchanged program would, in this
+process, each until it is up to date.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench import world
+from bench.rig import Rig, answered, child, load_pack, rig, store
+from bench.worker import started
+from echoic import verified
+from echoic.embedders import embedder
+from echoic.process import prepare
+from echoic.remembering import state_at
+from echoic.verifying import verify
+from handlers import turns
+from handlers.aids import Bringer, PackLibrary
+from handlers.beginnings import Beginnings
+from handlers.sources import state_code
+from handlers.turns import Turn
+from handlers.worker.recovery import Recovery
+from handlers.worker.saving import GROUPS_BETWEEN, Saver
+from handlers.worker.standing import Standing, advanced, writes
+from projections.folding import Folding
+from replay.chains import Chained
+from schemas.aids import Aids
+from schemas.reading import read_input
+from schemas.record import Record
+from schemas.state import PartitionState
+from schemas.subjects import PARTITIONS, SHARED_AGENT, parse
+from schemas.writing import wire_digest
+from streams.checkpoints import JetStreamCheckpoints
+
+EVENTS = 1_000_000
+DECIDED = 5_000
+"""So many events are of different kinds, and answered by a worker."""
+
+AT_ONCE = 450
+SELDOM = world.AGENTS[-1]
+SELDOM_ONE_IN = 500
+
+Figures = dict[str, dict[str, float]]
+
+
+async def measure(events: int) -> Figures:
+    """The figures of each start."""
+    started()  # The embedder is loaded, and is not of what is timed.
+    async with rig() as running:
+        async with child(running, "bench.worker"):
+            await load_pack(running, 1_000)
+            last = await store(running, [each.wire for each in world.events(DECIDED)])
+            await answered(running, last, lambda: None)
+        with TemporaryDirectory(prefix="echoic-bench-") as folder:
+            standings = await _repeat(running, events - DECIDED, Path(folder))
+            return await _starts(running, standings, Path(folder))
+
+
+async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, Standing]:
+    """Answer so many repeated events; verified up to where the checkpoints may end."""
+    made_by = embedder("wordllama")
+    checkpoints = JetStreamCheckpoints(running.client)
+    code = state_code(made_by.digest)
+    library = PackLibrary(running.log, made_by)
+    standings = await _recovered(running, library)
+    saver = Saver(checkpoints, running.log.epoch, code)
+    events = world.events(DECIDED)[-4_000:]
+    busy = [each.wire for each in events if each.agent != SELDOM]
+    seldom = [each.wire for each in events if each.agent == SELDOM]
+    aids = Aids(packs=library.packs)
+    done = 0
+    lasts: dict[int, Turn] = {}
+    while done < count:
+        wires = [busy[(done + n) % len(busy)] for n in range(AT_ONCE - 1)]
+        wires.append((seldom if done % SELDOM_ONE_IN < AT_ONCE else busy)[0])
+        last = await store(running, wires)
+        made: list[Turn] = []
+        states = {each.partition: each.state for each in standings.values()}
+        now = time.time_ns()
+        for place, wire in enumerate(wires, last - len(wires) + 1):
+            record = Record(wire.subject, wire.headers, wire.body, place, now)
+            partition = parse(wire.subject).partition
+            turn = turns.answer(
+                states[partition], read_input(record), aids, running.log.epoch
+            )
+            states[partition] = turn.state
+            made.append(turn)
+        lasts |= {turn.taken.partition: turn for turn in made}
+        ends = await running.writer.commit(writes(made, standings))
+        standings |= advanced(made, ends)
+        saver.note(made)
+        saver.save(standings)
+        done += len(wires)
+        if done % (100 * AT_ONCE) == 0:
+            print(f"{done:,} repeated", flush=True)
+        if count - done < GROUPS_BETWEEN and not (data / verified.FILE).exists():
+            verified.keep(data, _marks(running, standings, lasts))
+    return standings
+
+
+async def _recovered(running: Rig, library: PackLibrary) -> dict[int, Standing]:
+    made_by = embedder("wordllama")
+    bringer = Bringer(made_by, library)
+    recovery = Recovery(
+        running.log,
+        bringer,
+        JetStreamCheckpoints(running.client),
+        state_code(made_by.digest),
+    )
+    return {each: await recovery.recover(each) for each in range(PARTITIONS)}
+
+
+def _marks(
+    running: Rig, standings: Mapping[int, Standing], last: Mapping[int, Turn]
+) -> verified.Marks:
+    """What a verification up to here would have left, but for the count of groups."""
+    marks = {}
+    for partition, standing in standings.items():
+        if partition in last:
+            chains = {name: each.chain for name, each in standing.state.agents.items()}
+            chains[SHARED_AGENT] = standing.state.shared.chain
+            marks[partition] = Chained(
+                position=standing.state.position,
+                message_id=standing.last_input_id,
+                digest=_digest(last[partition].taken.record),
+                last_output=standing.last_output,
+                chains=chains,
+            )
+    return verified.Marks(str(running.log.epoch), 0, marks)
+
+
+def _digest(record: Record) -> str:
+    return wire_digest(record.subject, record.headers, record.body).hex()
+
+
+async def _starts(
+    running: Rig, standings: Mapping[int, Standing], data: Path
+) -> Figures:
+    made_by = embedder("wordllama")
+    checkpoints = JetStreamCheckpoints(running.client)
+    beginnings = Beginnings(running.log, checkpoints, state_code(made_by.digest))
+
+    async def project() -> None:
+        bringer = Bringer(made_by, PackLibrary(running.log, made_by))
+
+        async def begin(partition: int, written: int) -> tuple[PartitionState, int]:
+            found = await beginnings.of(partition, until=written)
+            await bringer.bring_packs_of(found.state)
+            return found.state, found.last_output
+
+        folding = Folding(running.log, bringer, begin)
+        for partition, standing in standings.items():
+            written = standing.state.position
+            async for _ in folding.advance(partition, written=written):
+                pass
+
+    async def state() -> None:
+        await state_at(running.log, world.AGENTS[0], made_by, checkpoints=checkpoints)
+
+    middle = standings[max(standings)].state.position // 2
+
+    async def state_then() -> None:
+        await state_at(
+            running.log,
+            world.AGENTS[0],
+            made_by,
+            sequence=middle,
+            checkpoints=checkpoints,
+        )
+
+    async def check() -> None:
+        found = await verify(running.log, data, lambda _: None, full=False)
+        assert not found.breaks
+
+    async def recover() -> None:
+        await _recovered(running, PackLibrary(running.log, made_by))
+
+    return {
+        "worker": await _timed(recover),
+        "projector": await _timed(project),
+        "state": await _timed(state),
+        "state_at_half": await _timed(state_then),
+        "log_verify": await _timed(check),
+    }
+
+
+async def _timed(start: Callable[[], Awaitable[None]]) -> dict[str, float]:
+    began, cpu = time.perf_counter(), time.process_time()
+    await start()
+    return {
+        "s": round(time.perf_counter() - began, 1),
+        "cpu_s": round(time.process_time() - cpu, 1),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    prepare()
+    parser = argparse.ArgumentParser(prog="python -m bench.starts", description=__doc__)
+    parser.add_argument("--events", type=int, default=EVENTS)
+    print(json.dumps(asyncio.run(measure(parser.parse_args().events)), indent=2))
+
+
+if __name__ == "__main__":
+    main()
