@@ -33,7 +33,8 @@ up: setup ## Start a persistent instance in the background, with the desk pack
 down: setup ## Stop it
 	$(BIN)/echoic down
 
-test: setup ## Run all tests
+test: setup ## Run all tests, the shipped sessions under each Python of this machine
+	$(BIN)/python -m tests.pythons
 	$(BIN)/python -m pytest
 
 test-model: setup ## The learning scenario with a real model: docs/evaluation.md says how
@@ -71,5 +72,5 @@ bench: setup ## Measure throughput and latency; writes bench/latest.json
 	$(BIN)/python -m bench
 
 clean: ## Remove the environment and all caches; instances' data folders stay
-	rm -rf $(VENV) .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
