@@ -13,6 +13,7 @@ from handlers.stages.formation import Fault, Rule
 from handlers.stages.repertoire import Known
 from projections.folds import judging, lessons
 from schemas import conditions, identity, vectors
+from schemas.characters import quoted
 from schemas.learning import (
     CandidateRefused,
     FeedbackApplied,
@@ -57,7 +58,7 @@ def heard(group: Group, forming: Forming, result: ModelAnswered | ModelFailed) -
         detail = f"{result.reason}: {result.detail}"[:DETAIL_LIMIT]
         _refuse(group, forming.decision_id, Fault("model_failed", detail))
     elif forming.value <= 0:
-        fault = Fault("vote_withdrawn", f"{forming.actor!r} likes it no more")
+        fault = Fault("vote_withdrawn", f"{quoted(forming.actor)} likes it no more")
         _refuse(group, forming.decision_id, fault)
     else:
         _take(group, forming, formation.read(result.text, forming.lesson))

@@ -10,6 +10,7 @@ from handlers import composing
 from handlers.group import Group
 from handlers.strategies import registry
 from projections.folds import proposals, repertoire
+from schemas.characters import quoted
 from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
 from schemas.learning import ProposalMade, SettingChange
 from schemas.notes import ControlApplied, ControlRefused
@@ -61,7 +62,7 @@ def answer(group: Group, control: ProposalControl) -> None:
 def _check_agent(group: Group, control: ProposalControl) -> None:
     if group.taken.agent == SHARED_AGENT:
         raise _RefusedError(
-            "invalid", f"{control.token()!r} concerns one agent: name it"
+            "invalid", f"{quoted(control.token())} concerns one agent: name it"
         )
 
 
@@ -69,7 +70,7 @@ def _submitted(group: Group, control: ProposalSubmitted) -> None:
     if proposals.find(group.state, control.proposal_id) is not None:
         raise _RefusedError(
             "proposal_exists",
-            f"there is a proposal {control.proposal_id!r}: give another id",
+            f"there is a proposal {quoted(control.proposal_id)}: give another id",
         )
     changes = _changes(group, control)
     _check_possible(group, changes)
@@ -88,7 +89,7 @@ def _submitted(group: Group, control: ProposalSubmitted) -> None:
 def _applied(group: Group, control: ProposalApplied) -> None:
     proposal = _known(group, control.proposal_id)
     if proposal.status == "applied":
-        raise _RefusedError("already_applied", f"{proposal.id!r} is in force")
+        raise _RefusedError("already_applied", f"{quoted(proposal.id)} is in force")
     if proposal.repertoire is not None:
         _changed(group, control, proposal.repertoire)
         return
@@ -99,19 +100,19 @@ def _applied(group: Group, control: ProposalApplied) -> None:
 def _reverted(group: Group, control: ProposalReverted) -> None:
     proposal = _known(group, control.proposal_id)
     if proposal.status != "applied":
-        raise _RefusedError("not_applied", f"{proposal.id!r} is not in force")
+        raise _RefusedError("not_applied", f"{quoted(proposal.id)} is not in force")
     if proposal.repertoire is not None:
         _changed_back(group, control, proposal.repertoire)
         return
     newest = proposals.newest_applied(group.state)
     if newest is not None and newest.id != proposal.id:
         raise _RefusedError(
-            "newer_applied", f"{newest.id!r} was applied on top: revert it first"
+            "newer_applied", f"{quoted(newest.id)} was applied on top: revert it first"
         )
     if proposals.in_force(group.state) != proposal.after:
         raise _RefusedError(
             "newer_applied",
-            f"a strategy was selected after {proposal.id!r} was applied",
+            f"a strategy was selected after {quoted(proposal.id)} was applied",
         )
     _apply(group, control, proposal.changes)
 
@@ -160,7 +161,7 @@ def _known(group: Group, proposal_id: str) -> Proposal:
     proposal = proposals.find(group.state, proposal_id)
     if proposal is None:
         raise _RefusedError(
-            "unknown_proposal", f"this agent has no proposal {proposal_id!r}"
+            "unknown_proposal", f"this agent has no proposal {quoted(proposal_id)}"
         )
     return proposal
 

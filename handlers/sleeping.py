@@ -17,6 +17,7 @@ from handlers.stages.repertoire import Known
 from handlers.tidying import House
 from projections.folds import heuristics, lessons, proposals
 from schemas import identity, vectors
+from schemas.characters import quoted
 from schemas.context import DecisionContext
 from schemas.controls import SleepRequested
 from schemas.learning import CandidateRefused, ProposalMade
@@ -50,7 +51,7 @@ def requested(group: Group, control: SleepRequested) -> None:
     """Sleep because somebody asked for it, or say why not."""
     token = control.token()
     if group.taken.agent == SHARED_AGENT:
-        detail = f"{token!r} concerns one agent: name it"
+        detail = f"{quoted(token)} concerns one agent: name it"
         group.say(ControlRefused(control=token, reason="invalid", detail=detail))
         return
     asleep = group.state.sleeping
@@ -245,7 +246,9 @@ def _proposed(group: Group, about: Moment, rule: Rule) -> RepertoireChange | Fau
         return Fault("not_embedded", "the embedder brought no vectors of it")
     same = forming.same_as(group, about.domain, rule, condition, action)
     if same is not None:
-        return Fault("known", f"the heuristic {same.heuristic_id!r} says the same")
+        return Fault(
+            "known", f"the heuristic {quoted(same.heuristic_id)} says the same"
+        )
     id_ = identity.learnt_heuristic_id(f"sleep/{about.decision_id}")
     formed = Formed(
         heuristic_id=id_,

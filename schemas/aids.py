@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from immutables import Map
 
+from schemas.characters import quoted
 from schemas.packs import CompiledPack
 from schemas.state import AgentState, PackRef, SharedState
 from schemas.vectors import Batch, Vector
@@ -80,6 +81,6 @@ def pack(ref: PackRef, aids: Aids) -> CompiledPack:
         return aids.packs[ref.digest]
     except KeyError:
         raise MissingPackError(
-            f"pack {ref.name!r} {ref.version} (sha256 {ref.digest}) is not at hand:"
+            f"pack {quoted(ref.name)} {ref.version} (sha256 {ref.digest}) is not at hand:"
             " put its blob back, the log cannot be read without it"
         ) from None

@@ -47,7 +47,7 @@ def load(data: bytes) -> PartitionState:
         raise CheckpointError(f"not a checkpoint: {error}") from error
     if checkpoint.format != FORMAT:
         raise CheckpointError(
-            f"checkpoint of format {checkpoint.format!r}, this program reads {FORMAT}"
+            f"checkpoint of format {checkpoint.format}, this program reads {FORMAT}"
         )
     return checkpoint.state
 
@@ -74,4 +74,4 @@ def _from_builtin(type_: Any, value: Any) -> Any:
         return Map(msgspec.convert(value, plain, dec_hook=_from_builtin))
     if issubclass(type_, Part):
         return type_.model_validate(value)
-    raise NotImplementedError(f"{type_!r} is no part of a state")
+    raise NotImplementedError(f"{type_} is no part of a state")

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Literal, NoReturn, cast
 
 from schemas import characters
+from schemas.characters import quoted
 
 Scalar = str | int | float | bool | None
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in"]
@@ -161,12 +162,14 @@ def _refuse_character(text: str, start: int) -> NoReturn:
         raise ConditionError("' does not quote", start + 1, 'use double quotes: "…"')
     if character in _INTENDED:
         _refuse_operator(character, start)
-    raise ConditionError(f"unexpected {character!r}", start + 1)
+    raise ConditionError(f"unexpected {quoted(character)}", start + 1)
 
 
 def _refuse_operator(operator: str, start: int) -> NoReturn:
     intended = _INTENDED[operator]
-    raise ConditionError(f"no operator {operator!r}", start + 1, f"write {intended}")
+    raise ConditionError(
+        f"no operator {quoted(operator)}", start + 1, f"write {intended}"
+    )
 
 
 class _Reader:
@@ -190,7 +193,9 @@ class _Reader:
             suggestion = (
                 f"write {hint}" if hint in ("and", "or") else "join with and, or"
             )
-            raise ConditionError(f"unexpected {token.text!r}", token.column, suggestion)
+            raise ConditionError(
+                f"unexpected {quoted(token.text)}", token.column, suggestion
+            )
 
     def _read_every(self, depth: int) -> Part:
         parts = [self._read_not(depth)]
@@ -214,7 +219,7 @@ class _Reader:
     def _read_comparison(self) -> Comparison:
         field = self._take()
         if field.kind != "word" or field.text in _KEYWORDS:
-            found = repr(field.text) if field.text else "the end"
+            found = quoted(field.text) if field.text else "the end"
             raise ConditionError(
                 f"a field name must stand before {found}", field.column
             )
@@ -234,7 +239,7 @@ class _Reader:
             )
         if token.text not in _OPERATORS:
             raise ConditionError(
-                f"an operator must follow {field.text!r}",
+                f"an operator must follow {quoted(field.text)}",
                 token.column,
                 f"for instance {field.text} = true",
             )
@@ -260,7 +265,7 @@ class _Reader:
         if token.kind == "number":
             return float(token.text) if "." in token.text else int(token.text)
         suggestion = f'quote it: "{token.text}"' if token.kind == "word" else ""
-        found = repr(token.text) if token.text else "the end"
+        found = quoted(token.text) if token.text else "the end"
         raise ConditionError(
             f"a value must stand instead of {found}", token.column, suggestion
         )
@@ -282,5 +287,7 @@ class _Reader:
     def _expect(self, text: str) -> None:
         token = self._here
         if not self._accept(text):
-            found = repr(token.text) if token.text else "the end"
-            raise ConditionError(f"{text!r} must stand before {found}", token.column)
+            found = quoted(token.text) if token.text else "the end"
+            raise ConditionError(
+                f"{quoted(text)} must stand before {found}", token.column
+            )

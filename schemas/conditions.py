@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from schemas.characters import quoted
 from schemas.condition_text import (
     Comparison,
     ConditionError,
@@ -211,7 +212,7 @@ def _shown(value: object) -> str:
             # Beyond 64 bits str() is slow, and beyond 4,300 digits it raises.
             return str(value) if value.bit_length() <= 64 else "a huge number"
         case float():
-            return repr(value)
+            return quoted(value)
         case str():
             return _QUOTED.encode(_cut(value, _LONGEST_VALUE))
         case Mapping():

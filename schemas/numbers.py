@@ -63,7 +63,7 @@ def log(x: float) -> float:
         ValueError: `x` is not a positive finite number.
     """
     if not 0.0 < x < inf:
-        raise ValueError(f"log of {x!r}: give a positive finite number")
+        raise ValueError(f"log of {x}: give a positive finite number")
     mantissa, exponent = frexp(x)
     if mantissa < _SQRT_HALF:
         mantissa, exponent = 2.0 * mantissa, exponent - 1
@@ -83,7 +83,7 @@ def power(x: float, y: float) -> float:
         ValueError: `x` is negative, or zero under a negative `y`.
     """
     if x < 0.0 or (x == 0.0 and y < 0.0):
-        raise ValueError(f"{x!r} to the power of {y!r} is not a real number")
+        raise ValueError(f"{x} to the power of {y} is not a real number")
     if float(y).is_integer() and abs(y) <= _WHOLE_EXPONENTS:
         whole = _whole_power(x, abs(int(y)))
         return whole if y >= 0 else 1.0 / whole

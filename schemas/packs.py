@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas import conditions, patterns, vectors
+from schemas.characters import quoted
 from schemas.conditions import When
 from schemas.constraints import Constraints, within
 from schemas.controls import Action
@@ -263,7 +264,7 @@ def _constraints(pack: Pack) -> tuple[Constraints, ...]:
 def _check_count(pack: Pack, of: str, given: Sequence[Vector]) -> None:
     if len(given) != len(pack.heuristics):
         raise PackError(
-            f"pack {pack.name!r} has {len(pack.heuristics)} heuristics and got "
+            f"pack {quoted(pack.name)} has {len(pack.heuristics)} heuristics and got "
             f"{len(given)} vectors: embed each {of} once, in order"
         )
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from schemas import controls, faults, identity, subjects
 from schemas.catalogue import InputMessage, OutputMessage, message_type
+from schemas.characters import quoted
 from schemas.envelope import Input, Mark, NotBuilt, Output, Unreadable
 from schemas.message import Message
 from schemas.reasons import Quarantine
@@ -89,7 +90,8 @@ def read_output(record: Record) -> Output:
         )
     except (ValueError, KeyError, _RefusedError) as error:
         raise UnreadableOutputError(
-            f"output {record.sequence} on {record.subject!r} cannot be read: {error!r}"
+            f"output {record.sequence} on {quoted(record.subject)} cannot be read:"
+            f" {quoted(error)}"
         ) from error
 
 
@@ -113,7 +115,7 @@ def _check_agent(record: Record, place: subjects.LogSubject) -> None:
         raise _RefusedError(
             "bad_subject",
             "a sensor publishes to in.<agent>.<source>.<type>, not"
-            f" {record.headers.get(subjects.STRAYED_TO)!r}",
+            f" {quoted(record.headers.get(subjects.STRAYED_TO))}",
         )
     if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
         # What was published outside the grammar comes in the partition of its first
@@ -125,12 +127,12 @@ def _check_agent(record: Record, place: subjects.LogSubject) -> None:
             )
         raise _RefusedError(
             "bad_subject",
-            f"a sensor publishes to in.<agent>.<source>.<type>, not {place.detail!r}",
+            f"a sensor publishes to in.<agent>.<source>.<type>, not {quoted(place.detail)}",
         )
     if not subjects.is_token(place.agent):
         raise _RefusedError(
             "bad_subject",
-            f"agent {place.agent!r} is not 1 to 64 of A-Z a-z 0-9 _ -",
+            f"agent {quoted(place.agent)} is not 1 to 64 of A-Z a-z 0-9 _ -",
         )
 
 
@@ -139,7 +141,7 @@ def _check_id(record: Record) -> None:
     if id_ and not _ID.fullmatch(id_):
         raise _RefusedError(
             "invalid",
-            f"ce-id {id_[:50]!r} is not 1 to 200 characters without control characters",
+            f"ce-id {quoted(id_[:50])} is not 1 to 200 characters without control characters",
         )
 
 
@@ -175,7 +177,9 @@ def _message(
     record: Record, kind: str, token: str, fields: dict[str, Any]
 ) -> InputMessage | NotBuilt:
     if kind not in subjects.INPUT_KINDS:
-        raise _RefusedError("unknown_type", f"there are no inputs of the kind {kind!r}")
+        raise _RefusedError(
+            "unknown_type", f"there are no inputs of the kind {quoted(kind)}"
+        )
     if kind == "control" and token in controls.UNBUILT:
         return NotBuilt(token)
     return cast(InputMessage, _decode(kind, token, fields, _version(record)))
@@ -185,7 +189,8 @@ def _check_tokens(source: str, type_: str) -> None:
     for what, token in (("source", source), ("type", type_)):
         if not subjects.is_token(token):
             raise _RefusedError(
-                "bad_subject", f"{what} {token!r} is not 1 to 64 of A-Z a-z 0-9 _ -"
+                "bad_subject",
+                f"{what} {quoted(token)} is not 1 to 64 of A-Z a-z 0-9 _ -",
             )
 
 
@@ -241,14 +246,18 @@ def _utf8(body: bytes) -> str:
 def _version(record: Record) -> int:
     text = record.headers.get("ce-schemaversion", "1")
     if not _VERSION.fullmatch(text):
-        raise _RefusedError("invalid", f"ce-schemaversion {text[:50]!r} is no version")
+        raise _RefusedError(
+            "invalid", f"ce-schemaversion {quoted(text[:50])} is no version"
+        )
     return int(text)
 
 
 def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> Message:
     model = message_type(kind, token)
     if model is None:
-        raise _RefusedError("unknown_type", f"there is no {kind} message {token!r}")
+        raise _RefusedError(
+            "unknown_type", f"there is no {kind} message {quoted(token)}"
+        )
     try:
         return model.from_fields(upcast(token, fields, version, model.version))
     except NewerVersionError as error:

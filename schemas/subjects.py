@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
+from schemas.characters import quoted
+
 Direction = Literal["in", "out"]
 InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
 OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
@@ -72,7 +74,7 @@ def check_token(text: str, what: str) -> str:
     """Return `text`, or raise `SubjectError` naming `what` it should have been."""
     if not is_token(text):
         raise SubjectError(
-            f"{what} {text!r} is not a subject token: use 1 to 64 of A-Z a-z 0-9 _ -"
+            f"{what} {quoted(text)} is not a subject token: use 1 to 64 of A-Z a-z 0-9 _ -"
         )
     return text
 
@@ -136,9 +138,11 @@ def parse(subject: str) -> LogSubject:
     """
     parts = subject.split(".", 5)
     if len(parts) != 6 or parts[0] != "ev" or parts[2] not in ("in", "out"):
-        raise SubjectError(f"{subject!r} is no subject of the log")
+        raise SubjectError(f"{quoted(subject)} is no subject of the log")
     partition = _PARTITIONS.get(parts[1])
     if partition is None:
-        raise SubjectError(f"{subject!r} names no partition of 0 to {PARTITIONS - 1}")
+        raise SubjectError(
+            f"{quoted(subject)} names no partition of 0 to {PARTITIONS - 1}"
+        )
     direction: Direction = "in" if parts[2] == "in" else "out"
     return LogSubject(partition, direction, parts[3], parts[4], parts[5])

@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from schemas.characters import quoted
 from schemas.settings import LearningSettings, StrategySpec
 
 TEXT_LIMIT = 200
@@ -114,9 +115,9 @@ def scalar(value: object) -> Scalar | None:
 def unknown(name: str, *also: str) -> TuningError:
     """What to say of a name that is no setting's; `also` are further names there are."""
     near = difflib.get_close_matches(name, LEARNING, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {quoted(near[0])}?" if near else ""
     known = ", ".join((*LEARNING, *also))
-    return TuningError(f"there is no setting {name!r}, there are {known}{hint}")
+    return TuningError(f"there is no setting {quoted(name)}, there are {known}{hint}")
 
 
 def _full(name: str) -> str:
@@ -132,12 +133,14 @@ def _checked(name: str, value: Scalar) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= float(value) <= high:
         raise TuningError(
-            f"{name} = {value!r} is not allowed: give a number from {low:g} to {high:g}"
+            f"{name} = {quoted(value)} is not allowed: give a number from {low:g} to {high:g}"
         )
     return float(value)
 
 
 def _switched(name: str, value: Scalar) -> bool:
     if value not in (0, 1):
-        raise TuningError(f"{name} = {value!r} is not allowed: give true or false")
+        raise TuningError(
+            f"{name} = {quoted(value)} is not allowed: give true or false"
+        )
     return bool(value)

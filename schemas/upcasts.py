@@ -7,6 +7,8 @@ function in `UPCASTS`, with a golden file of the version that it reads.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from schemas.characters import quoted
+
 RawFields = dict[str, Any]
 Upcast = Callable[[RawFields], RawFields]
 
@@ -32,7 +34,7 @@ def upcast(
     """
     if version > present:
         raise NewerVersionError(
-            f"{token!r} has version {version}, this program reads up to {present}:"
+            f"{quoted(token)} has version {version}, this program reads up to {present}:"
             " upgrade it"
         )
     for step in range(version, present):

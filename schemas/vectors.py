@@ -91,7 +91,7 @@ def stack(vectors: Sequence[Vector]) -> Matrix:
     dimension = len(vectors[0]) if vectors else 0
     lengths = sorted({len(vector) for vector in vectors})
     if len(lengths) > 1:
-        raise ValueError(f"vectors of {lengths!r} dimensions: use one embedder for all")
+        raise ValueError(f"vectors of {lengths} dimensions: use one embedder for all")
     values = np.frombuffer(b"".join(vectors), dtype=np.int8)
     values = values.reshape(len(vectors), dimension)
     squares = np.einsum("ij,ij->i", values, values, dtype=np.int64).astype(np.float64)

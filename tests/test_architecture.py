@@ -90,6 +90,29 @@ def test_a_sum_is_banned_unless_its_numbers_are_seen_to_be_whole(
     assert bool(found) is is_banned
 
 
+def test_details_quote_by_a_table_of_our_own() -> None:
+    """What `repr` escapes follows the Unicode of the Python that runs."""
+    names = ("effects", "worker", "services.py", "services", "longago.py")
+    shell = {ROOT / "handlers" / name for name in names}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: quote with schemas.characters.quoted"
+        for path in python_files(("schemas", "projections/folds", "handlers"))
+        if path.name != "characters.py" and not shell & {path, *path.parents}
+        for node in ast.walk(ast.parse(path.read_text()))
+        if _is_repr(node)
+    ]
+
+    assert wrong == []
+
+
+def _is_repr(node: ast.AST) -> TypeGuard[ast.expr]:
+    match node:
+        case ast.FormattedValue(conversion=114) | ast.Call(func=ast.Name(id="repr")):
+            return True
+        case _:
+            return False
+
+
 def _unsure_sums(tree: ast.AST) -> Iterator[ast.Name]:
     """The uses of the builtin `sum` on what may be floats."""
     sure = {id(call.func) for call in ast.walk(tree) if _adds_whole_numbers(call)}

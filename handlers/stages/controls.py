@@ -7,6 +7,7 @@ from projections.folds.controls import content_in_force
 from schemas import conditions, controls
 from schemas.aids import Aids
 from schemas.catalogue import ControlMessage
+from schemas.characters import quoted
 from schemas.notes import ControlApplied, ControlRefused
 from schemas.packs import CompiledPack
 from schemas.reasons import Refusal
@@ -55,11 +56,11 @@ def _check_agent(agent: str, message: ControlMessage) -> None:
     is_shared = agent == SHARED_AGENT
     if is_shared and not isinstance(message, _SHARED):
         raise _RefusedError(
-            "invalid", f"{message.token()!r} concerns one agent: name it"
+            "invalid", f"{quoted(message.token())} concerns one agent: name it"
         )
     if not is_shared and isinstance(message, _OF_A_PARTITION):
         raise _RefusedError(
-            "invalid", f"{message.token()!r} concerns a partition, not an agent"
+            "invalid", f"{quoted(message.token())} concerns a partition, not an agent"
         )
 
 
@@ -106,11 +107,13 @@ def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
     pack = aids.packs.get(message.digest)
     if pack is None:
         raise _RefusedError(
-            "unknown_pack", f"no pack with sha256 {message.digest!r} is in the store"
+            "unknown_pack",
+            f"no pack with sha256 {quoted(message.digest)} is in the store",
         )
     if pack.pack.name != message.name:
         raise _RefusedError(
-            "invalid", f"the pack {message.digest!r} is named {pack.pack.name!r}"
+            "invalid",
+            f"the pack {quoted(message.digest)} is named {quoted(pack.pack.name)}",
         )
     count = len(pack.pack.heuristics)
     return f"{message.name} {message.pack_version}, {count} heuristics"
@@ -133,7 +136,7 @@ def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> s
     if held is None:
         raise _RefusedError(
             "unknown_heuristic",
-            f"no taught heuristic {message.heuristic_id!r}; a pack's is edited in its"
+            f"no taught heuristic {quoted(message.heuristic_id)}; a pack's is edited in its"
             " manifest",
         )
     _check_when(message.when)
@@ -147,7 +150,8 @@ def _heuristic_frozen(
 ) -> str:
     if content_in_force(state, packs, message.heuristic_id) is None:
         raise _RefusedError(
-            "unknown_heuristic", f"no heuristic {message.heuristic_id!r} is in force"
+            "unknown_heuristic",
+            f"no heuristic {quoted(message.heuristic_id)} is in force",
         )
     return "frozen" if message.frozen else "released"
 
@@ -178,7 +182,7 @@ def _experiment_started(
     if running is not None:
         raise _RefusedError(
             "experiment_running",
-            f"the experiment {running.id!r} runs: stop it before another begins",
+            f"the experiment {quoted(running.id)} runs: stop it before another begins",
         )
     for variant in (message.a, message.b):
         if variant.strategy is not None:
@@ -193,7 +197,8 @@ def _experiment_stopped(state: AgentState, message: controls.ExperimentStopped) 
     if message.experiment_id not in (None, running.id):
         raise _RefusedError(
             "no_experiment",
-            f"no experiment {message.experiment_id!r} runs, but {running.id!r} does",
+            f"no experiment {quoted(message.experiment_id)} runs,"
+            f" but {quoted(running.id)} does",
         )
     return running.id
 

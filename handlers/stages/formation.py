@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import orjson
 
 from schemas import answers, characters, conditions
+from schemas.characters import quoted
 from schemas.conditions import ConditionError
 from schemas.fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.lessons import Lesson
@@ -97,7 +98,7 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     if response_type is None:
         known = ", ".join(TYPES)
         found = answers.words(fields, "type")[:NAME_LIMIT]
-        return Fault("type", f"its type is {found!r}, not one of {known}")
+        return Fault("type", f"its type is {quoted(found)}, not one of {known}")
     if fault := _length("condition_length", "condition", condition):
         return fault
     if fault := _length("message_length", "message", message):
@@ -152,7 +153,7 @@ def _test(proposed: object, lesson: Lesson) -> tuple[str | None, str | None]:
     fields = orjson.loads(lesson.fields)
     for field in conditions.fields_named(when):
         if not conditions.field_value(field, fields)[0]:
-            return None, f"the event has no field {field!r}"
+            return None, f"the event has no field {quoted(field)}"
     return text, None
 
 

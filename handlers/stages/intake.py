@@ -1,6 +1,7 @@
 """Intake: may this input be taken in at all? What may not is answered with the reason."""
 
 from schemas.catalogue import InputMessage, LearningMessage, NoteMessage
+from schemas.characters import quoted
 from schemas.controls import Control
 from schemas.envelope import Input, NotBuilt, Unreadable
 from schemas.feedback import FeedbackGiven
@@ -21,7 +22,7 @@ def refusal(state: AgentState, taken: Input) -> LearningMessage | NoteMessage | 
             return ControlRefused(
                 control=message.control,
                 reason="not_built",
-                detail=f"{message.control!r} is named in the design and not built yet",
+                detail=f"{quoted(message.control)} is named in the design and not built yet",
             )
         case Sensed():
             return _repeated(state, taken, message)

@@ -8,6 +8,7 @@ heuristic itself. Where a vote counts, `folds.judging` says by its aspect.
 from collections.abc import Sequence
 
 from projections.folds.controls import content_in_force
+from schemas.characters import quoted
 from schemas.feedback import FeedbackGiven
 from schemas.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs import CompiledPack
@@ -31,7 +32,7 @@ def _on_decision(
     if known is None:
         return FeedbackRefused(
             reason="unknown_decision",
-            detail=f"this agent made no decision {decision_id!r} that it remembers",
+            detail=f"this agent made no decision {quoted(decision_id)} that it remembers",
         )
     through = known.reinforced if isinstance(known, Remembered) else None
     through = through if known.fire_id is None else None
@@ -59,7 +60,7 @@ def _on_heuristic(
     if content_hash is None:
         return FeedbackRefused(
             reason="unknown_heuristic",
-            detail=f"this agent has no heuristic {heuristic_id!r}",
+            detail=f"this agent has no heuristic {quoted(heuristic_id)}",
         )
     return FeedbackApplied(
         heuristic_id=heuristic_id,

@@ -14,6 +14,7 @@ from typing import Any, Protocol, get_args
 import orjson
 from pydantic import JsonValue
 
+from schemas.characters import quoted
 from schemas.context import DecisionContext, Odds, Question
 from schemas.decisions import SILENT
 from schemas.reasons import Silence
@@ -94,7 +95,7 @@ def awaiting(strategy: AwaitingStrategy) -> Awaiting:
         TypeError: its `decide` is not async.
     """
     if not inspect.iscoroutinefunction(getattr(strategy, "decide", None)):
-        raise TypeError(f"{strategy!r} has no async decide(context, llm)")
+        raise TypeError(f"{quoted(strategy)} has no async decide(context, llm)")
     return Awaiting(strategy)
 
 
@@ -128,10 +129,10 @@ def _taken(result: Any, context: DecisionContext) -> Odds:
             if each.eligible and each.heuristic_id == result.matched_heuristic_id:
                 return Odds.certain(each.arm, "strategy_silent")
         raise AwaitingError(
-            f"it answers by {result.matched_heuristic_id!r}, which is not on offer"
+            f"it answers by {quoted(result.matched_heuristic_id)}, which is not on offer"
         )
     if path not in ("rejected", "fallback"):
-        raise AwaitingError(f"it took the path {path!r} without asking the model")
+        raise AwaitingError(f"it took the path {quoted(path)} without asking the model")
     reason = (getattr(result, "metadata", None) or {}).get("reason")
     known = (each for each in get_args(Silence) if each == reason)
     return Odds.certain(SILENT, next(known, "strategy_silent"))

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from schemas.aids import MissingStrategyError
+from schemas.characters import quoted
 
 SETTING = "strategies.modules"
 
@@ -64,12 +65,12 @@ def load(name: str) -> ModuleType:
     """
     if name not in allowed():
         raise MissingStrategyError(
-            f"the module {name!r} is not listed here: set {SETTING}"
+            f"the module {quoted(name)} is not listed here: set {SETTING}"
             " (ECHOIC_STRATEGIES_MODULES) to run strategies of it"
         )
     if name.partition(".")[0] in _OURS:
         raise StrategyModuleError(
-            f"{name!r} is Echoic's own code: list a module of yours"
+            f"{quoted(name)} is Echoic's own code: list a module of yours"
         )
     try:
         _check(name)
@@ -78,7 +79,7 @@ def load(name: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         raise StrategyModuleError(
-            f"the module {name!r} cannot be imported: {type(error).__name__}: {error}"
+            f"the module {quoted(name)} cannot be imported: {type(error).__name__}: {error}"
         ) from error
 
 
@@ -90,7 +91,7 @@ def _check(name: str) -> None:
     for used in _used(ast.parse(source)):
         if used in _CHANCE or used.startswith("numpy.random."):
             raise StrategyModuleError(
-                f"the module {name!r} uses {used}, so a replay would decide otherwise:"
+                f"the module {quoted(name)} uses {used}, so a replay would decide otherwise:"
                 " return odds over arms, and Echoic draws by a recorded key"
             )
 

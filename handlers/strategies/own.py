@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from handlers.strategies import modules
 from handlers.strategies.exploring import eligible_arms, whole
 from handlers.strategies.modules import StrategyModuleError
+from schemas.characters import quoted
 from schemas.context import DecisionContext, Odds, Strategy
 from schemas.decisions import SILENT, Gate
 from schemas.numbers import total
@@ -68,7 +69,7 @@ class Unlisted:
 
     def decide(self, context: DecisionContext) -> Odds:
         """Silence that says which setting to change."""
-        return _failed(f"{self.name!r} is of no module in {modules.SETTING}")
+        return _failed(f"{quoted(self.name)} is of no module in {modules.SETTING}")
 
 
 def make(name: str, parameters: Parameters) -> Own:
@@ -83,16 +84,16 @@ def make(name: str, parameters: Parameters) -> Own:
         made = function(dict(parameters))
     except (Exception, SystemExit) as error:
         raise OwnStrategyError(
-            f"{name!r} makes no strategy of {parameters!r}:"
+            f"{quoted(name)} makes no strategy of {quoted(parameters)}:"
             f" {type(error).__name__}: {error}"
         ) from error
     if not callable(getattr(made, "decide", None)):
         raise OwnStrategyError(
-            f"{name!r} returns {made!r}: return an object with decide(context)"
+            f"{quoted(name)} returns {quoted(made)}: return an object with decide(context)"
         )
     if inspect.iscoroutinefunction(made.decide):
         raise OwnStrategyError(
-            f"{name!r}: {type(made).__name__}.decide is async and may ask a model by"
+            f"{quoted(name)}: {type(made).__name__}.decide is async and may ask a model by"
             " itself: return echoic.api.awaiting(it), which asks in its place"
         )
     config = dict(getattr(made, "config", {}))
@@ -118,7 +119,7 @@ def _function(name: str) -> Callable[[Parameters], Any]:
     function = getattr(module, function_name, None)
     if not inspect.isfunction(function) or function.__module__ != module.__name__:
         raise OwnStrategyError(
-            f"the module {module_name!r} defines no function {function_name!r}"
+            f"the module {quoted(module_name)} defines no function {quoted(function_name)}"
         )
     return function
 
@@ -127,18 +128,20 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
     """The odds, if every arm is on offer and they add up to one."""
     for arm, share in odds.arms:
         if not _is_on_offer(arm, context):
-            raise _OddsError(f"the arm {arm!r} is not on offer")
+            raise _OddsError(f"the arm {quoted(arm)} is not on offer")
         if not 0.0 <= share <= 1.0:
-            raise _OddsError(f"the odds of {arm!r} are {share!r}: give 0 to 1")
+            raise _OddsError(
+                f"the odds of {quoted(arm)} are {quoted(share)}: give 0 to 1"
+            )
     given = total(share for _, share in odds.arms)
     if abs(given - 1.0) > _MILLIONTH * (1 + len(odds.arms)):
-        raise _OddsError(f"the odds add up to {given!r}: make them add up to 1")
+        raise _OddsError(f"the odds add up to {quoted(given)}: make them add up to 1")
     if len(dict(odds.arms)) < len(odds.arms):
         raise _OddsError("an arm has odds twice: give them once")
     if odds.greedy not in dict(odds.arms):
-        raise _OddsError(f"the greedy arm {odds.greedy!r} has no odds")
+        raise _OddsError(f"the greedy arm {quoted(odds.greedy)} has no odds")
     if odds.silence not in get_args(Silence):
-        raise _OddsError(f"{odds.silence!r} is no reason to be silent")
+        raise _OddsError(f"{quoted(odds.silence)} is no reason to be silent")
     gates = tuple(Gate.model_validate(each) for each in odds.gates)
     arms = whole(dict(odds.arms), odds.greedy)
     return Odds(

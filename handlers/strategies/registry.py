@@ -15,6 +15,7 @@ from handlers.strategies.hybrid import Hybrid
 from handlers.strategies.thompson import Thompson
 from handlers.strategies.urgency import FirstUrgency, Urgency
 from schemas.aids import MissingStrategyError
+from schemas.characters import quoted
 from schemas.context import Strategy
 from schemas.settings import MindSettings, StrategySpec
 from schemas.tuning import SHORT_NAMES
@@ -89,7 +90,9 @@ def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
     """
     if not _is_listed(spec, settings):
         module = spec.name.partition(":")[0]
-        return f"the module {module!r} is not in {modules.SETTING} of this instance"
+        return (
+            f"the module {quoted(module)} is not in {modules.SETTING} of this instance"
+        )
     try:
         create_decision_strategy(spec, settings)
     except UnknownStrategyError as error:
@@ -125,7 +128,7 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     given = {full_name(kind, name): spec.parameters[name] for name in spec.parameters}
     if len(given) < len(spec.parameters):
         raise UnknownStrategyError(
-            f"strategy {spec.name!r}: a parameter is given by both of its names,"
+            f"strategy {quoted(spec.name)}: a parameter is given by both of its names,"
             f" {', '.join(sorted(spec.parameters))}"
         )
     if not issubclass(kind, Trusting):
@@ -149,7 +152,7 @@ def _create(name: str, parameters: bytes, edition: int, _: tuple[str, ...]) -> S
     kind = first or STRATEGIES.get(name)
     if kind is None:
         raise UnknownStrategyError(
-            f"there is no strategy {name!r}, there are {_choice(name, STRATEGIES)}"
+            f"there is no strategy {quoted(name)}, there are {_choice(name, STRATEGIES)}"
         )
     try:
         return kind.model_validate(given)
@@ -161,7 +164,7 @@ def _own(name: str, parameters: Parameters) -> Strategy:
     known, _, rest = name.partition(":")
     if known in STRATEGIES:
         raise UnknownStrategyError(
-            f"{rest!r} is no parameter for {known!r}: write {known}:key=value"
+            f"{quoted(rest)} is no parameter for {quoted(known)}: write {known}:key=value"
         )
     try:
         return own.make(name, parameters)
@@ -178,13 +181,14 @@ def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyErro
 
 def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
     if fault["type"] != "extra_forbidden":
-        return f"strategy {name!r}, parameter {place!r}: {fault['msg']}"
+        return f"strategy {quoted(name)}, parameter {quoted(place)}: {fault['msg']}"
     if not kind.model_fields:
-        return f"strategy {name!r} has no parameters, so none {place!r}"
+        return f"strategy {quoted(name)} has no parameters, so none {quoted(place)}"
     short = [each for each in SHORT_NAMES if full_name(kind, each) != each]
     known = [*kind.model_fields, *short]
     return (
-        f"strategy {name!r} has no parameter {place!r}, it has {_choice(place, known)}"
+        f"strategy {quoted(name)} has no parameter {quoted(place)},"
+        f" it has {_choice(place, known)}"
     )
 
 
@@ -192,4 +196,4 @@ def _choice(name: str, known: Iterable[str]) -> str:
     """What there is, and which of it may have been meant."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
-    return ", ".join(names) + (f"; did you mean {near[0]!r}?" if near else "")
+    return ", ".join(names) + (f"; did you mean {quoted(near[0])}?" if near else "")

@@ -6,6 +6,7 @@ own: `module:function`, then perhaps `:key=value,…`.
 
 from pydantic import JsonValue, ValidationError
 
+from schemas.characters import quoted
 from schemas.settings import StrategySpec
 
 
@@ -24,7 +25,7 @@ def parse(text: str) -> StrategySpec:
         return StrategySpec(name=name, parameters=_parameters(text, parameters))
     except ValidationError as error:
         raise StrategyTextError(
-            f"{text!r} names no strategy: write name:key=value,key=value"
+            f"{quoted(text)} names no strategy: write name:key=value,key=value"
         ) from error
 
 
@@ -49,10 +50,12 @@ def _parameters(text: str, given: str) -> dict[str, JsonValue]:
         key, equals, value = (each.strip() for each in part.partition("="))
         if not (key and equals and value):
             raise StrategyTextError(
-                f"{part!r} in {text!r} is no parameter: write key=value"
+                f"{quoted(part)} in {quoted(text)} is no parameter: write key=value"
             )
         if key in parameters:
-            raise StrategyTextError(f"{key!r} stands twice in {text!r}: give it once")
+            raise StrategyTextError(
+                f"{quoted(key)} stands twice in {quoted(text)}: give it once"
+            )
         parameters[key] = _value(value)
     return parameters
 

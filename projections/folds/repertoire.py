@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from projections.folds import heuristics
 from projections.folds.controls import content_in_force
+from schemas.characters import quoted
 from schemas.packs import CompiledPack
 from schemas.repertoire import RepertoireChange, Stand
 from schemas.state import AgentState
@@ -40,12 +41,12 @@ def outdated(
     """Why a change cannot be put in force any more; None if it can."""
     for each in change.before:
         if not _is_same(state, packs, each):
-            return f"{each.name!r} is not what it was"
+            return f"{quoted(each.name)} is not what it was"
         if each.heuristic_id in state.frozen:
-            return f"{each.name!r} is frozen"
+            return f"{quoted(each.name)} is frozen"
     formed = change.formed
     if formed is not None and heuristics.find(state, formed.heuristic_id) is not None:
-        return f"{formed.name!r} is there already"
+        return f"{quoted(formed.name)} is there already"
     return None
 
 
@@ -55,9 +56,9 @@ def moved_on(
     """Why a change cannot be taken back any more; None if all is as it left it."""
     for each in change.going:
         if not _is_same(state, packs, each) or each.heuristic_id not in state.frozen:
-            return f"{each.name!r} was changed or released since"
+            return f"{quoted(each.name)} was changed or released since"
     if change.formed is not None and not _is_same(state, packs, change.after[-1]):
-        return f"{change.formed.name!r} was edited since"
+        return f"{quoted(change.formed.name)} was edited since"
     return None
 
 

@@ -9,7 +9,12 @@ import sys
 
 from schemas import characters
 from schemas.asks import ModelAsked
-from schemas.controls import SessionEnded, SessionStarted, StrategySelected
+from schemas.controls import (
+    ExperimentStopped,
+    SessionEnded,
+    SessionStarted,
+    StrategySelected,
+)
 from schemas.settings import EDITION
 from streams.session_file import read_session
 from tests import factories
@@ -75,6 +80,7 @@ def _some(life: Life, number: int) -> None:
         liked = life.feedback(turn, actor=word)
         if said(liked, ModelAsked):
             life.answer_model(liked, RULE)
+    life.control(ExperimentStopped(experiment_id=word))
     life.wait(3).sense(word, type_=f"t{number % 3}")
 
 
