@@ -67,7 +67,7 @@ async def rig() -> AsyncIterator[Rig]:
 
 @asynccontextmanager
 async def child(
-    rig: Rig, module: str, *arguments: str
+    rig: Rig, module: str, *arguments: str, credentials: Credentials | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process that connects to the server; it has said that it is ready."""
     process = await asyncio.create_subprocess_exec(
@@ -81,7 +81,8 @@ async def child(
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(orjson.dumps(asdict(rig.server.core)) + b"\n")
+    given = credentials or rig.server.core
+    process.stdin.write(orjson.dumps(asdict(given)) + b"\n")
     await process.stdin.drain()
     try:
         async with asyncio.timeout(START_S):

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from importlib.metadata import version
 
 from bench.rig import connected_child
@@ -10,7 +11,13 @@ from echoic.process import prepare
 from handlers.aids import Bringer, PackLibrary
 from handlers.worker.loop import Worker
 from schemas.controls import MindStarted
-from schemas.settings import CodeDigests, MatchLimits, MindSettings, ModelSettings
+from schemas.settings import (
+    CodeDigests,
+    IntakeSettings,
+    MatchLimits,
+    MindSettings,
+    ModelSettings,
+)
 from streams.append import JetStreamWriter
 from streams.checkpoints import JetStreamCheckpoints
 from streams.migrate import epoch_of
@@ -27,7 +34,7 @@ async def main() -> None:
         log,
         JetStreamWriter(client),
         Bringer(made_by, PackLibrary(log, made_by)),
-        started(),
+        started(is_limited="limited" in sys.argv),
         checkpoints=JetStreamCheckpoints(client),
     )
     running = asyncio.create_task(worker.run())
@@ -38,8 +45,11 @@ async def main() -> None:
     await client.close()
 
 
-def started(model: str | None = None) -> MindStarted:
-    """The settings as they are if nobody says otherwise; with a model, it is asked."""
+def started(model: str | None = None, *, is_limited: bool = False) -> MindStarted:
+    """The settings as they are if nobody says otherwise; with a model, it is asked.
+
+    Sensors may send as much as they like, unless they are limited as in an instance.
+    """
     made_by = embedder("wordllama")
     limits = MatchLimits(
         match=made_by.limits.match,
@@ -51,6 +61,7 @@ def started(model: str | None = None) -> MindStarted:
             limits=limits,
             embedder=made_by.name,
             model=ModelSettings(name=model) if model else None,
+            intake=IntakeSettings(rate=200, burst=2_000) if is_limited else None,
         ),
         digests=CodeDigests(version=version("echoic"), embedder=made_by.digest),
     )

@@ -12,7 +12,7 @@ from echoic.errors import EchoicError
 from echoic.settings import Settings
 from schemas.subjects import SubjectError
 from streams.accounts import Credentials
-from streams.server import add_sensor
+from streams.enrolment import add_sensor, remove_sensor
 
 
 async def sensor_credentials(
@@ -23,15 +23,37 @@ async def sensor_credentials(
     Raises:
         EchoicError: the broker is not ours, or the rights cannot be given.
     """
+    _check_ours(settings)
+    try:
+        return await add_sensor(settings.data / "nats", agent, source, grants)
+    except (SubjectError, ValueError) as error:
+        raise EchoicError(str(error)) from error
+
+
+async def revoke(settings: Settings, agent: str, source: str) -> None:
+    """Take a sensor's rights away, end its connections and delete its file.
+
+    Raises:
+        EchoicError: the broker is not ours, or there is no such sensor.
+    """
+    _check_ours(settings)
+    try:
+        await remove_sensor(settings.data / "nats", agent, source)
+    except KeyError as error:
+        known = str(error.args[0]) or "none"
+        raise EchoicError(
+            f"there is no sensor {source!r} of {agent!r}; those with access: {known}",
+            next_step="echoic sensor revoke <source> --agent <agent>",
+        ) from error
+    access_file(settings.data, agent, source).unlink(missing_ok=True)
+
+
+def _check_ours(settings: Settings) -> None:
     if settings.nats_url is not None:
         raise EchoicError(
             "the broker is not ours: it hands out its own credentials",
             next_step="give the sensor a user there, and name its file: --credentials",
         )
-    try:
-        return await add_sensor(settings.data / "nats", agent, source, grants)
-    except (SubjectError, ValueError) as error:
-        raise EchoicError(str(error)) from error
 
 
 def access_file(data: Path, agent: str, source: str) -> Path:

@@ -1,8 +1,8 @@
 """Who may do what at the broker, as the text of nats-server's configuration.
 
-The log lives in the account CORE. Sensors live in SENSORS and see of CORE only `in.>`,
-as a service they may call, and `out.>`, as a stream they may hear: no reply subject of
-theirs reaches anything else.
+The log lives in the account CORE. Each sensor lives in an account of its own and sees of
+CORE only its own `in.<agent>.<source>.*`, as a service it may call, and its agent's
+`out.<agent>.>`, as a stream it may hear: no reply subject of its reaches anybody else.
 """
 
 import json
@@ -16,9 +16,22 @@ from schemas.subjects import (
     check_token,
     is_agent,
 )
-from streams.topology import DELIVERY_SUBJECTS, SENSOR_SUBJECTS
+from streams.topology import (
+    DELIVERY_SUBJECTS,
+    SENSOR_MESSAGE_BYTES,
+    SENSOR_SUBJECTS,
+)
 
+CORE = "CORE"
 RESERVED_TYPES = (PUBLISHED_CONTROL, PUBLISHED_FEEDBACK)
+
+SENSOR_LIMITS = {
+    "max_connections": 10,
+    "max_subscriptions": 100,
+    "max_payload": 2 * SENSOR_MESSAGE_BYTES,
+}
+"""What one sensor may take of the broker. A message over this size costs the sensor its
+connection; one that is merely too large for the letter box is refused with an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,11 @@ class SensorAccess:
         return f"{self.agent}.{self.source}"
 
     @property
+    def account(self) -> str:
+        """The name of its account."""
+        return f"SENSOR.{self.user}"
+
+    @property
     def inbox_prefix(self) -> str:
         """Where it hears the answers to what it publishes."""
         return f"_INBOX.{self.user}"
@@ -92,7 +110,8 @@ def server_configuration(
             "jetstream": {"store_dir": store, "sync_interval": "always"},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},
-            "accounts": {"CORE": _core(core), "SENSORS": _sensors(sensors)},
+            "accounts": {CORE: _core(core)}
+            | {sensor.account: _sensor(sensor) for sensor in sensors},
         },
         indent=2,
         ensure_ascii=False,
@@ -100,17 +119,16 @@ def server_configuration(
 
 
 def _core(core: Credentials) -> dict[str, object]:
+    # For every account of this file: which of it one may have, its imports say.
     return {
         "jetstream": "enabled",
         "users": [{"user": core.user, "password": core.password}],
-        "exports": [
-            {"service": SENSOR_SUBJECTS, "accounts": ["SENSORS"]},
-            {"stream": DELIVERY_SUBJECTS, "accounts": ["SENSORS"]},
-        ],
+        "exports": [{"service": SENSOR_SUBJECTS}, {"stream": DELIVERY_SUBJECTS}],
     }
 
 
-def _sensors(sensors: Iterable[SensorAccess]) -> dict[str, object]:
+def _sensor(sensor: SensorAccess) -> dict[str, object]:
+    own, heard = f"in.{sensor.user}.*", f"out.{sensor.agent}.>"
     return {
         "users": [
             {
@@ -118,10 +136,10 @@ def _sensors(sensors: Iterable[SensorAccess]) -> dict[str, object]:
                 "password": sensor.password,
                 "permissions": sensor.permissions(),
             }
-            for sensor in sensors
         ],
+        "limits": SENSOR_LIMITS,
         "imports": [
-            {"service": {"account": "CORE", "subject": SENSOR_SUBJECTS}},
-            {"stream": {"account": "CORE", "subject": DELIVERY_SUBJECTS}},
+            {"service": {"account": CORE, "subject": own}},
+            {"stream": {"account": CORE, "subject": heard}},
         ],
     }

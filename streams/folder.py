@@ -119,6 +119,22 @@ def enrol(
     return identity.of_sensor(sensor), identity != before
 
 
+def expel(folder: Path, agent: str, source: str) -> None:
+    """Take a sensor's rights away.
+
+    Raises:
+        KeyError: it has none; the argument names those that have.
+    """
+    if not folder.is_dir():
+        raise KeyError("")
+    with _editing(folder):
+        identity = recall(folder)
+        known = {each.user: each for each in identity.sensors} if identity else {}
+        if identity is None or known.pop(f"{agent}.{source}", None) is None:
+            raise KeyError(", ".join(sorted(known)))
+        remember(folder, replace(identity, sensors=tuple(known.values())))
+
+
 def remember(folder: Path, identity: Identity) -> None:
     """Write the identity and the server's configuration that follows from it."""
     configuration = server_configuration(
@@ -201,6 +217,14 @@ def last_lines(folder: Path, count: int = 15) -> str:
     path = folder / SERVER_LOG
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     return "\n".join(lines[-count:])
+
+
+def failure(folder: Path, what: str) -> ServerFailed:
+    """What went wrong with the server, with the end of its own log."""
+    return ServerFailed(
+        f"nats-server over {str(folder)!r} {what}; the end of its log:\n"
+        f"{last_lines(folder)}"
+    )
 
 
 @contextmanager

@@ -6,7 +6,6 @@ not on disk. Everything it needs to come back is in the folder.
 
 import asyncio
 import ctypes
-import os
 import shutil
 import signal
 import sys
@@ -18,6 +17,7 @@ from typing import IO
 
 from nats.aio.client import Client
 
+from streams import enrolment
 from streams import folder as folders
 from streams.accounts import Credentials
 from streams.connection import connect
@@ -27,7 +27,6 @@ START_S = 30.0
 """How long the server may take to recover its streams."""
 
 STOP_S = 10.0
-RELOAD_S = 5.0
 
 _POLL_S = 0.02
 _SAME_PORT_TRIES = 3
@@ -60,25 +59,6 @@ def running_server(folder: Path) -> Credentials | None:
         return None
     identity = folders.recall(folder)
     return identity.core if identity is not None else None
-
-
-async def add_sensor(
-    folder: Path, agent: str, source: str, grants: tuple[str, ...] = ()
-) -> Credentials:
-    """Let a source of an agent publish, and return its credentials.
-
-    Works on a running server, whichever program started it, and on one that is stopped.
-    Added again, a sensor keeps its password, and its grants are replaced.
-
-    Raises:
-        SubjectError, ValueError: agent, source or a grant is none.
-        ServerFailed: the server does not take the new configuration.
-    """
-    credentials, changed = folders.enrol(folder, agent, source, grants)
-    process_id = folders.running(folder)
-    if changed and process_id is not None:
-        await _reload(folder, process_id)
-    return credentials
 
 
 def server_binary() -> Path:
@@ -156,7 +136,7 @@ class EmbeddedServer:
         self, agent: str, source: str, grants: tuple[str, ...] = ()
     ) -> Credentials:
         """Let a source of an agent publish, and return its credentials."""
-        return await add_sensor(self._folder, agent, source, grants)
+        return await enrolment.add_sensor(self._folder, agent, source, grants)
 
     async def start(self) -> None:
         """Start over the folder and wait until the server answers."""
@@ -169,7 +149,7 @@ class EmbeddedServer:
                 if await self._launch(self._lock):
                     return
                 await asyncio.sleep(_PORT_PAUSE_S)
-            raise _failure(self._folder, "found no free port")
+            raise folders.failure(self._folder, "found no free port")
         except BaseException:
             await self.stop()
             raise
@@ -223,24 +203,9 @@ class EmbeddedServer:
             if (status := self._process.returncode) is not None:
                 if "address already in use" in said:
                     return False
-                raise _failure(self._folder, f"stopped with status {status}")
+                raise folders.failure(self._folder, f"stopped with status {status}")
             await asyncio.sleep(_POLL_S)
-        raise _failure(self._folder, f"did not listen within {START_S:.0f} s")
-
-
-async def _reload(folder: Path, process_id: int) -> None:
-    """Have the configuration read again; the server's log tells when it has been."""
-    said_before = folders.log_size(folder)
-    os.kill(process_id, signal.SIGHUP)
-    deadline = asyncio.get_running_loop().time() + RELOAD_S
-    while asyncio.get_running_loop().time() < deadline:
-        said = folders.said_since(folder, said_before)
-        if "Reloaded server configuration" in said:
-            return
-        if "Failed to reload" in said:
-            break
-        await asyncio.sleep(_POLL_S)
-    raise _failure(folder, "did not take its new configuration")
+        raise folders.failure(self._folder, f"did not listen within {START_S:.0f} s")
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -252,13 +217,6 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
-
-
-def _failure(folder: Path, what: str) -> ServerFailed:
-    return ServerFailed(
-        f"nats-server over {str(folder)!r} {what}; the end of its log:\n"
-        f"{folders.last_lines(folder)}"
-    )
 
 
 _PR_SET_PDEATHSIG = 1

@@ -4,6 +4,7 @@ Its rule: a sensor is a program by itself; it gets credentials that allow it to 
 one source of one agent, and nothing of ours.
 """
 
+import asyncio
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from echoic import bundled, packs_in_force
-from echoic.cli.common import Agent, Data, new_app, note
+from echoic import bundled, packs_in_force, sensor_access
+from echoic.cli.common import Agent, Data, new_app, note, settings_of
 from echoic.cli.connected import on_instance
 from echoic.errors import EchoicError
 from echoic.live import Connection
@@ -61,6 +62,21 @@ def access(
     print(
         on_instance(data, agent, lambda c: _credentials(c, source, tuple(grant or ())))
     )
+
+
+@app.command()
+def revoke(
+    source: Annotated[str, typer.Argument(help="As which source it speaks.")],
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Take a sensor's access away: it is put out at once, and its file is deleted.
+
+    Example: `echoic sensor revoke door --agent ada`.
+    """
+    settings = settings_of(data, agent)
+    asyncio.run(sensor_access.revoke(settings, settings.agent, source))
+    note(f"{settings.agent}.{source} has no access any more")
 
 
 def _run(

@@ -120,6 +120,21 @@ def test_packs_are_loaded_for_one_agent_once(live: Program) -> None:
     assert owners == {"survival": "all", "desk": "packed"}
 
 
+def test_a_sensor_loses_its_access(live: Program) -> None:
+    """Its file goes, the broker knows it no more, and revoking again says so."""
+    made = live.here("sensor", "access", "porch", "--agent", "ada")
+    path = Path(made.out.strip())
+    assert path.exists()
+
+    gone = live.here("sensor", "revoke", "porch", "--agent", "ada")
+    again = live.here("sensor", "revoke", "porch", "--agent", "ada")
+
+    assert gone.code == 0, gone.err
+    assert not path.exists()
+    assert again.code == 2
+    assert "there is no sensor 'porch' of 'ada'" in again.err
+
+
 def test_a_sensor_runs_with_rights_of_its_own(live: Program) -> None:
     """The desk's sensor gets credentials and a pack, and its events are answered."""
     ran = live.here(

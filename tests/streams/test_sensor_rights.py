@@ -2,57 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import nats.errors
 import pytest
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from schemas.record import Record
 from schemas.subjects import inputs_of, partition_of
 from streams.connection import connected
 from streams.errors import LogUnavailable
 from streams.topology import SENSOR_MESSAGE_BYTES
 from tests.servers import Broker
+from tests.streams.sensors import OWN, arrived, send, sensor
 
 pytestmark = pytest.mark.services
 
-OWN = "in.ada.cam.motion"
 SECRET = ("out.bob.chat", "ev.11.in.ada.control.x", "_INBOX.bob.cam.1")
-
-
-@asynccontextmanager
-async def sensor(
-    broker: Broker, agent: str = "ada", source: str = "cam", *grants: str
-) -> AsyncIterator[Client]:
-    """A connection with a sensor's own credentials."""
-    async with connected(
-        await broker.server.add_sensor(agent, source, grants)
-    ) as client:
-        yield client
-
-
-async def arrived(broker: Broker, count: int, subjects: str = "ev.>") -> list[Record]:
-    """The first records of the log, once there are so many."""
-    records: list[Record] = []
-    async with asyncio.timeout(10):
-        async for page in broker.reader.follow(subjects, 0, 100):
-            records.extend(page)
-            if len(records) >= count:
-                return records
-    raise AssertionError
-
-
-async def send(
-    client: Client, subject: str, body: bytes = b"{}", **headers: str
-) -> Any:
-    """Publish and return the broker's acknowledgement."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = await client.request(subject, body, timeout=2, headers=named or None)
-    return json.loads(answer.data)
 
 
 async def test_its_own_event_reaches_the_log(broker: Broker) -> None:

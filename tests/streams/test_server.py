@@ -11,10 +11,10 @@ import pytest
 from schemas.subjects import SubjectError, inputs_of
 from streams import folder as folders
 from streams.connection import connected
+from streams.enrolment import add_sensor
 from streams.errors import LogUnavailable, ServerFailed
 from streams.server import (
     EmbeddedServer,
-    add_sensor,
     embedded_server,
     running_server,
 )

@@ -1,0 +1,180 @@
+"""How long another agent waits while one sensor floods: `python -m bench.flood`.
+
+    python -m bench.flood [--messages 31600] [--seconds 5] [--unlimited]
+
+A sensor of one agent, with credentials of its own, publishes far more than anybody can
+answer. An agent of another partition is told an event twenty times a second all the while;
+what counts is how long each of its decisions takes, before, during and after the flood.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from bench import flooding
+from bench.live import with_pack
+from bench.rig import Rig, child
+from echoic.process import prepare
+from schemas.record import Record
+from schemas.subjects import outputs_of, partition_of
+
+AGENT = "ben"
+PER_S = 20
+BEFORE_S, AFTER_S = 3.0, 5.0
+PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event of the other agent; all times in nanoseconds since 1970."""
+
+    sent_ns: int
+    stored_ns: int
+    """When it came into the log."""
+    decided_ns: int
+    """When the log had its decision."""
+    seen_ns: int
+    """When a follower had it."""
+
+
+async def measured(
+    running: Rig, messages: int, seconds: float, *, limited: bool
+) -> dict[str, object]:
+    """Figures by period, in milliseconds."""
+    assert partition_of(AGENT) != partition_of(flooding.AGENT)
+    sensor = await running.server.add_sensor(flooding.AGENT, flooding.SOURCE)
+    arguments = ("limited",) if limited else ()
+    span = BEFORE_S + seconds + AFTER_S
+    after = await running.log.last_sequence(">")
+    async with child(running, "bench.worker", *arguments):
+        seeing = asyncio.create_task(_see(running, after, int(span * PER_S)))
+        telling = asyncio.create_task(_tell(running, int(span * PER_S)))
+        await asyncio.sleep(BEFORE_S)
+        begun_ns = time.time_ns()
+        async with child(
+            running, "bench.flooding", str(messages), str(seconds), credentials=sensor
+        ) as flood:
+            assert flood.stdout is not None
+            took = (await flood.stdout.readline()).decode().split()[-1]
+            ended_ns = time.time_ns()
+        sent = await telling
+        told = await asyncio.wait_for(_told(running, after, sent, seeing), PATIENCE_S)
+        answered_ns = await _answered(running)
+    return {
+        "flood": {"messages": messages, "seconds": float(took)},
+        "before": _figures([each for each in told if each.sent_ns < begun_ns]),
+        "during": _figures(
+            [each for each in told if begun_ns <= each.sent_ns < ended_ns]
+        ),
+        "after": _figures([each for each in told if each.sent_ns >= ended_ns]),
+        "flood_answered_after_s": round((answered_ns - begun_ns) / 1e9, 1),
+    }
+
+
+async def _tell(running: Rig, count: int) -> dict[str, int]:
+    """Publish as another sensor would; return when each event was sent."""
+    sent: dict[str, int] = {}
+    begun = time.perf_counter()
+    for number in range(count):
+        early = begun + number / PER_S - time.perf_counter()
+        if early > 0:
+            await asyncio.sleep(early)
+        id_ = f"told-{number}"
+        body = (
+            b'{"text": "The oven is getting too hot: heat 93", "fields": {"heat": 93}}'
+        )
+        sent[id_] = time.time_ns()
+        await running.client.publish(
+            f"in.{AGENT}.home.oven", body, headers={"ce-id": id_}
+        )
+    return sent
+
+
+async def _see(running: Rig, after: int, count: int) -> dict[str, tuple[int, Record]]:
+    """Follow the other agent's decisions alone, until all events have one."""
+    found: dict[str, tuple[int, Record]] = {}
+    subjects = f"ev.{partition_of(AGENT)}.out.{AGENT}.decision.decided"
+    async with aclosing(running.log.follow(subjects, after, 1000)) as following:
+        async for records in following:
+            now_ns = time.time_ns()
+            for record in records:
+                found[record.headers["ce-causeid"]] = now_ns, record
+            if len(found) >= count:
+                break
+    return found
+
+
+async def _told(
+    running: Rig,
+    after: int,
+    sent: dict[str, int],
+    seeing: "asyncio.Task[dict[str, tuple[int, Record]]]",
+) -> list[Told]:
+    seen = await seeing
+    stored: dict[str, int] = {}
+    subjects = f"ev.{partition_of(AGENT)}.in.{AGENT}.sensor.>"
+    while records := await running.log.page(subjects, after, 1000):
+        stored |= {each.headers["ce-id"]: each.time_ns for each in records}
+        after = records[-1].sequence
+    return [
+        Told(sent[id_], stored[id_], record.time_ns, seen_ns)
+        for id_, (seen_ns, record) in seen.items()
+    ]
+
+
+async def _answered(running: Rig) -> int:
+    """When the last of the flood was answered, by the broker's clock."""
+    partition = partition_of(flooding.AGENT)
+    inputs = f"ev.{partition}.in.{flooding.AGENT}.sensor.>"
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            last = await running.log.last_sequence(inputs)
+            found = await running.log.record(
+                await running.log.last_sequence(outputs_of(partition))
+            )
+            if found is not None and int(found.headers["ce-causeseq"]) >= last:
+                return found.time_ns
+            await asyncio.sleep(0.5)
+
+
+def _figures(told: Sequence[Told]) -> dict[str, float]:
+    return {
+        "events": len(told),
+        "p50": _part([each.seen_ns - each.sent_ns for each in told], 0.5),
+        "p95": _part([each.seen_ns - each.sent_ns for each in told], 0.95),
+        "p95_to_log": _part([each.stored_ns - each.sent_ns for each in told], 0.95),
+        "p95_to_decided": _part(
+            [each.decided_ns - each.stored_ns for each in told], 0.95
+        ),
+    }
+
+
+def _part(nanoseconds: Sequence[int], part: float) -> float:
+    ordered = sorted(nanoseconds)
+    return round(ordered[int(len(ordered) * part)] / 1e6, 1) if ordered else 0.0
+
+
+async def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.flood", description=__doc__)
+    parser.add_argument("--messages", type=int, default=31_600)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--unlimited", action="store_true")
+    given = parser.parse_args()
+    async with with_pack(1_000) as running:
+        found = await measured(
+            running, given.messages, given.seconds, limited=not given.unlimited
+        )
+    print(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    prepare()
+    asyncio.run(main())
