@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from projections.changes import TableName
 
-SHAPE = 4
+SHAPE = 5
 """The version of the columns and of what they mean; another one makes a rebuild due."""
 
 PROJECTION = "read_models"
@@ -152,8 +152,8 @@ COLUMNS: dict[TableName, dict[str, Any]] = {
         "answered_at": _TIME,
         "answer": Text,
         "detail": Text,
-        "input_tokens": Integer,
-        "output_tokens": Integer,
+        "input_tokens": BigInteger,
+        "output_tokens": BigInteger,
         "cost_usd": Double,
         "sequence": BigInteger,
     },

@@ -22,6 +22,10 @@ class ConsumerSpec:
     subjects: str
     patience_s: int = 10
     """After so long without a sign of life the broker hands a message over again."""
+    at_once: int = 2_048
+    """So many are handed over before some are done with. Whoever takes them keeps them
+    all: none is handed over again and again because there are too many, and an urgent one
+    waits behind so many at most."""
 
 
 MODEL_ASKS = ConsumerSpec("effects-model", "ev.*.out.*.ask.model_asked")
@@ -53,8 +57,8 @@ def configuration(spec: ConsumerSpec) -> dict[str, object]:
         "deliver_policy": "all",
         "ack_policy": "explicit",
         "ack_wait": spec.patience_s * _NANOSECONDS,
-        # An ask is never given up, and asks in hand never hold back an urgent one.
+        # An ask is never given up.
         "max_deliver": -1,
-        "max_ack_pending": -1,
+        "max_ack_pending": spec.at_once,
         "replay_policy": "instant",
     }

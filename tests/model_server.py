@@ -26,6 +26,8 @@ class ModelServer(ThreadingHTTPServer):
         """Statuses to fail the next requests with."""
         self.finish_reason = "stop"
         self.text: str | None = "Mind the step."
+        self.changes: dict[str, Any] = {}
+        """Fields that its answers have instead of what belongs there."""
         self.closing = threading.Event()
         self.is_silent = False
         """Whether it lets callers wait for an answer that never comes."""
@@ -82,6 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
             "model": "double",
             "choices": [choice],
             "usage": usage,
+            **self.server.changes,
         }
 
     def _send(self, status: int, body: dict[str, Any]) -> None:

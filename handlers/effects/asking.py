@@ -38,15 +38,19 @@ async def ask_model(
                 "unavailable", "no model is configured: set ECHOIC_MODEL_NAME"
             )
         if within_s <= 0:
-            raise ModelError("timeout", "the answer would be stale: nobody was asked")
+            raise ModelError(
+                "timeout", "the answer would come too late: nobody was asked"
+            )
         async with asyncio.timeout(asked.deadline_s) as deadline:
             completion = await _insist(model, asked, deadline, headers)
+        return _answered(ask_id, asked, completion, started_at)
     except TimeoutError:
         failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
     except ModelError as error:
         failure = error
-    else:
-        return _answered(ask_id, asked, completion, started_at)
+    except Exception as error:  # noqa: BLE001  # asked again it would cost again
+        detail = f"the answer cannot be read: {type(error).__name__}"
+        failure = ModelError("no_response", detail)
     return ModelFailed(
         ask_id=ask_id,
         request_hash=asked.request_hash,

@@ -18,9 +18,13 @@ import nats.errors
 from handlers.patience import heed_cancellation
 from schemas.catalogue import AskMessage
 from schemas.envelope import Output
+from streams.consumers import CONSUMERS
 
 HEARTBEAT_S = 3.0
 """How often the broker hears that an ask is still in hand; well under its patience."""
+
+IN_HAND_LIMIT = CONSUMERS[0].at_once
+"""How many may wait: as many as the broker hands over before some are done with."""
 
 CROWDED_S = 5.0
 """When an ask that found no place at the desk is handed over again."""
@@ -68,7 +72,9 @@ Perform = Callable[[Held], Awaitable[None]]
 class Desk:
     """A bounded number of asks, served most urgent first, some at once."""
 
-    def __init__(self, perform: Perform, *, slots: int, limit: int = 256) -> None:
+    def __init__(
+        self, perform: Perform, *, slots: int, limit: int = IN_HAND_LIMIT
+    ) -> None:
         """Serve `slots` asks at once and let at most `limit` wait."""
         self._perform = perform
         self._slots = slots
@@ -99,7 +105,11 @@ class Desk:
         await _give_back(self._waiting.pop(0), CROWDED_S)
 
     async def run(self) -> None:
-        """Serve until cancelled; what is in hand then goes back to the broker."""
+        """Serve until cancelled; what is in hand then goes back to the broker.
+
+        It may be run again.
+        """
+        self._is_closed = False
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._keep_in_hand())
@@ -107,8 +117,28 @@ class Desk:
                     tasks.create_task(self._serve())
         finally:
             self._is_closed = True
-            for held in self.in_hand:
+            given_back = self.in_hand
+            self._waiting.clear()
+            self._serving.clear()
+            self._waits = asyncio.Semaphore(0)
+            for held in given_back:
                 await _give_back(held, TROUBLED_S)
+
+    async def keep_running(self, name: str) -> None:
+        """Serve until cancelled, whatever fails; a failure is told as an error."""
+        while True:
+            # Its own task: before Python 3.12 a failed group leaves the one that it runs in
+            # half cancelled.
+            running = asyncio.create_task(self.run())
+            try:
+                await running
+            except Exception:  # noqa: BLE001  # it is told, and served again
+                _log.exception(
+                    "the desk %s failed: what it had in hand comes again in %s s",
+                    name,
+                    TROUBLED_S,
+                )
+            await asyncio.sleep(TROUBLED_S)
 
     async def _serve(self) -> None:
         while True:

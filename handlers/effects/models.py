@@ -18,6 +18,15 @@ from schemas.asks import ModelAsked
 _NOBODY = "http://127.0.0.1:0/v1"
 """Where no model can be: connecting fails at once."""
 
+TOKENS_AT_MOST = 1_000_000_000
+"""No prompt or answer has more; what a server tells beyond is no count."""
+
+COST_AT_MOST_USD = 1_000_000.0
+
+_UNREADABLE = ("Invalid response object", "LiteLLM: provider returned")
+"""What litellm says of an answer that it cannot read; it calls that a server's error, which
+would pass."""
+
 FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
 
 
@@ -159,6 +168,8 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
         return ModelError("timeout", detail)
     if isinstance(error, known.ContentPolicyViolationError):
         return ModelError("declined", detail)
+    if any(words in detail for words in _UNREADABLE):
+        return _malformed("litellm cannot read it")
     passing = (
         known.APIConnectionError,
         known.BadGatewayError,
@@ -172,27 +183,52 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
 def _completion(
     litellm: ModuleType, response: Any, asked: ModelAsked, latency_ms: float
 ) -> Completion:
-    choice = response.choices[0]
-    text = choice.message.content or ""
+    choices = getattr(response, "choices", None)
+    if not choices:
+        raise _malformed("it holds no choice")
+    choice = choices[0]
+    text = choice.message.content
     if choice.finish_reason == "content_filter":
         raise ModelError("declined", "the provider withheld the answer")
-    if not text.strip():
-        raise ModelError("no_response", "the model answered with nothing")
+    if text is not None and not isinstance(text, str):
+        raise _malformed(f"its content is a {type(text).__name__}, no text")
+    if text is None or not text.strip():
+        raise ModelError("declined", "the model answered with nothing")
     usage = getattr(response, "usage", None)
+    model = response.model
     return Completion(
         text=text,
-        model=response.model or asked.model,
+        model=model if model and isinstance(model, str) else asked.model,
         latency_ms=round(latency_ms, 3),
-        input_tokens=getattr(usage, "prompt_tokens", None),
-        output_tokens=getattr(usage, "completion_tokens", None),
+        input_tokens=_count(usage, "prompt_tokens"),
+        output_tokens=_count(usage, "completion_tokens"),
         cost_usd=_cost(litellm, response),
         fingerprint=getattr(response, "system_fingerprint", None),
     )
 
 
+def _malformed(why: str) -> ModelError:
+    return ModelError("no_response", f"the answer is malformed: {why}")
+
+
+def _count(usage: object, name: str) -> int | None:
+    """A count of tokens; None if none is told.
+
+    Raises:
+        ModelError: it is no count that could be.
+    """
+    value = getattr(usage, name, None)
+    if value is None:
+        return None
+    if type(value) is not int or not 0 <= value <= TOKENS_AT_MOST:
+        raise _malformed(f"{name} is {str(value)[:50]}")
+    return value
+
+
 def _cost(litellm: ModuleType, response: Any) -> float | None:
     """What the answer cost; None for a model without a price."""
     try:
-        return float(litellm.completion_cost(completion_response=response))
+        cost = float(litellm.completion_cost(completion_response=response))
     except Exception:  # noqa: BLE001  # a missing price is no reason to lose an answer
         return None
+    return cost if 0.0 <= cost <= COST_AT_MOST_USD else None

@@ -1,13 +1,14 @@
 """Performing an ask, whichever it is: is it done? do it, and append the result."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from handlers.effects import results
 from handlers.effects.asking import ask_model
 from handlers.effects.delivering import Outlet, deliver
 from handlers.effects.desk import Held
+from handlers.effects.ledger import Ledger
 from handlers.effects.models import Model
 from schemas import identity
 from schemas.asks import DeliveryAsked, ModelAsked
@@ -30,12 +31,18 @@ class Performer:
     model: Model | None
     """None: there is no System 2, and whoever asks for it is told so."""
     clock: Callable[[], datetime] = wall_clock
+    ledger: Ledger = field(init=False)
+    """What the log says of asks that are over."""
+
+    def __post_init__(self) -> None:
+        """Keep a ledger of the log."""
+        object.__setattr__(self, "ledger", Ledger(self.log))
 
     async def perform(self, held: Held) -> None:
         """Perform one ask and append its result, unless the log already has one."""
         left_s = self.seconds_left(held)
         may_be_answered = held.is_repeated or left_s <= 0
-        if may_be_answered and await results.is_answered(self.log, held):
+        if may_be_answered and await self.ledger.is_answered(held):
             return
         result = await self._result(held, left_s)
         await results.append(self.writer, self.log.epoch, held, result)
@@ -51,11 +58,12 @@ class Performer:
             case ModelAsked() as asked:
                 span = identity.span_id(asked.decision_id, f"chat {asked.model}", 0)
                 context = identity.traceparent(output.mark.cause_id, span)
+                is_late = left_s <= 0 or await self.ledger.is_given_up(held)
                 return await ask_model(
                     self.model,
                     output.id,
                     asked,
-                    within_s=left_s,
+                    within_s=0.0 if is_late else left_s,
                     headers={"traceparent": context},
                 )
             case DeliveryAsked() as asked:

@@ -10,13 +10,11 @@ from uuid import UUID, uuid5
 
 from handlers.effects.desk import Held
 from handlers.patience import patiently
-from schemas import subjects
 from schemas.catalogue import ResultMessage
 from schemas.identity import EPOCH_PREFIX
 from schemas.writing import write_input
-from streams.log import ReadableLog, WritableLog
+from streams.log import WritableLog
 
-_PAGE = 256
 _SOURCE = "/echoic/effects"
 
 
@@ -43,16 +41,3 @@ async def append(
     )
     message_id = f"{EPOCH_PREFIX}{epoch}:{id_}"
     return await patiently(partial(writer.append, wire, message_id))
-
-
-async def is_answered(log: ReadableLog, held: Held) -> bool:
-    """Whether the log holds a result of this ask already."""
-    output = held.output
-    wanted = result_id(log.epoch, output.id)
-    filter_ = subjects.input_subject(output.partition, output.agent, "result", "*")
-    after = output.record.sequence
-    while page := await log.page(filter_, after, _PAGE):
-        if any(record.headers.get("ce-id") == wanted for record in page):
-            return True
-        after = page[-1].sequence
-    return False

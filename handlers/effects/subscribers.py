@@ -67,8 +67,11 @@ class Effects:
         At its end unfinished asks go back over the broker's connection, which must
         still be open then.
         """
-        desks = (self._models, self._afterthoughts, self._deliveries)
-        works = [desk.run() for desk in desks]
+        works = [
+            self._models.keep_running("of models"),
+            self._afterthoughts.keep_running("of afterthoughts"),
+            self._deliveries.keep_running("of deliveries"),
+        ]
         if self._model is not None:
             works.append(self._model.prepare())
         tasks = [asyncio.create_task(work) for work in works]

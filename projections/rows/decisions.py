@@ -11,6 +11,9 @@ from schemas.notes import Quarantined
 from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
 from schemas.sensing import Sensed
 
+_BIGGEST = 2**63 - 1
+"""What a BIGINT holds."""
+
 
 def decided(folded: Folded, output: Output, message: Decided) -> Put:
     """A decision as it was made at its occasion; most of it stays in its message."""
@@ -84,8 +87,8 @@ def answered(folded: Folded) -> list[Patch]:
             values |= {
                 "answer": "answered",
                 "detail": None,
-                "input_tokens": result.input_tokens,
-                "output_tokens": result.output_tokens,
+                "input_tokens": _bounded(result.input_tokens),
+                "output_tokens": _bounded(result.output_tokens),
                 "cost_usd": result.cost_usd,
             }
         case Delivered():
@@ -116,6 +119,11 @@ def quarantined(folded: Folded, output: Output, message: Quarantined) -> Put:
         "sequence": folded.taken.sequence,
     }
     return Put("quarantine", (folded.name, output.id), row)
+
+
+def _bounded(count: int | None) -> int | None:
+    """A count from outside, as large as a column holds."""
+    return None if count is None else max(-_BIGGEST, min(count, _BIGGEST))
 
 
 def _status(message: Decided) -> str:

@@ -57,7 +57,7 @@ def formations(asks: list[ModelAsked]) -> list[ModelAsked]:
 @pytest.mark.parametrize(
     ("garbage", "reason"),
     [
-        (Reply(""), "llm_no_response"),
+        (Reply(""), "llm_declined"),
         (Reply("{}"), "llm_declined"),
         (Reply('{"response": 7}'), "llm_declined"),
         (Reply("", status=400), "llm_no_response"),

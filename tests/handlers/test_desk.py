@@ -1,8 +1,10 @@
 """The desk by itself: who is served first, and what goes back to the broker."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+
+import pytest
 
 from handlers.effects.desk import Desk, Held
 from schemas.asks import DeliveryAsked
@@ -160,6 +162,37 @@ async def test_an_ask_in_hand_is_taken_once() -> None:
 
     await until(lambda: 3 in counter.begun, "the last is served")
     assert counter.begun == [1, 2, 3]
+    running.cancel()
+
+
+class Unsure(Told):
+    """A receipt that fails in a way that nobody foresaw."""
+
+    async def ack(self) -> None:
+        """Fail."""
+        raise RuntimeError("what is an acknowledgement?")
+
+
+async def test_a_desk_that_fails_says_so_and_serves_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What it had in hand comes again, and whoever comes next is served."""
+    counter = Counter()
+    desk = Desk(counter.perform, slots=2)
+    running = asyncio.create_task(desk.keep_running("of models"))
+    beside, last = held(2), held(3)
+    await desk.take(replace(held(1), receipt=Unsure()))
+    await desk.take(beside)
+    await until(lambda: len(counter.begun) == 2, "both are served")
+
+    counter.let.set()
+    await until(lambda: "the desk of models failed" in caplog.text, "it is told")
+    await until(lambda: told(beside) != Told(), "none is lost")
+    while not told(last).acks:
+        await desk.take(last)
+        await asyncio.sleep(0.01)
+
+    assert 3 in counter.begun
     running.cancel()
 
 

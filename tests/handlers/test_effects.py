@@ -21,7 +21,7 @@ from schemas.record import Record
 from schemas.subjects import partition_of
 from schemas.writing import write_output
 from streams.consumers import prepare_consumers
-from streams.log import GroupWrite
+from streams.log import GroupWrite, ReadableLog
 from tests.minds import until
 from tests.servers import Broker
 
@@ -158,11 +158,13 @@ async def performing(
     broker: Broker,
     model: Model | None = None,
     outlet: SlowOutlet | None = None,
+    log: ReadableLog | None = None,
 ) -> AsyncIterator[Effects]:
     """Effects that run for the length of the block."""
     await prepare_consumers(broker.client)
     subscriber = faststream_broker(broker.server.core)
-    performer = Performer(broker.reader, broker.writer, outlet or broker.client, model)
+    reader, outlet_ = log or broker.reader, outlet or broker.client
+    performer = Performer(reader, broker.writer, outlet_, model)
     effects = Effects(performer)
     effects.subscribe(subscriber)
     await start(subscriber)

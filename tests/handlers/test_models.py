@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -131,8 +132,8 @@ async def test_nobody_is_asked_too_late(server: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("text", "finish", "reason"),
     [
-        ("", "stop", "no_response"),
-        (None, "stop", "no_response"),
+        ("", "stop", "declined"),
+        (None, "stop", "declined"),
         ("x", "content_filter", "declined"),
     ],
 )
@@ -146,6 +147,89 @@ async def test_an_answer_that_says_nothing_is_a_failure(
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == reason
+
+
+def of(content: object) -> dict[str, object]:
+    """Choices of one answer with some content."""
+    message = {"role": "assistant", "content": content}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
+def counting(prompt: object, answer: object = 4) -> dict[str, object]:
+    """Counts of tokens."""
+    return {"usage": {"prompt_tokens": prompt, "completion_tokens": answer}}
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"choices": []},
+        {"choices": None},
+        {"choices": [{}]},
+        {"choices": [7]},
+        of(["Mind", "the step."]),
+        of([{"type": "text", "text": "Mind the step."}]),
+        of({"text": "Mind the step."}),
+        of(7),
+        counting(12.5),
+        counting(3e9),
+        counting(10**30),
+        counting(-1),
+        counting(11, "many"),
+        {"usage": "none"},
+        {"usage": []},
+        {"model": 7},
+        {"model": ["double"]},
+    ],
+    ids=str,
+)
+async def test_a_malformed_answer_is_a_failure_once(
+    server: ModelServer, changes: dict[str, object]
+) -> None:
+    """It is heard and recorded, or fails; the same is never asked and paid for again."""
+    server.changes = changes
+
+    failed = await ask(server)
+
+    assert len(server.requests) == 1
+    if isinstance(failed, ModelFailed):
+        assert failed.reason == "no_response", failed.detail
+    else:
+        assert failed.text == "Mind the step."
+        assert (failed.input_tokens or 0) < 10**9
+
+
+class Odd:
+    """A model whose answers nobody expects."""
+
+    def __init__(self, completion: object) -> None:
+        """Answer with this."""
+        self.completion, self.asked = completion, 0
+
+    async def prepare(self) -> None:
+        """It is ready."""
+
+    async def complete(self, *_: object, **__: object) -> Any:
+        """Answer, or raise."""
+        self.asked += 1
+        if isinstance(self.completion, Exception):
+            raise self.completion
+        return self.completion
+
+
+@pytest.mark.parametrize(
+    "odd", [None, ValueError("?"), ExceptionGroup("?", [OSError()])]
+)
+async def test_whatever_a_model_does_is_a_failure_once(odd: object) -> None:
+    """What nobody foresaw is recorded as no response, not tried for ever."""
+    model = Odd(odd)
+
+    failed = await ask_model(model, "ask", ASKED, within_s=10, headers={})
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "no_response"
+    assert model.asked == 1
 
 
 async def test_without_a_model_it_is_unavailable() -> None:

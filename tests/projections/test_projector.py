@@ -16,9 +16,11 @@ from projections.postgres import embedded_postgres
 from projections.projector import Projector
 from projections.rebuilding import verify
 from projections.store import Store
+from schemas.asks import ModelAsked
+from schemas.results import ModelAnswered
 from streams.memory import MemoryLog
 from tests import factories
-from tests.life import Life
+from tests.life import Life, output
 from tests.minds import until
 from tests.projections.chronicle import Chronicle, eventful, garden
 from tests.projections.test_store import values
@@ -285,3 +287,30 @@ async def stop(running: "asyncio.Task[None]") -> None:
 def test_the_agents_partition_is_the_one_used_above() -> None:
     """The tests name it by its number."""
     assert Life(agent=factories.AGENT).partition == 5
+
+
+@pytest.mark.parametrize("tokens", [3_000_000_000, 2**63 + 1, -(2**40)])
+async def test_any_count_of_tokens_is_held(store: Store, tokens: int) -> None:
+    """What a model says that it took stops no projector, and no rebuild."""
+    life = garden(model=factories.MODEL)
+    asked = output(life.sense("zombies near", salience={"threat": 0.9}), ModelAsked)
+    life.tell(
+        ModelAnswered(
+            ask_id=asked.id,
+            request_hash="r",
+            model="m",
+            text="Run!",
+            input_tokens=tokens,
+            output_tokens=tokens,
+        )
+    )
+    chronicle = Chronicle(life)
+    await chronicle.catch_up()
+
+    await project(chronicle, store).catch_up()
+
+    await assert_equal(chronicle, store)
+    [(held,)] = values(
+        store, "SELECT input_tokens FROM asks WHERE input_tokens IS NOT NULL"
+    )
+    assert held == max(-(2**63) + 1, min(tokens, 2**63 - 1))

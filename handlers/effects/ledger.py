@@ -1,0 +1,110 @@
+"""The ledger: which asks are over already, by their results or by the mind's own end.
+
+The log is read once, from the oldest ask that anybody wants to know of up to its end, and
+on from there: a backlog of asks costs one reading, not one for each.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import orjson
+
+from handlers.effects.desk import Held
+from handlers.effects.results import result_id
+from schemas.asks import ModelAsked
+from schemas.decisions import Completed, Dropped
+from schemas.record import Record
+from streams.log import ReadableLog
+
+REMEMBERED = 100_000
+"""How many ends are remembered, at most; what is forgotten is read again."""
+
+_PAGE = 256
+
+
+def _by_result(record: Record) -> str:
+    return record.headers.get("ce-id", "")
+
+
+def _by_decision(record: Record) -> str:
+    return str(orjson.loads(record.body).get("decision_id"))
+
+
+_FILTERS: dict[str, Callable[[Record], str]] = {
+    "ev.*.in.*.result.*": _by_result,
+    f"ev.*.out.*.decision.{Completed.token()}": _by_decision,
+    f"ev.*.out.*.decision.{Dropped.token()}": _by_decision,
+}
+"""Where ends stand, and what they are the end of."""
+
+
+class Ledger:
+    """What the log says of asks that are over."""
+
+    def __init__(self, log: ReadableLog) -> None:
+        """Read from `log` when first asked."""
+        self._log = log
+        self._ends: dict[str, int] = {}
+        """By what they end, the sequence of the last end."""
+        self._since: int | None = None
+        """Ends behind this sequence are known."""
+        self._upto = dict.fromkeys(_FILTERS, 0)
+        """How far each filter was read."""
+        self._reading = asyncio.Lock()
+
+    async def is_answered(self, held: Held) -> bool:
+        """Whether the log holds a result of this ask."""
+        return await self._has_ended(held, result_id(self._log.epoch, held.output.id))
+
+    async def is_given_up(self, held: Held) -> bool:
+        """Whether the decision that an ask to a model is for has ended without it."""
+        ask = held.ask
+        is_for_words = isinstance(ask, ModelAsked) and ask.purpose in _FOR_WORDS
+        return is_for_words and await self._has_ended(held, ask.decision_id)
+
+    async def _has_ended(self, held: Held, what: str) -> bool:
+        asked = held.output.record.sequence
+        async with self._reading:
+            await self._read_from(asked)
+            return self._ends.get(what, 0) > asked
+
+    async def _read_from(self, sequence: int) -> None:
+        """Know all ends behind a sequence, up to the log's end."""
+        since = self._since
+        if since is None:
+            self._since = since = sequence
+            self._upto = dict.fromkeys(_FILTERS, sequence)
+        for subjects in _FILTERS:
+            if sequence < since:
+                await self._read(subjects, sequence, since)
+            self._upto[subjects] = await self._read(subjects, self._upto[subjects])
+        self._since = min(since, sequence)
+        if len(self._ends) > REMEMBERED:
+            self._forget()
+
+    async def _read(self, subjects: str, after: int, until: int | None = None) -> int:
+        """Read the ends of a filter, and return the sequence of the last one."""
+        key_of = _FILTERS[subjects]
+        while page := await self._log.page(subjects, after, _PAGE):
+            for record in _within(page, until):
+                key = key_of(record)
+                self._ends[key] = max(self._ends.get(key, 0), record.sequence)
+            after = page[-1].sequence
+            if until is not None and after >= until:
+                break
+        return after
+
+    def _forget(self) -> None:
+        """Forget the older half."""
+        newest = sorted(self._ends.items(), key=lambda end: end[1])
+        forgotten, kept = newest[: REMEMBERED // 2], newest[REMEMBERED // 2 :]
+        self._since = forgotten[-1][1]
+        self._ends = dict(kept)
+
+
+_FOR_WORDS = ("answer", "prediction")
+"""Why models are asked what a decision waits for."""
+
+
+def _within(page: tuple[Record, ...], until: int | None) -> Iterator[Record]:
+    return (each for each in page if until is None or each.sequence <= until)
