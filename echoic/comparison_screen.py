@@ -14,6 +14,7 @@ from replay.comparing.document import (
     Fact,
     Flip,
     Headline,
+    SessionOutcomePart,
 )
 from replay.estimation.verdicts import CLAIMS
 
@@ -68,6 +69,10 @@ def _head(document: Document, style: Style) -> Iterator[str]:
             f" {first.sequence}{place}: {first.what}"
         )
     yield from wrap(_outcome_line(document), style.width, subsequent_indent="  ")
+    if document.session_outcomes:
+        told = "; ".join(map(_session_outcome, document.session_outcomes))
+        line = f"whole sessions, which no verdict below judges: {told}"
+        yield from wrap(line, style.width, subsequent_indent="  ")
 
 
 def _outcome_line(document: Document) -> str:
@@ -79,6 +84,16 @@ def _outcome_line(document: Document) -> str:
         f" {outcome.censored:,} cut off; silence counts {outcome.silence:g};"
         f" {outcome.feedback_rate:.0%} of answers were voted on"
     )
+
+
+def _session_outcome(found: SessionOutcomePart) -> str:
+    if found.mean is None:
+        return f"{found.name} unknown"
+    unit = " s" if found.measure == "duration" else ""
+    error = "" if found.se is None else f" ± {found.se:,.3g}"
+    cut_off = f", {found.censored:,} cut off" if found.censored else ""
+    sessions = counted(found.sessions, "session")
+    return f"{found.name} {found.mean:,.4g}{error}{unit} ({sessions}{cut_off})"
 
 
 def _comparison(

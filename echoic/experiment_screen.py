@@ -4,12 +4,14 @@ Its rule: pure, what was found in and lines out; what is left out is told.
 """
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
 from echoic.render import PLAIN, Style, counted, figure, padded
 from handlers.strategies import spec
 from replay.experiments import Course
+from replay.session_trials import SessionJudgement, judge
 from replay.switchback import Difference, Side, Switchback
 from schemas.experiments import Variant, VariantName
 
@@ -37,6 +39,8 @@ def lines(
     yield ""
     yield f"b over a  {_difference(found.difference, message.by)}"
     yield from _verdict(found, style)
+    for each in judge(course.sessions):
+        yield session_judgement(each, message.by, style)
     yield ""
     yield style.paint(_left_out(found, message.by), "dim")
     yield style.paint(_split(found), "dim")
@@ -78,7 +82,21 @@ def as_fields(course: Course, found: Switchback) -> dict[str, Any]:
         "reasons": [
             {"code": each.code, "detail": each.detail} for each in found.reasons
         ],
+        "session_outcomes": [asdict(each) for each in judge(course.sessions)],
     }
+
+
+def session_judgement(found: SessionJudgement, by: str, style: Style = PLAIN) -> str:
+    """What whole sessions came to; its direction is that of the numbers."""
+    verdict = style.paint(found.verdict, _COLOURS.get(found.verdict, "yellow"))
+    units = counted(found.units, by)
+    if found.estimate is None or found.low is None or found.high is None:
+        return f"{found.name}  no interval yet ({units})"
+    low, high = f"{found.low:+,.4g}", f"{found.high:+,.4g}"
+    return (
+        f"{found.name}  {found.estimate:+,.4g}   {low} to {high}   {verdict}"
+        f" ({found.better} is better; {units})"
+    )
 
 
 def _life(course: Course, now: datetime) -> str:

@@ -74,6 +74,18 @@ def _undeclared_events(source: Source) -> Iterator[Problem]:
                     yield _warning(make(source, place, "E-PACK-011", message, advice))
 
 
+def _undeclared_outcomes(source: Source) -> Iterator[Problem]:
+    """An outcome of whole sessions that is counted from no event of the pack's."""
+    declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
+    for steps, outcome in _mappings(source, "session_outcomes"):
+        named = outcome.get("type")
+        if isinstance(named, str) and named not in declared:
+            place = source.place_of((*steps, "type"))
+            message = f'event type "{named}" is not declared'
+            advice = did_you_mean(named, declared)
+            yield _warning(make(source, place, "E-PACK-011", message, advice))
+
+
 def _types_named(when: JsonValue) -> list[Comparison]:
     """Return what a condition, if it is one, demands of the event's type."""
     if not isinstance(when, str):
@@ -210,6 +222,7 @@ _CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     _repeated_heuristics,
     _repeated_events,
     _undeclared_events,
+    _undeclared_outcomes,
     _untriggered_patterns,
     _contrary_bounds,
 )

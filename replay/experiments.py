@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 from replay.in_force import standing_before
 from replay.outcomes import Ledger, OutcomeSettings
+from replay.session_outcomes import SessionLedger
+from replay.session_trials import SessionTrial
 from replay.standing import CHANGES, Standing, brought
 from replay.switchback import Trial
 from schemas.controls import (
@@ -53,6 +55,8 @@ class Course:
     trials: tuple[Trial, ...]
     open_unit: str | None
     """The session or person of the last decision, while that session goes on."""
+    sessions: tuple[SessionTrial, ...] = ()
+    """What whole sessions came to, each under one variant."""
 
 
 async def newest(log: ReadableLog, agent: str) -> Begun | None:
@@ -104,6 +108,10 @@ class _Reading:
     ledger: Ledger
     trials: dict[str, Trial] = field(default_factory=dict)
     """By decision id."""
+    sessions: SessionLedger = field(default_factory=SessionLedger)
+    assigned: dict[str, Assignment] = field(default_factory=dict)
+    """The variant that each session began under."""
+    open_session: str | None = None
     open_unit: str | None = None
     """Of the last decision, if its session goes on."""
     stopped_at: datetime | None = None
@@ -140,33 +148,42 @@ class _Reading:
                 (self.trials[id_], outcomes[id_]) for id_ in self.trials
             )
         )
-        return Course(begun, self.stopped_at, trials, self.open_unit)
+        sessions = tuple(
+            SessionTrial(self.assigned[each.session], each)
+            for each in self.sessions.values()
+            if each.session in self.assigned and each.session != self.open_session
+        )
+        return Course(begun, self.stopped_at, trials, self.open_unit, sessions)
 
     def _decided(self, taken: Input, output: Output, decided: Decided) -> None:
         event, assignment = taken.message, decided.experiment
         if not isinstance(event, Sensed) or decided.event_id != taken.id:
             return
+        pack = self._packs().get(decided.domain)
+        session = decided.session_id or ""
+        self.sessions.sensed(session, event, pack, output.at)
         self.ledger.sensed(event, decided.domain, output.at)
         self.ledger.decided(
             output.id,
             event,
             taken.id,
             domain=decided.domain,
-            pack=self._packs().get(decided.domain),
+            pack=pack,
             is_silent=decided.arm == SILENT,
             now=output.at,
         )
         if assignment is not None and assignment.id == self.experiment.experiment_id:
             self.trials[output.id] = _trial(assignment, decided)
-            self.open_unit = assignment.unit
+            self.assigned.setdefault(session, assignment)
+            self.open_unit, self.open_session = assignment.unit, session
 
     def _applied(self, taken: Input, output: Output) -> None:
         match taken.message:
             case ExperimentStopped():
                 self.stopped_at = output.at
-                self.open_unit = None
+                self.open_unit = self.open_session = None
             case SessionStarted() | SessionEnded():
-                self.open_unit = None
+                self.open_unit = self.open_session = None
             case _:
                 pass
 

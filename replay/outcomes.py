@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from projections.folds import expectations
+from replay.session_outcomes import ends_life
 from schemas import patterns
 from schemas.packs import CompiledPack
 from schemas.patterns import Said
@@ -67,6 +68,8 @@ class _Case:
     votes: dict[str, float] = field(default_factory=dict)
     """Each person's latest vote, from -1 to 1."""
     was_armed: bool = False
+    ends_life: bool = False
+    """Whether its event ended a life: having said nothing then was neither good nor bad."""
 
     @property
     def is_reported(self) -> bool:
@@ -117,6 +120,7 @@ class Ledger:
             entities=frozenset(event.entities),
             waiting=tuple(self._capped(each, now) for each in armed),
             was_armed=bool(armed),
+            ends_life=ends_life(pack, event.type),
         )
         self._cases[decision_id] = case
         self._of_event[event.source, event_id] = decision_id
@@ -183,7 +187,7 @@ class Ledger:
             return Outcome(value, source, votes=votes)
         if decision_id in self._open:
             return Outcome(None, "unknown", is_censored=True, votes=votes)
-        if case.is_silent:
+        if case.is_silent and not case.ends_life:
             return Outcome(self._settings.silence, "silence", votes=votes)
         if case.was_armed and self._settings.unseen is not None:
             return Outcome(self._settings.unseen, "unseen", votes=votes)

@@ -96,6 +96,27 @@ class EventType(Part):
     """Where answers to it go; else the settings' channel."""
 
 
+class SessionOutcome(Part):
+    """What becomes of a whole session, counted from this domain's events."""
+
+    name: Token
+    measure: Literal["duration", "count", "last"]
+    """`duration`: the seconds of agent time until such an event, which ends a life;
+    `count`: how many such events came; `last`: a field of the last of them."""
+    type: Token
+    """The event's."""
+    field: Name | None = None
+    """Which number of the event is meant by `last`."""
+    better: Literal["higher", "lower"] = "higher"
+
+    @model_validator(mode="after")
+    def _has_a_field(self) -> Self:
+        if (self.measure == "last") != (self.field is not None):
+            message = "field belongs to measure last, and last needs it"
+            raise PydanticCustomError("field", message)
+        return self
+
+
 class Response(Part):
     """What a heuristic says, and what it would have done."""
 
@@ -147,13 +168,16 @@ class Pack(Part):
     """After so many seconds an answer is stale; else the settings' ttl."""
     events: tuple[EventType, ...] = Field(default=(), max_length=1_000)
     heuristics: tuple[Heuristic, ...] = Field(default=(), max_length=20_000)
+    session_outcomes: tuple[SessionOutcome, ...] = Field(default=(), max_length=32)
+    """What counts over a whole session, besides what each decision comes to."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
         names = [heuristic.name for heuristic in self.heuristics]
         declared = [(event.type, event.source) for event in self.events]
-        if len(set(names)) < len(names) or len(set(declared)) < len(declared):
-            message = "two heuristics or two event types have one name"
+        measured = [each.name for each in self.session_outcomes]
+        if any(len(set(each)) < len(each) for each in (names, declared, measured)):
+            message = "two heuristics, event types or outcomes have one name"
             raise PydanticCustomError("duplicate", message)
         return self
 

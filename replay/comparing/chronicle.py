@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from replay.outcomes import Ledger, Outcome, OutcomeSettings
+from replay.session_outcomes import SessionLedger, SessionValue
 from schemas.asks import ModelAsked
 from schemas.catalogue import OutputMessage
 from schemas.decisions import SILENT, Completed, Decided, Dropped
@@ -59,6 +60,8 @@ class Chronicle:
     tellings: tuple[Telling, ...]
     outcomes: Mapping[str, Outcome]
     """By decision id."""
+    sessions: tuple[SessionValue, ...] = ()
+    """What each session came to, by each measure that a pack declares."""
 
 
 Packs = Mapping[str, CompiledPack]
@@ -93,13 +96,15 @@ class _Writing:
     asked: dict[str, str] = field(default_factory=dict)
     """Ask id to decision id."""
     ledger: Ledger = field(init=False)
+    sessions: SessionLedger = field(default_factory=SessionLedger)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.settings)
 
     def done(self) -> Chronicle:
         """What was written."""
-        return Chronicle(tuple(self.tellings.values()), self.ledger.ended())
+        tellings = tuple(self.tellings.values())
+        return Chronicle(tellings, self.ledger.ended(), self.sessions.values())
 
     def take(self, group: Group, packs: Packs) -> None:
         """Take one group in."""
@@ -121,13 +126,15 @@ class _Writing:
             decided = output.message
             if not isinstance(decided, Decided) or decided.event_id != taken.id:
                 continue
+            pack = packs.get(decided.domain)
+            self.sessions.sensed(decided.session_id or "", event, pack, output.at)
             self.ledger.sensed(event, decided.domain, output.at)
             self.ledger.decided(
                 output.id,
                 event,
                 taken.id,
                 domain=decided.domain,
-                pack=packs.get(decided.domain),
+                pack=pack,
                 is_silent=decided.arm == SILENT,
                 now=output.at,
             )

@@ -31,6 +31,7 @@ def document(results: Sequence[SessionResult], plan: Plan, wish: Wish) -> Docume
         sessions=whole.sessions(),
         frozen=whole.frozen,
         outcome=whole.outcome(),
+        session_outcomes=whole.session_outcomes(),
         self_replay=whole.self_replay,
         comparisons=comparisons,
         provenance=whole.provenance(),

@@ -58,6 +58,25 @@ class OutcomePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOutcomePart:
+    """What the recorded sessions came to as a whole, which no verdict judges here."""
+
+    domain: str
+    name: str
+    measure: str
+    type: str
+    better: str
+    sessions: int
+    """Those with a value."""
+    censored: int
+    """Those cut off before the life ended: their value is a lower bound."""
+    mean: float | None
+    se: float | None
+    """The standard error of the mean over sessions."""
+    judged: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DivergencePart:
     """The first place where the recording is not what its own strategy gives."""
 
@@ -248,6 +267,7 @@ class Document:
     frozen: str
     """What the set of sessions is known by, in whatever order they were named."""
     outcome: OutcomePart
+    session_outcomes: tuple[SessionOutcomePart, ...] = ()
     self_replay: SelfReplayPart
     comparisons: tuple[Comparison, ...]
     provenance: dict[str, Any]

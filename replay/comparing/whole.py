@@ -9,6 +9,7 @@ from replay.comparing.document import (
     DivergencePart,
     OutcomePart,
     SelfReplayPart,
+    SessionOutcomePart,
     SessionPart,
     StrategyPart,
 )
@@ -17,6 +18,7 @@ from replay.comparing.session import Plan, SessionResult
 from replay.estimation.settings import EstimationSettings
 from replay.logged import LoggedDecision
 from replay.outcomes import Outcome
+from replay.session_outcomes import summaries
 from schemas import identity
 from schemas.message import rfc3339
 
@@ -94,6 +96,28 @@ class Whole:
             censored=sum(each.is_censored for each in unknown),
             by_source={name: sources[name] for name in sorted(sources)},
             feedback_rate=self._feedback_rate(),
+        )
+
+    def session_outcomes(self) -> tuple[SessionOutcomePart, ...]:
+        """What whole sessions came to, by each measure that a pack declares."""
+        values = [
+            replace(each, session=f"{each.session} of {result.recording.digest}")
+            for result in self.results
+            for each in result.chronicle.sessions
+        ]
+        return tuple(
+            SessionOutcomePart(
+                domain=each.domain,
+                name=each.declared.name,
+                measure=each.declared.measure,
+                type=each.declared.type,
+                better=each.declared.better,
+                sessions=each.sessions,
+                censored=each.censored,
+                mean=each.mean,
+                se=each.se,
+            )
+            for each in summaries(values)
         )
 
     @cached_property

@@ -60,6 +60,7 @@ def _body(document: Fields) -> tuple[Content, ...]:
                 "article",
                 el("h2", "Provenance", class_="part"),
                 provenance.outcomes(document),
+                provenance.session_outcomes(document),
                 provenance.strategies(document),
                 provenance.provenance(document),
                 id="provenance",

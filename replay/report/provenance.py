@@ -51,6 +51,42 @@ def strategies(document: Fields) -> Html:
     )
 
 
+def session_outcomes(document: Fields) -> Html | None:
+    """What whole sessions came to, which no verdict of the page judges."""
+    found = document.get("session_outcomes") or ()
+    if not found:
+        return None
+    heads = ("Outcome", "Sessions", "Cut off", "Mean", "Standard error", "Better")
+    rows = (
+        el(
+            "tr",
+            el("th", f"{each['domain']}: {each['name']}", scope="row"),
+            el("td", str(each["sessions"]), class_="number"),
+            el("td", str(each["censored"]), class_="number"),
+            el("td", number(each["mean"]), class_="number"),
+            el("td", number(each["se"]), class_="number"),
+            el("td", each["better"]),
+        )
+        for each in found
+    )
+    return el(
+        "section",
+        el("h3", "Whole sessions"),
+        el(
+            "p",
+            "What the recorded sessions came to as a whole. A value per decision does not"
+            " see these, so no verdict here judges them; `echoic ab` does.",
+        ),
+        el(
+            "table",
+            el("thead", el("tr", *(el("th", each, scope="col") for each in heads))),
+            el("tbody", *rows),
+            class_="numbers",
+        ),
+        class_="card",
+    )
+
+
 def outcomes(document: Fields) -> Html:
     """What counts as success, and how often it is known."""
     found = document.get("outcome") or {}
