@@ -189,4 +189,21 @@ def as_response(account: Account) -> dict[str, object]:
         "decision_path": account.path,
         "matched_heuristic_id": matched or decided.matched_heuristic_id or "",
         "silence": account.silence,
+        "metadata": _metadata(account),
     }
+
+
+def _metadata(account: Account) -> dict[str, object]:
+    """What else led to the response, as far as it did."""
+    decided, ending = account.decided, account.ending
+    gate = next((each for each in decided.gates if each.name == "confidence"), None)
+    found: dict[str, object] = {
+        "threshold": gate.threshold if gate else None,
+        "model": account.ask.model if account.ask else None,
+        "reason": account.silence,
+    }
+    if isinstance(ending, Completed) and ending.agrees_with:
+        similarity = ending.agreement[0] if ending.agreement else None
+        converged = {"converged_heuristic_id": ending.agrees_with[0]}
+        found["convergence"] = {**converged, "similarity": similarity}
+    return {name: value for name, value in found.items() if value is not None}

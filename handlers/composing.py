@@ -192,6 +192,7 @@ def prediction_asked(
             model=end.model,
             text=end.text,
             agrees_with=end.agrees_with,
+            agreement=end.agreement,
         ),
         template_digest=_if_told(group, identity.digest(system.encode())),
     )

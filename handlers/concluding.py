@@ -61,7 +61,13 @@ def _answered(
     read = prompts.read_answer(result.text, manner.ceiling, pending.prediction)
     alike = endorsing.alike(group, pending, read.text)
     end = conclusion.answered(
-        pending, result.model, result.text, read, group.now, alike.shown
+        pending,
+        result.model,
+        result.text,
+        read,
+        group.now,
+        alike.shown,
+        tells_agreement=group.settings.edition >= 2,
     )
     if isinstance(end, Dropped) and end.reason == "llm_no_response":
         without_model(group, strategy, pending, end)

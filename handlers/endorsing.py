@@ -6,7 +6,7 @@ does one that would not have answered: condition and `when` must hold of the eve
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
@@ -30,8 +30,8 @@ ENDORSED_LIMIT = 16
 class Alike:
     """The heuristics that say what a model said."""
 
-    shown: tuple[str, ...] = ()
-    """The ids of those that it was shown."""
+    shown: Mapping[str, float] = field(default_factory=dict)
+    """The ids of those that it was shown, with how alike they are, the most alike first."""
     unseen: tuple[Known, ...] = ()
     """Those that it was not, the most alike first."""
 
@@ -49,7 +49,11 @@ def alike(group: Group, pending: Pending, text: str) -> Alike:
     suggested = remembered.suggested if remembered is not None else ()
     unseen = [each for each in known if each.heuristic_id not in suggested]
     return Alike(
-        shown=tuple(e.heuristic_id for e in known if e.heuristic_id in suggested),
+        shown={
+            each.heuristic_id: each.similarity
+            for each in known
+            if each.heuristic_id in suggested
+        },
         unseen=holding(group, unseen, lesson, lesson.vector),
     )
 

@@ -51,6 +51,8 @@ class Words(Part):
     text: str
     agrees_with: tuple[Name, ...] | None = None
     """The heuristics shown to it whose words these are."""
+    agreement: tuple[float, ...] | None = None
+    """How alike each of them is."""
 
 
 class ModelAsked(Ask):

@@ -224,6 +224,8 @@ class Completed(Decision):
     agrees_with: tuple[Name, ...] | None = None
     """Heuristics shown to the model whose words these are; it may have copied them, so
     they earn nothing by it."""
+    agreement: tuple[float, ...] | None = None
+    """How alike each of them is; not recorded in the first edition."""
 
 
 class Dropped(Decision):

@@ -17,6 +17,7 @@ from schemas.state import Pending
 PENDING_LIMIT = 64
 """How many decisions of an agent may wait for the model."""
 
+_NONE: Mapping[str, float] = {}
 _DROPS: Mapping[str, Drop] = {
     "timeout": "llm_timeout",
     "no_response": "llm_no_response",
@@ -31,11 +32,14 @@ def answered(
     raw: str,
     answer: ReadAnswer,
     now: datetime,
-    agrees_with: tuple[str, ...] = (),
+    agrees_with: Mapping[str, float] = _NONE,
+    *,
+    tells_agreement: bool = False,
 ) -> Completed | Dropped:
     """The end of a decision whose model answered `raw`, read as `answer`.
 
-    `agrees_with` are the heuristics shown to it that say the same.
+    `agrees_with` are the heuristics shown to it that say the same, with how alike they
+    are; whether that is recorded depends on `tells_agreement`.
     """
     if now > pending.expires_at:
         return _stale(pending)
@@ -47,7 +51,8 @@ def answered(
         ask_id=pending.ask_id,
         model=model,
         text=answer.text,
-        agrees_with=agrees_with or None,
+        agrees_with=tuple(agrees_with) or None,
+        agreement=(tuple(agrees_with.values()) or None) if tells_agreement else None,
     )
     return _spoken(pending, words, answer)
 
@@ -121,6 +126,7 @@ def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
         matched_heuristic_id=pending.matched_heuristic_id,
         winner=pending.rival.llm_arm if pending.rival else None,
         agrees_with=words.agrees_with,
+        agreement=words.agreement,
     )
 
 

@@ -99,6 +99,7 @@ def test_a_models_answer_ends_the_decision_later() -> None:
         "decision_path": "llm",
         "matched_heuristic_id": WARN,
         "silence": None,
+        "metadata": {"threshold": 0.7, "model": "m"},
     }
 
 
@@ -151,3 +152,35 @@ def test_the_prompt_of_a_decision_is_that_of_its_answer() -> None:
 
     assert ledger.take(taken, group(sensed(sequence=10), [again])) == []
     assert as_response(opened)["prompt_text"] == "Event: Creeper 6 m behind you"
+
+
+def test_a_response_tells_what_led_to_it() -> None:
+    """The threshold in force, the model, the reason, and whose words the model's are."""
+    ledger = Accounts()
+    (opened,) = ledger.take(*waiting())
+    later = sensed(sequence=10)
+    completed = Completed(
+        decision_id=opened.id,
+        ask_id="ask",
+        path="llm",
+        text="Behind you.",
+        response_type="suggestion",
+        model="m",
+        predicted_success=0.6,
+        prediction_confidence=0.5,
+        agrees_with=(WARN,),
+        agreement=(0.82,),
+    )
+    (ended,) = ledger.take(later, group(later, [completed]))
+    (silent,) = Accounts().take(sensed(), group(sensed(), [rejected()]))
+    gates = {gate.name: gate.threshold for gate in silent.decided.gates}
+
+    assert as_response(ended)["metadata"] == {
+        "threshold": 0.7,
+        "model": "m",
+        "convergence": {"converged_heuristic_id": WARN, "similarity": 0.82},
+    }
+    assert as_response(silent)["metadata"] == {
+        "threshold": gates["confidence"],
+        "reason": "llm_unavailable",
+    }
