@@ -5,11 +5,14 @@ or the text of a flag or variable, and raises `ValueError` with what is allowed.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.subjects import is_agent, is_token
+
+MOST_BIAS = 0.1
+"""How far a bias may go, up or down; as `schemas.packs` has it, which is slow to import."""
 
 Value = str | int | float | Path | tuple[str, ...] | dict[str, float] | None
 Parser = Callable[[object], Value]
@@ -110,7 +113,9 @@ def texts(value: object) -> tuple[str, ...]:
 
 def biases(value: object) -> dict[str, float]:
     """Numbers by name; in a variable `name=0.1;other=-0.05`."""
-    allowed = ValueError("numbers by name, such as confidence_threshold=0.1")
+    allowed = ValueError(
+        "numbers from -0.1 to 0.1 by name, such as confidence_threshold=0.1"
+    )
     if isinstance(value, str):
         pairs: dict[object, object] = {}
         for part in texts(value):
@@ -123,9 +128,18 @@ def biases(value: object) -> dict[str, float]:
         raise allowed
     found = {str(name): _number(amount) for name, amount in value.items()}
     known = {name: amount for name, amount in found.items() if amount is not None}
-    if len(known) < len(found):
+    if len(known) < len(found) or any(abs(each) > MOST_BIAS for each in known.values()):
         raise allowed
     return known
+
+
+def bias_pairs(pairs: Sequence[str]) -> dict[str, float]:
+    """Biases as a command is told them, each `name=number`.
+
+    Raises:
+        ValueError: one is none, or too large; it says what is allowed.
+    """
+    return biases(";".join(pairs))
 
 
 def origin_factors(value: object) -> dict[str, float]:

@@ -101,6 +101,10 @@ def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
             for domain in sorted(known.domain_goals)
         },
         "biases": {name: known.biases[name] for name in sorted(known.biases)},
+        "domain_biases": {
+            domain: dict(sorted(known.domain_biases[domain].items()))
+            for domain in sorted(known.domain_biases)
+        },
         "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
         "rapport": {
             person: known.rapport[person].value

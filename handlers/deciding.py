@@ -133,7 +133,7 @@ def _context(
         candidates=_candidates(group, here),
         immediate=here.event.immediate,
         goals=goals,
-        personality_biases=group.biases,
+        personality_biases=group.biases_of(here.domain.name),
         urgency=here.urgency(),
         llm_arm=consulted.arm if consulted else None,
         now=group.now,

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import beliefs, controls, crediting, experiments, goals
+from projections.folds import beliefs, biases, controls, crediting, experiments, goals
 from projections.folds.drift import Drift, drift
 from projections.folds.events import Appearance
 from projections.folds.scene import Scene
@@ -105,10 +105,9 @@ class Group:
             self.state, self._scene.shared, self.settings, known, vector
         )
 
-    @property
-    def biases(self) -> dict[str, float]:
-        """The personality's adjustments; the agent's own go before the settings'."""
-        return {**self.settings.biases, **self.state.biases}
+    def biases_of(self, domain: str) -> dict[str, float]:
+        """The personality's adjustments for a domain's events."""
+        return biases.in_force(self.settings, self.state, self.packs, domain)
 
     @property
     def state(self) -> AgentState:

@@ -241,7 +241,13 @@ def _control(group: Group, control: ControlMessage) -> None:
     settings = control.settings if isinstance(control, MindStarted) else group.settings
     problem = partial(registry.problem, settings=settings)
     answer = controls.answer(
-        group.state, group.packs, group.taken.agent, control, group.aids, problem
+        group.state,
+        group.packs,
+        group.taken.agent,
+        control,
+        group.aids,
+        problem,
+        edition=group.settings.edition,
     )
     if isinstance(control, HeuristicFrozen):
         id_ = control.heuristic_id

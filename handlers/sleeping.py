@@ -357,7 +357,7 @@ def _is_safe(group: Group, change: RepertoireChange) -> bool:
         event_id="",
         event_text="",
         event_source="",
-        personality_biases=group.biases,
+        personality_biases=group.biases_of(change.domain),
         urgency=1.0,
     )
     trusted = threshold_of(strategy, group.settings, at_worst)

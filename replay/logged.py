@@ -95,7 +95,7 @@ def context_of(
         ),
         immediate=event.immediate,
         goals=_goals(decided, standing),
-        personality_biases=standing.biases,
+        personality_biases=standing.biases_of(decided.domain),
         urgency=salience.urgency(
             event.urgency, decided.salience.dimensions, standing.settings.edition
         ),

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from handlers.consulting import consultation
 from handlers.strategies import registry
 from projections.folds import agent as agent_fold
-from projections.folds import experiments, goals
+from projections.folds import biases, experiments, goals
 from projections.folds.partition import shared_after
 from projections.folds.scene import Scene
 from schemas import aids as aiding
@@ -106,10 +106,9 @@ class Standing:
         """The goals that may count for a domain's events."""
         return goals.of_domain(self.agent, self.settings, domain)
 
-    @cached_property
-    def biases(self) -> dict[str, float]:
-        """The personality's adjustments."""
-        return {**self.settings.biases, **self.agent.biases}
+    def biases_of(self, domain: str | None = None) -> dict[str, float]:
+        """The personality's adjustments for a domain's events, or for any other."""
+        return biases.in_force(self.settings, self.agent, self.packs, domain)
 
     @property
     def strategy(self) -> StrategySpec:

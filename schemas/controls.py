@@ -158,6 +158,8 @@ class ProfileSet(Control):
     """The person's profile: biases that adjust thresholds."""
 
     biases: dict[str, float] = Field(max_length=32)
+    domain: Name | None = None
+    """For whose events they count, before the agent's own; None: these are its own."""
 
 
 class ProposalSubmitted(Control):

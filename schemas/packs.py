@@ -30,6 +30,9 @@ SCHEMA = 1
 
 Setting = Literal["game", "work", "home", "other"]
 Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+MOST_BIAS = 0.1
+"""By how much a bias may move what it adjusts, up or down."""
+Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -164,6 +167,8 @@ class Pack(Part):
     salience: PackSalience = PackSalience()
     constraints: Constraints = Constraints()
     """How far evidence may move the confidence in its heuristics."""
+    biases: dict[str, Bias] = Field(default_factory=dict, max_length=32)
+    """Adjustments for events of this domain, such as of `confidence_threshold`."""
     ttl_s: Seconds | None = None
     """After so many seconds an answer is stale; else the settings' ttl."""
     events: tuple[EventType, ...] = Field(default=(), max_length=1_000)

@@ -324,6 +324,8 @@ class AgentState(Struct, frozen=True, kw_only=True):
     goal_vectors: Map[str, Vector] = field(default_factory=Map)
     """Of all these goals, by their text."""
     biases: Map[str, float] = field(default_factory=Map)
+    domain_biases: Map[str, Map[str, float]] = field(default_factory=Map)
+    """What counts for the events of a domain before them."""
     packs: Map[str, PackRef] = field(default_factory=Map)
     """Packs of this agent alone, by name."""
     sources: Bounded[str, SourceMemory] = field(

@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "heuristic": ("heuristics", "What was learnt: list, show, seed, freeze, and how."),
     "learning": ("learning", "What learning did, and whether fairly: report."),
     "goals": ("goals", "What the companion is to help with: list, set."),
+    "bias": ("biases", "Small adjustments of thresholds: list, set."),
     "session": ("sessions", "Stretches that can be replayed: list, export, start."),
     "strategy": ("strategies", "The ways to decide: list, show."),
     "sleep": ("sleeping", "Look back on what was done, and propose what to change."),

@@ -9,9 +9,9 @@ from schemas.aids import Aids
 from schemas.catalogue import ControlMessage
 from schemas.characters import quoted
 from schemas.notes import ControlApplied, ControlRefused
-from schemas.packs import CompiledPack
+from schemas.packs import MOST_BIAS, CompiledPack
 from schemas.reasons import Refusal
-from schemas.settings import MindSettings, StrategySpec
+from schemas.settings import FIRST_EDITION, MindSettings, StrategySpec
 from schemas.state import AgentState
 from schemas.subjects import SHARED_AGENT
 
@@ -40,10 +40,14 @@ def answer(
     message: ControlMessage,
     aids: Aids,
     strategy_problem: StrategyProblem,
+    *,
+    edition: int = FIRST_EDITION,
 ) -> ControlApplied | ControlRefused:
     """Apply a control, or refuse it with the reason."""
     try:
         _check_agent(agent, message)
+        if isinstance(message, controls.ProfileSet) and edition >= 2:
+            _profile_set(message)
         detail = _check(state, packs, message, aids, strategy_problem)
     except _RefusedError as refused:
         return ControlRefused(
@@ -94,6 +98,15 @@ def _check(
             return _session_ended(state)
         case _:
             return ""
+
+
+def _profile_set(message: controls.ProfileSet) -> None:
+    for name in sorted(message.biases):
+        if not abs(message.biases[name]) <= MOST_BIAS:
+            raise _RefusedError(
+                "invalid",
+                f"the bias {name!r} is {message.biases[name]:g}: give -0.1 to 0.1",
+            )
 
 
 def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:

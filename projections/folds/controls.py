@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import experiments, goals, heuristics, sessions
+from projections.folds import biases, experiments, goals, heuristics, sessions
 from schemas import controls
 from schemas.aids import Aids
 from schemas.envelope import Input
@@ -33,7 +32,7 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
         case controls.PriorUpdated() as message:
             return _prior_updated(state, message)
         case controls.ProfileSet() as message:
-            return replace(state, biases=Map(message.biases))
+            return biases.applied(state, message)
         case controls.PackLoaded() as message:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))

@@ -110,7 +110,7 @@ async def near_misses(recording: Recording) -> NearMisses:
         strategy=spec.name,
         is_own=spec == standing.strategy,
         threshold=threshold(standing),
-        bias=standing.biases.get(THRESHOLD_BIAS, 0.0),
+        bias=standing.biases_of().get(THRESHOLD_BIAS, 0.0),
         match_limit=standing.settings.limits.match,
         decisions=count.decisions,
         gated=count.gated,

@@ -113,3 +113,26 @@ def test_a_call_without_meaning_says_why(
 
     assert reply["accepted"] is False
     assert reply["error"]["reason"] == reason
+
+
+def test_biases_are_set_and_listed(live: Program) -> None:
+    """For all events or those of one domain; a larger one than a tenth is refused."""
+    me = ("--agent", "bold")
+    thirsty(live, "bold", 3, "Your drink is low: 3 of 9.")
+    told = live.here("bias", "set", "confidence_threshold=-0.05", *me)
+    of_domain = live.here(
+        "bias", "set", "confidence_threshold=0.1", "--domain", "survival", *me, "--json"
+    )
+    rows = live.here("bias", "list", "--json", *me).json["rows"]
+    far = live.here("bias", "set", "confidence_threshold=0.2", *me)
+    state = called(live, "svc.bold.state")["state"]
+
+    assert told.out == "confidence_threshold -0.05 from here\n"
+    assert of_domain.json["domain"] == "survival"
+    assert [(row["domain"], row["by"]) for row in rows] == [
+        ("-", -0.05),
+        ("survival", 0.1),
+    ]
+    assert far.code == 2
+    assert "from -0.1 to 0.1" in far.err
+    assert state["domain_biases"] == {"survival": {"confidence_threshold": 0.1}}

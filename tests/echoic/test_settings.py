@@ -114,8 +114,8 @@ def test_addresses_come_from_the_usual_variables(folders: tuple[Path, Path]) -> 
         ("ECHOIC_AGENT", "_", "A-Z a-z 0-9"),
         ("ECHOIC_CHANNEL", "say.*", "A-Z a-z 0-9"),
         ("ECHOIC_LEARNING_PRESET", "fast", "one of default, seed"),
-        ("ECHOIC_BIASES", "confidence_threshold", "numbers by name"),
-        ("ECHOIC_BIASES", "confidence_threshold=x", "numbers by name"),
+        ("ECHOIC_BIASES", "confidence_threshold", "numbers from -0.1 to 0.1 by name"),
+        ("ECHOIC_BIASES", "confidence_threshold=0.11", "numbers from -0.1"),
         ("NATS_URL", "http://example", "starts with nats://"),
     ],
 )

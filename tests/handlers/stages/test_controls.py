@@ -67,6 +67,52 @@ def test_a_profile_biases_the_threshold() -> None:
     assert path() == "rejected"
 
 
+def test_biases_go_by_domain() -> None:
+    """The agent's for a domain, its own, the pack's, the settings': the nearest counts."""
+    garden = pack(
+        heuristic("h", "health low", "Rest.", confidence=0.65),
+        biases={"confidence_threshold": -0.1},
+    )
+    life = Life(garden, edition=2, biases={"confidence_threshold": 0.1})
+
+    def threshold(**event: Any) -> float | None:
+        decided = life.wait(3600).decide("health low", salience=THREAT, **event)
+        gates = [each for each in decided.gates if each.name == "confidence"]
+        return gates[0].threshold if gates else None
+
+    def told(bias: float | None, domain: str | None = None) -> None:
+        biases = {} if bias is None else {"confidence_threshold": bias}
+        life.control(ProfileSet(biases=biases, domain=domain))
+
+    assert threshold() == 0.6
+    told(0.05)
+    assert threshold() == 0.75
+    told(-0.05, "garden")
+    assert threshold() == 0.65
+    told(0.02, "elsewhere")
+    assert threshold() == 0.65
+    told(None, "garden")
+    assert threshold() == 0.75
+    assert sorted(life.mind.domain_biases) == ["elsewhere"]
+
+
+def test_a_bias_moves_a_threshold_by_a_tenth_at_most() -> None:
+    """From the second edition on a larger one is refused, and one of a log is cut."""
+    garden = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
+    new, old = (
+        Life(garden, edition=n, biases={"confidence_threshold": -0.3}) for n in (2, 1)
+    )
+    larger = ProfileSet(biases={"confidence_threshold": 0.100001})
+
+    def threshold(life: Life) -> float | None:
+        return life.wait(3600).decide("health low", salience=THREAT).gates[-1].threshold
+
+    assert (threshold(new), threshold(old)) == (0.6, 0.4)
+    assert refused(new.control(larger)) == "invalid"
+    assert applied(new.control(ProfileSet(biases={"confidence_threshold": 0.1}))) == ""
+    assert applied(old.control(larger)) == ""
+
+
 def test_a_strategy_is_selected_for_one_agent() -> None:
     """It decides from there; the record says which one did, and how it was set."""
     life = Life(model=factories.MODEL)

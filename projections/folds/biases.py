@@ -1,0 +1,51 @@
+"""Biases: personality as small adjustments, by the nearest who says something.
+
+The agent's own for a domain go before its own for all, these before the pack's of that
+domain, and these before the settings'. From the second edition on each counts for at most
+a tenth.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from immutables import Map
+from msgspec.structs import replace
+
+from schemas.controls import ProfileSet
+from schemas.numbers import clamp
+from schemas.packs import MOST_BIAS, CompiledPack
+from schemas.settings import MindSettings
+from schemas.state import AgentState
+
+_NONE: Mapping[str, float] = {}
+
+
+def in_force(
+    settings: MindSettings,
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    domain: str | None = None,
+) -> dict[str, float]:
+    """The biases for an event of a domain; without one, those for any other event."""
+    of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
+    found: dict[str, float] = {
+        **settings.biases,
+        **(of_pack.biases if of_pack else _NONE),
+        **state.biases,
+        **state.domain_biases.get(domain or "", _NONE),
+    }
+    if settings.edition < 2:
+        return found
+    return {name: clamp(found[name], -MOST_BIAS, MOST_BIAS) for name in found}
+
+
+def applied(state: AgentState, message: ProfileSet) -> AgentState:
+    """The state with other biases, of the agent or of one domain."""
+    told = Map(message.biases)
+    if message.domain is None:
+        return replace(state, biases=told)
+    others = state.domain_biases
+    if told:
+        return replace(state, domain_biases=others.set(message.domain, told))
+    if message.domain in others:
+        return replace(state, domain_biases=others.delete(message.domain))
+    return state
