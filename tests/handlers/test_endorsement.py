@@ -174,25 +174,6 @@ def test_what_is_parroted_does_not_move() -> None:
     assert len(life.mind.beliefs) == 0
 
 
-@pytest.mark.parametrize("prediction", ["same", "separate"])
-def test_how_alike_a_shown_heuristic_was_is_recorded(prediction: str) -> None:
-    """From the second edition on, also where the words wait for their prediction."""
-    low = known()
-    ends = {}
-    for edition in (1, 2):
-        life = RealLife(low, withhold=0.0, prediction=prediction, edition=edition)
-        turn = life.said_by_model(PARAPHRASE)
-        if prediction == "separate":
-            turn = life.answer_model(turn, '{"predicted_success": 0.5}')
-        ends[edition] = one(turn, Completed)
-
-    assert ends[1].agreement is None
-    assert ends[1].agrees_with == ends[2].agrees_with == (low.ids[0],)
-    assert ends[2].agreement is not None
-    (likeness,) = ends[2].agreement
-    assert 0.5 <= likeness < 1.0
-
-
 def test_what_is_unrelated_endorses_nothing() -> None:
     """Nor does silence, nor a failure."""
     life = RealLife(known())
