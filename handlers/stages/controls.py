@@ -105,7 +105,7 @@ def _profile_set(message: controls.ProfileSet) -> None:
         if not abs(message.biases[name]) <= MOST_BIAS:
             raise _RefusedError(
                 "invalid",
-                f"the bias {name!r} is {message.biases[name]:g}: give -0.1 to 0.1",
+                f"the bias {quoted(name)} is {message.biases[name]:g}: give -0.1 to 0.1",
             )
 
 
