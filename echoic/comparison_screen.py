@@ -103,7 +103,7 @@ def _comparison(
         yield style.paint(comparison.challenger.label, "bold")
     yield _row("", "baseline", "challenger", "Δ", "kind")
     for fact in comparison.facts:
-        yield _fact(fact)
+        yield fact_line(fact)
     for headline in comparison.headline:
         yield _headline(headline)
     yield ""
@@ -122,10 +122,14 @@ def _row(name: str, first: str, second: str, delta: str, kind: str) -> str:
     return f"{columns}  {delta:<24}  {kind}".rstrip()
 
 
-def _fact(fact: Fact) -> str:
+def fact_line(fact: Fact) -> str:
+    """One fact as it stands in the table; a range is that of the difference."""
     delta = "" if fact.delta is None else _amount(fact.delta, fact.unit, signed=True)
-    if fact.low is not None and fact.high is not None:
-        low, high = _amount(fact.low, fact.unit), _amount(fact.high, fact.unit)
+    if fact.low is not None and fact.high is not None and fact.baseline is not None:
+        low, high = (
+            _amount(end - fact.baseline, fact.unit, signed=True)
+            for end in (fact.low, fact.high)
+        )
         delta = f"{delta} ({low} to {high})"
     kind = fact.kind if fact.note is None else f"{fact.kind}: {fact.note}"
     return _row(
@@ -177,27 +181,33 @@ def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
 
 
 def _flips(comparison: Comparison, style: Style) -> Iterator[str]:
-    total = comparison.flips_total
-    if not total:
+    total, listed = comparison.flips_total, comparison.flip_decisions
+    if not listed:
         yield "no decision flips"
         return
-    statuses = [flip.status for flip in comparison.flips]
     counts = ", ".join(
-        f"{statuses.count(status)} {status}"
+        f"{_count(comparison.flip_counts[status])} {status}"
         for status in ("regressed", "improved", "unobserved", "unsupported")
-        if status in statuses
+        if status in comparison.flip_counts
     )
-    yield f"{counted(total, 'flip')}: {counts}"
+    drawn = "" if total == listed else f" expected, in {counted(listed, 'decision')}"
+    noun = "flip" if total == 1 else "flips"
+    yield f"{_count(total)} {noun}{drawn}: {counts}"
     for flip in comparison.flips[:WORST]:
         yield from _flip(flip, style)
-    if total > WORST:
-        yield style.paint(f"  … {total - WORST:,} more: --report or --json", "dim")
+    if listed > WORST:
+        yield style.paint(f"  … {listed - WORST:,} more: --report or --json", "dim")
+
+
+def _count(flips: float) -> str:
+    return f"{flips:,}" if isinstance(flips, int) else f"{flips:,.1f}"
 
 
 def _flip(flip: Flip, style: Style) -> Iterator[str]:
     seen = "never observed"
     if flip.outcome is not None:
-        seen = f"outcome {flip.outcome:g} ({flip.outcome_from})"
+        whose = f"{flip.outcome_of}'s" if flip.outcome_of else "another arm's"
+        seen = f"{whose} outcome {flip.outcome:g} ({flip.outcome_from})"
     tail = f"p {flip.logged.challenger_probability:g}, {seen}"
     what = f"{flip.session}#{flip.sequence} {flip.text}"
     room = style.width - len(tail) - 17

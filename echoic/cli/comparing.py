@@ -103,7 +103,7 @@ def compare(
         else _answers(model),
         since=since,
     )
-    progress = Progress("decisions compared")
+    progress = Progress("steps of replaying, asking and living done")
     # One budget is spent by one process.
     jobs = 1 if model == "requery" else jobs
     results = _results(settings, session or [], plan, progress, jobs)

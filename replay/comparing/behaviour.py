@@ -76,14 +76,24 @@ def behaviour(acts: Iterable[Act]) -> Behaviour:
     )
 
 
-def facts(ours: Behaviour, theirs: Behaviour) -> tuple[Fact, ...]:
-    """The rows that compare two behaviours."""
+def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, ...]:
+    """The rows that compare two behaviours.
+
+    The baseline's is as it was recorded: of its heuristics' answers `explored` were drawn,
+    and not its own choice.
+    """
     kind: Kind = "imputed" if theirs.imputed else "fact"
     note = f"{theirs.imputed} answers imputed" if theirs.imputed else None
     rows = [
-        _count("spoke", "answers", ours.spoke, theirs.spoke),
+        _count("spoke", "answers", ours.spoke, theirs.spoke, _of(ours, theirs)),
         _share("spoke_rate", "answer rate", _rate(ours), _rate(theirs)),
-        _count("heuristic", "by a heuristic", ours.by_heuristic, theirs.by_heuristic),
+        _count(
+            "heuristic",
+            "by a heuristic",
+            ours.by_heuristic,
+            theirs.by_heuristic,
+            f"baseline as recorded, {explored} explored" if explored else None,
+        ),
         _count("model_calls", "model calls", ours.model_calls, theirs.model_calls),
     ]
     if ours.model_calls or theirs.model_calls:
@@ -119,7 +129,16 @@ def _rate(behaviour: Behaviour) -> float:
     return behaviour.spoke / behaviour.decisions if behaviour.decisions else 0.0
 
 
-def _count(name: str, label: str, ours: int, theirs: int) -> Fact:
+def _of(ours: Behaviour, theirs: Behaviour) -> str:
+    """How many decisions a count is of, those that end at a gate included."""
+    if ours.decisions == theirs.decisions:
+        return f"in {ours.decisions:,} decisions"
+    return f"in {ours.decisions:,} and {theirs.decisions:,} decisions"
+
+
+def _count(
+    name: str, label: str, ours: int, theirs: int, note: str | None = None
+) -> Fact:
     return Fact(
         name=name,
         label=label,
@@ -127,6 +146,7 @@ def _count(name: str, label: str, ours: int, theirs: int) -> Fact:
         baseline=float(ours),
         challenger=float(theirs),
         delta=float(theirs - ours),
+        note=note,
     )
 
 

@@ -8,7 +8,7 @@ from replay.comparing import untold
 from replay.comparing.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from replay.comparing.calibrated import calibrated
 from replay.comparing.document import Comparison, Fact, Flip
-from replay.comparing.flips import FLIP_LIMIT, matrix, order
+from replay.comparing.flips import FLIP_LIMIT, matrix, order, whole_of
 from replay.comparing.lanes import lanes
 from replay.comparing.life import Life
 from replay.comparing.rows import BASELINE, closed_share, flip_share
@@ -62,7 +62,11 @@ def comparison(whole: Whole, index: int) -> Comparison:
             baseline=whole.strategy(),
             challenger=challenger,
         ),
-        facts=(*_agreement(whole, index), *facts(ours, theirs), *_drift(lives)),
+        facts=(
+            *_agreement(whole, index),
+            *facts(ours, theirs, _explored(whole)),
+            *_drift(lives),
+        ),
         headline=headline(found, evidence) if challenger.personality is None else (),
         estimate=fields,
         holm=None,
@@ -73,8 +77,10 @@ def comparison(whole: Whole, index: int) -> Comparison:
             without_each(evidence, rows, whole.wish.estimation, verdict),
         ),
         matrix=matrix(whole.decisions, index),
-        flips_total=len(flips),
+        flips_total=whole_of(flip.share for flip in flips),
         flips=flips[:FLIP_LIMIT],
+        flip_decisions=len(flips),
+        flip_counts=_by_status(flips),
         drift={
             "decisions": sum(life.compared for life in lives),
             "differ": sum(life.drifted for life in lives),
@@ -135,6 +141,14 @@ def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
     return tuple(sorted(found, key=order))
 
 
+def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
+    statuses = dict.fromkeys(flip.status for flip in flips)
+    return {
+        status: whole_of(flip.share for flip in flips if flip.status == status)
+        for status in statuses
+    }
+
+
 def _closed(
     whole: Whole, index: int, verdict: str, reasons: Sequence[dict[str, str]]
 ) -> float | None:
@@ -173,6 +187,14 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
         baseline=None,
         challenger=1.0 - flipped / len(shares) if shares else None,
         note=f"{flipped:.4g} of {len(shares):,} flip",
+    )
+
+
+def _explored(whole: Whole) -> int:
+    """How many answers of heuristics were taken by lot against the baseline's odds."""
+    return sum(
+        each.path == "heuristic" and not dict(each.odds[BASELINE].arms).get(each.arm)
+        for each in whole.decisions
     )
 
 

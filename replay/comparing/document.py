@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 Kind = Literal["fact", "imputed", "observed", "estimated", "predicted"]
 Status = Literal["regressed", "improved", "unobserved", "unsupported"]
+Whose = Literal["baseline", "challenger"]
 ArmClass = Literal["silent", "heuristic", "llm", "race"]
 
 
@@ -151,7 +152,7 @@ class Choice:
 class GatePart:
     """A gate that one side's strategy passed or not."""
 
-    whose: Literal["baseline", "challenger"]
+    whose: Whose
     gate: str
     passed: bool
     value: float | None
@@ -187,15 +188,26 @@ class Flip:
     outcome_from: str | None
     status: Status
     explanation: tuple[GatePart, ...]
+    share: float = 1.0
+    """With which probability the two take different arms: 1 of strategies that never draw,
+    and what this decision counts for wherever flips are counted."""
+    outcome_of: Whose | None = None
+    """Whose arm was taken, so whose outcome it is; None if neither's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixCell:
-    """How many decisions one side's class of arm and the other's meet in."""
+    """How many decisions one side's class of arm and the other's meet in.
+
+    Of those that reached a strategy, by the odds that each side has there: what exploration
+    took instead counts for neither.
+    """
 
     baseline: ArmClass
     challenger: ArmClass
-    count: int
+    count: float
+    flips: float = 0.0
+    """In how many of them the arms differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +251,8 @@ class Comparison:
     sensitivity: tuple[Sensitivity, ...]
     would_change: tuple[str, ...]
     matrix: tuple[MatrixCell, ...]
-    flips_total: int
+    flips_total: float
+    """The sum of all flips' shares: how many decisions are expected to differ."""
     flips: tuple[Flip, ...]
     drift: dict[str, int]
     tradeoff: tuple[dict[str, Any], ...]
@@ -249,6 +262,10 @@ class Comparison:
     breakdown: tuple[Breakdown, ...]
     weights: dict[str, Any]
     cassette: dict[str, Any]
+    flip_decisions: int = 0
+    """In how many decisions the two may differ; the list holds the worst of them."""
+    flip_counts: dict[str, float] = field(default_factory=dict)
+    """The sums of the shares by status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,12 +103,10 @@ def _value(
 
 
 def _known(comparison: Comparison) -> dict[str, float | None]:
-    counts: dict[str, float | None] = dict.fromkeys(_COUNTED, 0.0)
-    for flip in comparison.flips:
-        counts[flip.status] = (counts[flip.status] or 0.0) + 1
     return {
         "flips": float(comparison.flips_total),
-        **counts,
+        **dict.fromkeys(_COUNTED, 0.0),
+        **comparison.flip_counts,
         **{fact.name: _compared(fact) for fact in comparison.facts},
         "success": comparison.estimate["difference"]["dr"],
     }

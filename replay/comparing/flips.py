@@ -3,11 +3,13 @@
 A flip away from an answer that went well, or to an arm that was tried and went badly, is a
 regression; the other way round it is an improvement. Where neither was seen it is
 unobserved, and where the challenger's arm could not have been taken it is unsupported.
+Whoever draws among arms flips with a probability, which is what each flip counts for.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from math import fsum
 
 from replay.comparing.document import (
     ArmClass,
@@ -17,10 +19,13 @@ from replay.comparing.document import (
     Logged,
     MatrixCell,
     Status,
+    Whose,
 )
-from replay.comparing.rows import BASELINE
+from replay.comparing.rows import BASELINE, flip_share
+from replay.estimation.rows import SUM_TOLERANCE
 from replay.logged import LoggedDecision
 from replay.outcomes import UNKNOWN, Outcome
+from schemas.context import Odds
 from schemas.decisions import SILENT, Gate
 from schemas.message import rfc3339
 
@@ -46,18 +51,49 @@ def arm_class(arm: str) -> ArmClass:
 def matrix(
     decisions: Sequence[LoggedDecision], challenger: int
 ) -> tuple[MatrixCell, ...]:
-    """How often which class of arm meets which, by the arms each side holds best."""
-    counts = Counter(
-        (
-            arm_class(each.odds[BASELINE].greedy),
-            arm_class(each.odds[challenger].greedy),
-        )
-        for each in decisions
-    )
+    """How often which class of arm meets which, by the probabilities each side has.
+
+    As far as the two hold the same arm they meet in it; what is left of either meets what
+    is left of the other in proportion.
+    """
+    counts: defaultdict[tuple[ArmClass, ArmClass], float] = defaultdict(float)
+    flipped: defaultdict[tuple[ArmClass, ArmClass], float] = defaultdict(float)
+    for each in decisions:
+        ours, theirs = dict(each.odds[BASELINE].arms), dict(each.odds[challenger].arms)
+        for arm, odds in ours.items():
+            counts[arm_class(arm), arm_class(arm)] += min(odds, theirs.get(arm, 0.0))
+        for first, second, share in _met(ours, theirs):
+            counts[arm_class(first), arm_class(second)] += share
+            flipped[arm_class(first), arm_class(second)] += share
     return tuple(
-        MatrixCell(baseline=first, challenger=second, count=counts[first, second])
-        for first, second in sorted(counts)
+        MatrixCell(
+            baseline=pair[0],
+            challenger=pair[1],
+            count=whole_of([counts[pair]]),
+            flips=whole_of([flipped[pair]]),
+        )
+        for pair in sorted(counts)
+        if counts[pair] > SUM_TOLERANCE
     )
+
+
+def _met(
+    ours: Mapping[str, float], theirs: Mapping[str, float]
+) -> Iterator[tuple[str, str, float]]:
+    """Pairs of different arms and the probability of each."""
+    lost = {arm: odds - theirs.get(arm, 0.0) for arm, odds in ours.items()}
+    gained = {arm: odds - ours.get(arm, 0.0) for arm, odds in theirs.items()}
+    total = sum(change for change in gained.values() if change > 0.0)
+    for first, loss in lost.items():
+        for second, gain in gained.items():
+            if loss > 0.0 and gain > SUM_TOLERANCE:
+                yield first, second, loss * gain / total
+
+
+def whole_of(shares: Iterable[float]) -> float:
+    """The sum of shares, rounded: of sure flips it is a whole number."""
+    rounded = round(fsum(shares), 6)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def flips(
@@ -67,7 +103,7 @@ def flips(
     model_texts: Mapping[str, str],
     names: Mapping[str, str],
 ) -> tuple[Flip, ...]:
-    """Every decision in which the two hold different arms best, the worst first.
+    """Every decision in which the two may take different arms, the worst first.
 
     Args:
         decisions: those that reached a strategy.
@@ -85,9 +121,21 @@ def flips(
             names,
         )
         for each in decisions
-        if each.odds[BASELINE].greedy != each.odds[challenger].greedy
+        if flip_share(each.odds[BASELINE], each.odds[challenger]) > SUM_TOLERANCE
     ]
     return tuple(sorted(found, key=order))
+
+
+def _sides(ours: Odds, theirs: Odds) -> tuple[str, str]:
+    """The arm of either side by which they differ most."""
+    if ours.greedy != theirs.greedy:
+        return ours.greedy, theirs.greedy
+    mine, others = dict(ours.arms), dict(theirs.arms)
+    changes = {
+        arm: others.get(arm, 0.0) - mine.get(arm, 0.0)
+        for arm in sorted({*mine, *others})
+    }
+    return min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
 
 
 def order(flip: Flip) -> tuple[int, str, int]:
@@ -102,8 +150,9 @@ def _flip(
     model_texts: Mapping[str, str],
     names: Mapping[str, str],
 ) -> Flip:
-    ours, theirs = decision.odds[BASELINE], decision.odds[challenger]
-    likely = decision.logging.get(theirs.greedy, 0.0)
+    both = decision.odds[BASELINE], decision.odds[challenger]
+    ours, theirs = _sides(*both)
+    likely = decision.logging.get(theirs, 0.0)
     return Flip(
         decision=decision.decision_id,
         session=decision.session,
@@ -112,8 +161,8 @@ def _flip(
         source=decision.source,
         type=decision.type,
         text=decision.text,
-        baseline=_choice(decision, ours.greedy, {}, names),
-        challenger=_choice(decision, theirs.greedy, model_texts, names),
+        baseline=_choice(decision, ours, {}, names),
+        challenger=_choice(decision, theirs, model_texts, names),
         logged=Logged(
             arm=decision.arm,
             probability=decision.propensity,
@@ -121,12 +170,20 @@ def _flip(
         ),
         outcome=outcome.value,
         outcome_from=outcome.source if outcome.value is not None else None,
-        status=_status(decision, ours.greedy, theirs.greedy, outcome),
+        status=_status(decision, ours, theirs, outcome),
         explanation=(
-            *(_gate("baseline", gate) for gate in ours.gates),
-            *(_gate("challenger", gate) for gate in theirs.gates),
+            *(_gate("baseline", gate) for gate in both[0].gates),
+            *(_gate("challenger", gate) for gate in both[1].gates),
         ),
+        share=whole_of([flip_share(*both)]),
+        outcome_of=_whose(decision.arm, ours, theirs),
     )
+
+
+def _whose(taken: str, ours: str, theirs: str) -> Whose | None:
+    if taken == theirs:
+        return "challenger"
+    return "baseline" if taken == ours else None
 
 
 def _status(
@@ -174,9 +231,9 @@ def _heuristic_text(decision: LoggedDecision, arm: str) -> str | None:
     return next((each.suggested_action for each in candidates if each.arm == arm), None)
 
 
-def _gate(whose: str, gate: Gate) -> GatePart:
+def _gate(whose: Whose, gate: Gate) -> GatePart:
     return GatePart(
-        whose="baseline" if whose == "baseline" else "challenger",
+        whose=whose,
         gate=gate.name,
         passed=gate.passed,
         value=gate.value,

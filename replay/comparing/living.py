@@ -1,6 +1,6 @@
 """Living: a challenger's own life over a recording, brought to what the document needs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from handlers.aids import Bringer
@@ -8,11 +8,11 @@ from replay.comparing.behaviour import Act, quantile
 from replay.comparing.chronicle import Chronicle
 from replay.comparing.flips import arm_class
 from replay.comparing.life import Curve, Life
-from replay.logged import LoggedDecision
 from replay.own import Answers, OwnState
 from replay.own_decision import OwnDecision
 from replay.sources import Recording
 from replay.standing import Contender
+from schemas.context import Odds
 from schemas.message import rfc3339
 
 _FAST = ("heuristic",)
@@ -26,9 +26,9 @@ async def lived(
     *,
     answers: Answers,
     since: int | None,
-    at_logged_state: Mapping[str, LoggedDecision],
-    index: int,
+    at_logged_state: Mapping[str, Odds],
     told: Chronicle,
+    progress: Callable[[int], None],
 ) -> Life:
     """Lead a life under a strategy.
 
@@ -38,9 +38,9 @@ async def lived(
         bringer: brings vectors and packs.
         answers: where a model's words come from.
         since: the input from which on it lives; None from the first.
-        at_logged_state: the recorded decisions that reached a strategy, by id.
-        index: of the strategy's odds in these.
+        at_logged_state: its odds at the recorded decisions that reached a strategy, by id.
         told: the recording as it was lived, for how fast the mind is.
+        progress: told how many decisions it has lived.
 
     Raises:
         ModelMiss: mode `strict`, and a model's answer was not recorded.
@@ -48,13 +48,16 @@ async def lived(
     life = OwnState(recording, strategy, bringer, answers=answers, since=since)
     fast = _usual_latency(told)
     recorded = {each.decision_id: each.latency_ms for each in told.tellings}
-    decisions = [each async for each in life.decisions()]
+    decisions = []
+    async for each in life.decisions():
+        decisions.append(each)
+        progress(len(decisions))
     ending = life.ending
     compared = [
-        (each, logged.odds[index])
+        (each, odds)
         for each in decisions
         if each.path != "none"
-        and (logged := at_logged_state.get(each.recorded_id or "")) is not None
+        and (odds := at_logged_state.get(each.recorded_id or "")) is not None
     ]
     return Life(
         acts=tuple(_act(each, fast, recorded) for each in decisions),

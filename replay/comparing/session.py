@@ -33,7 +33,8 @@ from streams.errors import LogDamaged
 from streams.order import Group
 
 Progress = Callable[[int], None]
-"""Told how many decisions have been looked at."""
+"""Told how many steps are done: an input answered again under the recorded strategy, or a
+decision that others were asked about, or that a challenger lived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,7 @@ async def compared(
         bringer,
         start=recording.start,
         expected_chain=recording.chain,
+        progress=progress,
     )
     try:
         return await _read(recording, bringer, plan, progress, verification)
@@ -128,10 +130,13 @@ async def _read(
     asking = logged_state(recording, (plan.baseline, *plan.challengers))
     async for decision in asking:
         decisions.append(decision)
-        progress(len(decisions))
+        progress(verification.inputs + len(decisions))
+    done = verification.inputs + len(decisions)
     told = await chronicle(with_packs(recording), recording.agent, plan.outcome)
     reached = asked(decisions)
-    lives = await _lives(recording, bringer, plan, reached, told)
+    lives = await _lives(
+        recording, bringer, plan, reached, told, lambda count: progress(done + count)
+    )
     curves, names = await believed(recording, told)
     names = {**await _names(recording), **names}
     return SessionResult(
@@ -175,22 +180,23 @@ async def _lives(
     plan: Plan,
     reached: Sequence[LoggedDecision],
     told: Chronicle,
+    progress: Progress,
 ) -> tuple[Life, ...]:
     """What each challenger does with its own consequences."""
-    at_logged_state = {each.decision_id: each for each in reached}
-    lives = [
-        await lived(
+    lives: list[Life] = []
+    for index, challenger in enumerate(plan.challengers, start=1):
+        done = sum(len(life.acts) for life in lives)
+        life = await lived(
             recording,
             challenger,
             bringer,
             answers=plan.answers,
             since=plan.since,
-            at_logged_state=at_logged_state,
-            index=index,
+            at_logged_state={each.decision_id: each.odds[index] for each in reached},
             told=told,
+            progress=lambda count, before=done: progress(before + count),  # type: ignore[misc]  # mypy infers no default
         )
-        for index, challenger in enumerate(plan.challengers, start=1)
-    ]
+        lives.append(life)
     return tuple(lives)
 
 

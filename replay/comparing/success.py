@@ -9,10 +9,11 @@ from itertools import groupby, pairwise
 from statistics import fmean
 
 from replay.comparing.document import Breakdown, Headline, Sensitivity
+from replay.comparing.flips import whole_of
 from replay.comparing.rows import BASELINE, flip_share, observations
 from replay.estimation.estimate import estimate
 from replay.estimation.results import DifferenceEstimate, Estimate, PolicyEstimate
-from replay.estimation.rows import Observation, ObservationError
+from replay.estimation.rows import SUM_TOLERANCE, Observation, ObservationError
 from replay.estimation.settings import EstimationSettings, SelfReplay
 from replay.estimation.verdicts import WITHHELD, Reason, Verdict
 from replay.logged import LoggedDecision
@@ -262,7 +263,7 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
                 by="source.type",
                 value=name,
                 decisions=len(part.decisions),
-                flips=sum(_flip(each, part.challenger) for each in part.decisions),
+                flips=whole_of(_flip(each, part.challenger) for each in part.decisions),
                 flip_observations=float(seen),
                 difference=None if withheld or seen < LEAST_SEEN else _difference(part),
             )
@@ -329,8 +330,12 @@ def _flip(decision: LoggedDecision, challenger: int) -> float:
 
 
 def _shows_challenger(decision: LoggedDecision, evidence: Evidence) -> bool:
-    theirs = decision.odds[evidence.challenger].greedy
-    return _flip(decision, evidence.challenger) > 0.0 and decision.arm == theirs
+    """Whether an arm was taken that the challenger takes more often."""
+    ours, theirs = (
+        dict(decision.odds[index].arms).get(decision.arm, 0.0)
+        for index in (BASELINE, evidence.challenger)
+    )
+    return theirs - ours > SUM_TOLERANCE
 
 
 def _silence(value: float) -> _Change:

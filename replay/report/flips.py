@@ -40,7 +40,7 @@ def section(comparison: Fields, key: str) -> Html:
     return el(
         "div",
         _who_answers(comparison),
-        _listed(flips, comparison.get("flips_total") or len(flips)),
+        _listed(flips, comparison),
         data(f"{key}-flips-data", [row(flip) for flip in flips]),
         class_="flips",
         data_flips=f"{key}-flips-data",
@@ -75,6 +75,7 @@ def _matrix(comparison: Fields) -> Html:
     known = [name for name in CLASSES if any(name in pair for pair in cells)]
     seen = known + sorted({name for pair in cells for name in pair} - {*known})
     flips = Counter(_classes(flip) for flip in comparison.get("flips") or ())
+    asked = sum(cells.values())
     most = max(cells.values(), default=1) or 1
     head = el(
         "tr", el("td"), *(el("th", class_name(name), scope="col") for name in seen)
@@ -94,21 +95,24 @@ def _matrix(comparison: Fields) -> Html:
     return el(
         "figure",
         el("figcaption", "Down: ", el("b", "A", class_="a"), ". Across: ",
-           el("b", "B", class_="b"), ". Choose a cell to list its flips.",
+           el("b", "B", class_="b"), f". Of the {number(asked)} decisions that asked a"
+           " strategy, by the odds of both; what was explored instead counts for neither."
+           " Choose a cell to list its flips.",
            class_="quiet"),
         el("table", el("thead", head), el("tbody", *rows), class_="matrix"),
     )  # fmt: skip
 
 
-def _listed(flips: Sequence[Fields], total: int) -> Html:
-    cut = (
-        el("small", f"the worst {len(flips):,} are listed")
-        if total > len(flips)
-        else None
-    )
+def _listed(flips: Sequence[Fields], comparison: Fields) -> Html:
+    listed = comparison.get("flip_decisions") or len(flips)
+    expected = comparison.get("flips_total") or listed
+    told = [f"the worst {len(flips):,} are listed"] if listed > len(flips) else []
+    if expected != listed:
+        told.insert(0, f"{number(expected)} flips are expected of those who draw")
+    cut = el("small", "; ".join(told)) if told else None
     return el(
         "section",
-        el("h3", counted(total, "decision differs", "decisions differ"), cut),
+        el("h3", counted(listed, "decision differs", "decisions differ"), cut),
         _controls(flips),
         el("p", class_="count quiet", role="status", aria_live="polite"),
         el("ol", class_="list", aria_label="Flips"),
@@ -128,7 +132,9 @@ def row(flip: Fields) -> dict[str, Any]:
     logged = flip.get("logged") or {}
     outcome = flip.get("outcome")
     came_from = flip.get("outcome_from")
-    seen = number(outcome) + (f" (from {came_from})" if came_from else "")
+    whose = {"baseline": " of A's arm", "challenger": " of B's arm"}
+    seen = number(outcome) + whose.get(flip.get("outcome_of") or "", "")
+    seen += f" (from {came_from})" if came_from else ""
     return {
         "id": flip["decision"],
         "status": flip["status"],
@@ -196,17 +202,18 @@ def _shortened(text: str | None) -> str | None:
     return f"{readable(text[:_TEXT_SHOWN])}… (and {cut:,} more characters)"
 
 
-def _cell(pair: tuple[str, str], count: int, most: int, flips: int) -> Content:
+def _cell(pair: tuple[str, str], count: float, most: float, flips: int) -> Content:
     ours, theirs = pair
     heat = f"--heat:{round(100 * (count / most) ** 0.5)}%"
     side = "same" if ours == theirs else "other"
     if not count:
         return el("span", "·", class_="cell none")
-    words = f"{class_name(ours)} to {class_name(theirs)}: {counted(count, 'decision')}"
+    noun = "decision" if count == 1 else "decisions"
+    words = f"{class_name(ours)} to {class_name(theirs)}: {number(count)} {noun}"
     if not flips:
-        return el("span", f"{count:,}", class_=f"cell {side}", style=heat, title=words)
+        return el("span", number(count), class_=f"cell {side}", style=heat, title=words)
     return el(
-        "button", f"{count:,}", type="button", class_=f"cell {side}", style=heat,
+        "button", number(count), type="button", class_=f"cell {side}", style=heat,
         data_classes=f"{ours} {theirs}", aria_pressed="false", title=words,
         aria_label=f"{words}, list {counted(flips, 'flip')}",
     )  # fmt: skip

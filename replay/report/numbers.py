@@ -212,4 +212,4 @@ def _head(*heads: Content) -> Html:
 
 
 def _rounded(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:,.0f}"
+    return UNKNOWN if value is None else number(value)

@@ -52,7 +52,10 @@ def test_each_status_has_a_filter_with_its_count() -> None:
 
 def test_a_list_that_was_cut_says_so() -> None:
     """The count is of all, the list of the worst."""
-    comparison = sample.better(30, 2)["comparisons"][0] | {"flips_total": 12_000}
+    comparison = sample.better(30, 2)["comparisons"][0] | {
+        "flips_total": 12_000,
+        "flip_decisions": 12_000,
+    }
     words = taken_apart(flips.section(comparison, "c0")).words
 
     assert "12,000 decisions differ the worst 30 are listed" in words
