@@ -64,9 +64,10 @@ def _head(document: Document, style: Style) -> Iterator[str]:
     if replayed.divergence is not None:
         first = replayed.divergence
         place = "" if first.index is None else f", output {first.index}"
+        field = "" if first.path is None else f" {first.path}"
         yield (
             f"  first divergence: session {first.session}, input"
-            f" {first.sequence}{place}: {first.what}"
+            f" {first.sequence}{place}: {first.what}{field}"
         )
     yield from wrap(_outcome_line(document), style.width, subsequent_indent="  ")
     if document.session_outcomes:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from handlers import turns
 from handlers.aids import Bringer
+from replay.differing import first_difference
 from schemas.controls import MindStarted
 from schemas.envelope import Input
 from schemas.notes import Quarantined
@@ -62,6 +63,8 @@ class Divergence:
     """`mended`: answering raised when it was recorded, and raises nothing today."""
     recorded: str | None
     replayed: str | None
+    path: str | None = None
+    """Of the field of the body that differs; both values are then its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,10 @@ def _difference(
             sequence, index, "headers", _attributes(old), _attributes(new)
         )
     if old.body != new.body:
-        return Divergence(sequence, index, "body", _text(old), _text(new))
+        path, was, now = first_difference(old.body, new.body) or (
+            None, _text(old), _text(new)
+        )  # fmt: skip
+        return Divergence(sequence, index, "body", was, now, path)
     return None
 
 

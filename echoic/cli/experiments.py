@@ -25,8 +25,11 @@ from echoic.live import Connection
 from echoic.render import Style
 from echoic.strategies import strategy_of
 from echoic.talking import tell
+from handlers.stages.executive import config_hash
 from replay.experiments import Course, course, newest
+from replay.in_force import standing_before
 from replay.outcomes import OutcomeSettings
+from replay.standing import Standing
 from replay.switchback import Switchback, analyse
 from schemas.controls import ExperimentStarted, ExperimentStopped
 from schemas.experiments import UnitKind, Variant
@@ -74,14 +77,15 @@ def start(
         washout_s=_seconds(washout),
         title=title,
     )
-    if Variant() in (started.a, started.b) and started.a == started.b:
-        raise EchoicError(
-            "nothing is to be compared",
-            next_step="echoic ab start heuristic_first heuristic_first:threshold=0.6",
-        )
+    if started.a == started.b:
+        raise _alike()
 
     async def begin(connection: Connection) -> None:
-        await tell(connection.log, connection.settings.agent, started)
+        log, agent = connection.log, connection.settings.agent
+        standing = await standing_before(log, agent)
+        if _identity(started.a, standing) == _identity(started.b, standing):
+            raise _alike()
+        await tell(log, agent, started)
 
     on_instance(data, agent, begin)
     if as_json:
@@ -133,6 +137,19 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
         )
     went = await course(log, agent, begun, OutcomeSettings())
     return went, analyse(went.trials, went.open_unit)
+
+
+def _identity(variant: Variant, standing: Standing) -> tuple[str, str | None]:
+    """What a variant would decide by, whatever it was written as or left to the agent."""
+    strategy = standing.asked(variant).strategy
+    return config_hash(strategy), variant.personality
+
+
+def _alike() -> EchoicError:
+    return EchoicError(
+        "a and b are one and the same: nothing is to be compared",
+        next_step="echoic ab start heuristic_first heuristic_first:threshold=0.6",
+    )
 
 
 def _variant(strategy: str | None, personality: str | None) -> Variant:

@@ -131,6 +131,7 @@ def _tell(found: Verification) -> None:
 
 def _tell_divergence(first: Divergence) -> None:
     place = "" if first.index is None else f", output {first.index}"
-    print(f"first divergence at input {first.sequence}{place}: {first.what}")
+    field = "" if first.path is None else f", field {first.path}"
+    print(f"first divergence at input {first.sequence}{place}: {first.what}{field}")
     print(f"  recorded  {first.recorded or '-'}")
     print(f"  replayed  {first.replayed or '-'}")

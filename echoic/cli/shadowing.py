@@ -17,6 +17,7 @@ from echoic.cli.common import (
     settings_of,
     terminal_width,
 )
+from echoic.cli.pulse import Pulse
 from echoic.explain import Names
 from echoic.live import connect
 from echoic.names import heuristic_names
@@ -76,12 +77,14 @@ class _Beside:
             self._names = await heuristic_names(log, agent)
             after = await last_answered(log, partition_of(agent))
             note(f"watching {agent}; Ctrl-C ends")
-            async for shadowed in follow(log, agent, self._strategy, after):
-                self._totals = self._totals.after(shadowed)
-                if shadowed is not None:
-                    self._tell(shadowed)
-                if self._totals.decisions == limit:
-                    return
+            async with Pulse(self._so_far) as pulse:
+                async for shadowed in follow(log, agent, self._strategy, after):
+                    self._totals = self._totals.after(shadowed)
+                    if shadowed is not None:
+                        pulse.clear()
+                        self._tell(shadowed)
+                    if self._totals.decisions == limit:
+                        return
 
     def tell_totals(self) -> None:
         """Say how it went in all."""
@@ -89,6 +92,10 @@ class _Beside:
             print_json({"v": 1, "totals": _totals_fields(self._totals)})
         else:
             print(totals_line(self._totals, self._style), flush=True)
+
+    def _so_far(self) -> str:
+        """That it lives, though it may agree, or nothing may happen."""
+        return f"beside it so far: {totals_line(self._totals)}; Ctrl-C ends"
 
     def _tell(self, shadowed: Shadowed) -> None:
         if self._as_json:

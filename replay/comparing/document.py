@@ -87,6 +87,7 @@ class DivergencePart:
     what: str
     recorded: str | None
     replayed: str | None
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -254,6 +254,8 @@ def _divergence(document: Fields) -> Content:
     place = f"session {found['session']}, input {found['sequence']}"
     if found.get("index") is not None:
         place += f", output {found['index']}"
+    if found.get("path"):
+        place += f", field {found['path']}"
     return el(
         "div",
         el("h4", f"First difference: {label(found['what']).lower()} of {place}"),

@@ -48,6 +48,19 @@ def test_an_experiment_from_its_start_to_its_stop(live: Program) -> None:
     assert verified.code == 0, verified.out
 
 
+def test_nothing_is_compared_with_itself(live: Program) -> None:
+    """However it is written, and whether it is named or left to the agent."""
+    for pair in (
+        ("silent", "silent"),
+        ("heuristic_first", "heuristic_first:threshold=0.7"),
+        ("heuristic_first",),
+    ):
+        ran = ab(live, "start", *pair, agent="ab3")
+        assert ran.code == 2, ran.out
+        assert "a and b are one and the same" in ran.err
+    assert ab(live, "status", agent="ab3").code == 1
+
+
 def test_a_personality_can_be_tried(live: Program) -> None:
     """Strategies may be left out where the personalities differ."""
     ran = ab(

@@ -76,8 +76,7 @@ async def test_a_changed_byte_of_an_output_is_named() -> None:
     record = session.records[index]
     assert (first.what, str(first.index)) == ("body", record.headers["ce-index"])
     assert first.sequence == int(record.headers["ce-causeseq"])
-    assert '"probability":0.9' in (first.recorded or "")
-    assert '"probability":1.0' in (first.replayed or "")
+    assert (first.path, first.recorded, first.replayed) == ("probability", "0.9", "1.0")
 
 
 @pytest.mark.parametrize("header", ["ce-id", "ce-time", "ce-type", "ce-source"])
@@ -148,7 +147,8 @@ async def test_a_dropped_group_is_named() -> None:
     found = await verified(without(session, *group))
 
     named(found, session, group[0])
-    assert '"chain":' in str(found.divergence)
+    assert found.divergence is not None
+    assert found.divergence.path == "chain"
 
 
 async def test_a_dropped_end_is_named() -> None:
