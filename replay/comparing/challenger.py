@@ -42,15 +42,15 @@ def comparison(whole: Whole, index: int) -> Comparison:
         untold.silence(fields)
     verdict = fields["difference"]["verdict"]
     reasons = fields["difference"]["reasons"]
-    is_short = found.difference.short_term_only
     tried = tuple(sensitivity(evidence, whole.wish.estimation))
+    left_out = without_each(evidence, rows, whole.wish.estimation, verdict)
     flips = _flips(whole, index)
     lives = _lives(whole, index)
     ours, theirs = _behaviours(whole, lives)
     return Comparison(
         challenger=challenger,
         verdict=verdict,
-        short_term_only=is_short,
+        short_term_only=found.difference.short_term_only,
         estimand=estimand(whole.strategy(), challenger),
         reasons=tuple(reasons),
         next=next_steps(
@@ -58,7 +58,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
             rows,
             (found.difference.dr, found.difference.se),
             closed=_closed(whole, index, verdict, reasons),
-            short_term_only=is_short,
+            short_term_only=found.difference.short_term_only,
             baseline=whole.strategy(),
             challenger=challenger,
         ),
@@ -71,11 +71,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         estimate=fields,
         holm=None,
         sensitivity=tried if challenger.personality is None else (),
-        would_change=would_change(
-            verdict,
-            tried,
-            without_each(evidence, rows, whole.wish.estimation, verdict),
-        ),
+        would_change=would_change(verdict, tried, left_out),
         matrix=matrix(whole.decisions, index),
         flips_total=whole_of(flip.share for flip in flips),
         flips=flips[:FLIP_LIMIT],
