@@ -2,7 +2,7 @@
 
 Some events are answered by a worker; the rest repeat them, which the mind answers too, and
 soon. Seven agents are busy, one speaks seldom, eight partitions idle, and the end is that
-of a killed worker: up to 20,000 groups stand behind the newest checkpoints. Then worker,
+of a killed worker: up to 15,000 groups stand behind the newest checkpoints. Then worker,
 projector, `state` and `log verify` begin over it as an unchanged program would, in this
 process, each until it is up to date.
 """

@@ -7,7 +7,7 @@ before anything touches it; then the log itself records, by partition, what it h
 import asyncio
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,14 +36,26 @@ from streams.topology import EPOCH_KEY, LOG
 _SERVER = "nats"
 """The broker's folder within the data folder."""
 
+AT_ONCE = 5_000
+"""How many stretches one message holds: more would not fit into an input."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
     """What a partition lost that the log does not record yet."""
 
-    message: MessagesLost
+    lost: Stretches
+    """What is gone; of some it cannot be told whether they were this partition's."""
+    void: Stretches
+    """What is left over of it."""
     agents: frozenset[str]
     """Whose messages they certainly were."""
+
+    def messages(self) -> Iterator[MessagesLost]:
+        """What the log is to record, in as many messages as it takes."""
+        for at in range(0, max(len(self.lost), len(self.void)), AT_ONCE):
+            part = slice(at, at + AT_ONCE)
+            yield MessagesLost(lost=self.lost[part], void=self.void[part])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +145,22 @@ def salvage(
 
 async def _record(folder: Path, damage: Damage) -> None:
     """Run the server alone, see that it has all that was left, and record the losses."""
-    async with embedded_server(folder) as server:
+    async with embedded_server(folder, guarded=False) as server:
         client = await server.connect("echoic salvage")
         try:
             await _check(client, damage.survey)
             epoch, writer = await epoch_of(client), JetStreamWriter(client)
             for partition, loss in damage.losses.items():
-                id_ = str(uuid4())
-                wire = write_input(
-                    loss.message,
-                    agent=SHARED_AGENT,
-                    partition=partition,
-                    id_=id_,
-                    source="/echoic/salvage",
-                )
-                await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{id_}")
+                for message in loss.messages():
+                    id_ = str(uuid4())
+                    wire = write_input(
+                        message,
+                        agent=SHARED_AGENT,
+                        partition=partition,
+                        id_=id_,
+                        source="/echoic/salvage",
+                    )
+                    await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{id_}")
         finally:
             await client.close()
 
@@ -178,8 +191,7 @@ def _losses(
         void, agents = leftovers.void(partition, found.lost)
         lost: Stretches = tuple(sorted([*rest, *stretches(own)]))
         if lost or void:
-            message = MessagesLost(lost=lost, void=void)
-            losses[partition] = Loss(message, agents)
+            losses[partition] = Loss(lost, void, agents)
     return losses
 
 

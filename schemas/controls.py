@@ -35,9 +35,9 @@ Stretches: TypeAlias = tuple[tuple[Sequence, Sequence], ...]
 class MessagesLost(Control):
     """The log has lost messages of this partition, as `echoic log salvage` found it."""
 
-    lost: Stretches = Field(max_length=10_000)
+    lost: Stretches = Field(default=(), max_length=5_000)
     """What is gone; of some it cannot be told whether they were this partition's."""
-    void: Stretches = Field(default=(), max_length=10_000)
+    void: Stretches = Field(default=(), max_length=5_000)
     """What is left without the rest of its group, its cause or its answer: not read."""
 
 

@@ -20,7 +20,8 @@ from nats.aio.client import Client
 from streams import enrolment
 from streams import folder as folders
 from streams.accounts import Credentials
-from streams.connection import connect
+from streams.connection import connect, connected
+from streams.disk import guarding
 from streams.errors import ServerFailed
 
 START_S = 30.0
@@ -39,13 +40,16 @@ ROOM_BYTES = 16_000_000
 
 
 @asynccontextmanager
-async def embedded_server(folder: Path) -> AsyncIterator["EmbeddedServer"]:
+async def embedded_server(
+    folder: Path, *, guarded: bool = True
+) -> AsyncIterator["EmbeddedServer"]:
     """Run a server over `folder`, new or used before, for the length of the block.
 
     Raises:
         ServerFailed: it does not start; the message holds the end of its own log.
+        LogDamaged: it has less of the log than its files; unless it is not `guarded`.
     """
-    server = EmbeddedServer(folder)
+    server = EmbeddedServer(folder, guarded=guarded)
     await server.start()
     try:
         yield server
@@ -76,9 +80,10 @@ def server_binary() -> Path:
 class EmbeddedServer:
     """A nats-server process and its folder; `embedded_server` runs one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, guarded: bool = True) -> None:
         """Name the folder; nothing is made before `start`."""
         self._folder = folder
+        self._guarded = guarded
         self._process: asyncio.subprocess.Process | None = None
         self._lock: IO[bytes] | None = None
         self._identity: folders.Identity | None = None
@@ -139,20 +144,41 @@ class EmbeddedServer:
         return await enrolment.add_sensor(self._folder, agent, source, grants)
 
     async def start(self) -> None:
-        """Start over the folder and wait until the server answers."""
+        """Start over the folder and wait until the server answers.
+
+        Raises:
+            ServerFailed: it does not start.
+            LogDamaged: it has less of the log than its files, which are as they were.
+        """
         folders.make(self._folder)
         self._lock = folders.lock(self._folder)
         try:
+            kept = guarding.keep(self._folder) if self._guarded else None
             for attempt in range(_PORT_TRIES):
                 fresh = attempt >= _SAME_PORT_TRIES
                 self._identity = folders.settle(self._folder, fresh_port=fresh)
                 if await self._launch(self._lock):
-                    return
+                    return await self._check(kept)
                 await asyncio.sleep(_PORT_PAUSE_S)
             raise folders.failure(self._folder, "found no free port")
         except BaseException:
             await self.stop()
             raise
+
+    async def _check(self, kept: guarding.Kept | None) -> None:
+        """See that the server has all of the log, else put the files back."""
+        if kept is None:
+            return
+        async with connected(self.core, "echoic guard") as client:
+            damage = await guarding.fault(client, kept)
+        if damage is None:
+            kept.drop()
+            return
+        process, self._process = self._process, None
+        if process is not None:
+            await _end(process)
+        kept.put_back()
+        raise damage
 
     async def stop(self) -> None:
         """Stop the server, by force if it does not stop by itself in 10 s."""

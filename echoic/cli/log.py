@@ -24,6 +24,7 @@ from echoic.live import Connection, is_running
 from echoic.salvaging import Damage
 from schemas.record import Record
 from schemas.subjects import parse
+from streams.losses import Sequences
 
 app = new_app("log", "The log itself: verify, tail, salvage.")
 
@@ -137,8 +138,7 @@ def _tell(damage: Damage) -> None:
         if damage.losses:
             print(f"lost: {each.first} to {each.last} of {each.block}")
     for partition, loss in damage.losses.items():
-        lost = sum(int(last - first + 1) for first, last in loss.message.lost)
-        void = sum(int(last - first + 1) for first, last in loss.message.void)
+        lost, void = len(Sequences(loss.lost)), len(Sequences(loss.void))
         agents = ", ".join(sorted(loss.agents)) or "of no agent for sure"
         print(f"partition {partition}: up to {lost} lost, {void} left over ({agents})")
     if damage.agents:
@@ -161,7 +161,7 @@ def _damage_fields(damage: Damage) -> dict[str, object]:
         "damaged": list(found.damaged),
         "missing": [asdict(each) for each in found.missing],
         "partitions": {
-            str(partition): loss.message.model_dump(mode="json")
+            str(partition): {"lost": loss.lost, "void": loss.void}
             for partition, loss in damage.losses.items()
         },
         "agents": list(damage.agents),

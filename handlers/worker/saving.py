@@ -14,7 +14,7 @@ from streams.checkpoints import Checkpoints
 
 _log = logging.getLogger(__name__)
 
-GROUPS_BETWEEN = 20_000
+GROUPS_BETWEEN = 15_000
 """How many groups of all partitions a start may have to fold at most, or little more."""
 
 GROUPS_AT_END = 100

@@ -50,6 +50,8 @@ class Block:
     """Of those that seem to have stood where no checksum holds: sequence and subject."""
     is_whole: bool
     """Whether the file is, to the last byte, what a server writes."""
+    is_cut_short: bool
+    """Whether it is up to its last record, which was only begun."""
 
 
 def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
@@ -71,11 +73,14 @@ def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
                 spans.append((place + 1, min(place + length, end)))
     records = [each for _, each in sorted(found.items()) if each.sequence < TOMBSTONE]
     known = {each.sequence for each in records}
+    whole = sum(len(each.raw) for each in found.values())
+    end = max((place + len(found[place].raw) for place in found), default=0)
     gone = sorted((each, torn[each]) for each in torn if 0 < each < TOMBSTONE)
     return Block(
         tuple(records),
         tuple((each, subject) for each, subject in gone if each not in known),
-        is_sound and sum(len(each.raw) for each in found.values()) == len(text),
+        is_sound and whole == len(text),
+        is_sound and not torn and whole == end,
     )
 
 

@@ -43,7 +43,8 @@ class Survey:
     last: int
     """The last sequence that the log had, whether it is still there or not."""
     damaged: tuple[str, ...]
-    """The names of the files that are not what a server writes."""
+    """The names of the files that are not what a server writes; one whose last record is
+    only begun is: that was never acknowledged."""
     missing: tuple[Missing, ...]
     torn: dict[int, tuple[int, str]]
     """The partition and the agent of lost sequences whose subject can still be read."""
@@ -52,11 +53,6 @@ class Survey:
     def lost(self) -> Sequences:
         """All sequences that are gone."""
         return Sequences((each.first, each.last) for each in self.missing)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether a server would take the files as they are, with all that they had."""
-        return not self.damaged and not self.missing
 
 
 def messages_of(server_folder: Path) -> Path | None:
@@ -107,7 +103,7 @@ def survey(
         suspect = before.name if block.is_whole else file.name
         if block.is_whole and number(file) > number(before) + 1:
             suspect = f"{number(before) + 1}.blk"
-        if not block.is_whole:
+        if not block.is_whole and not (file == files[-1] and block.is_cut_short):
             damaged.append(file.name)
         for record in block.records:
             if record.sequence > position + 1:
@@ -122,14 +118,35 @@ def survey(
     end = position
     while end + 1 in torn:
         end += 1
-    last = max(end, last_known, _last_of_index(folder / INDEX))
+    last = max(end, last_known, last_of_index(folder / INDEX))
     if last > position:
         missing.append(Missing(files[-1].name, position + 1, last))
+        damaged = list(dict.fromkeys([*damaged, files[-1].name]))
     gone = Sequences((each.first, each.last) for each in missing)
     known = {each: torn[each] for each in torn if each in gone}
     return Survey(
         folder, len(files), records, last, tuple(damaged), tuple(missing), known
     )
+
+
+def last_of_index(path: Path) -> int:
+    """The last sequence by the server's own index; 0 if that cannot be read.
+
+    Its format: magic, version, then as varints messages, bytes, first sequence, time of
+    the first, last sequence …; the checksum of all is at the end.
+    """
+    try:
+        data = path.read_bytes()
+        text, checksum = data[:-8], data[-8:]
+        key = hashlib.sha256(LOG.name.encode()).digest()
+        if not text or text[0] != _MAGIC or checksums(key, [text]) != [checksum]:
+            return 0
+        at, value = 2, 0
+        for _ in range(5):
+            value, at = uvarint(text, at)
+        return value
+    except (OSError, IndexError):
+        return 0
 
 
 def unplaced(survey: Survey) -> tuple[tuple[int, int], ...]:
@@ -154,23 +171,3 @@ def _places(block: Block) -> Iterator[tuple[int, tuple[int, str]]]:
         # A subject with a flipped bit of its own would hardly keep to this.
         if place.agent == SHARED_AGENT or partition_of(place.agent) == place.partition:
             yield sequence, (place.partition, place.agent)
-
-
-def _last_of_index(path: Path) -> int:
-    """The last sequence by the server's own index; 0 if that cannot be read.
-
-    Its format: magic, version, then as varints messages, bytes, first sequence, time of
-    the first, last sequence …; the checksum of all is at the end.
-    """
-    try:
-        data = path.read_bytes()
-        text, checksum = data[:-8], data[-8:]
-        key = hashlib.sha256(LOG.name.encode()).digest()
-        if not text or text[0] != _MAGIC or checksums(key, [text]) != [checksum]:
-            return 0
-        at, value = 2, 0
-        for _ in range(5):
-            value, at = uvarint(text, at)
-        return value
-    except (OSError, IndexError):
-        return 0

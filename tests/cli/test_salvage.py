@@ -72,6 +72,12 @@ def test_a_damaged_log_is_salvaged(echoic: Program, damage: Damage) -> None:
     assert found.json["damaged"] == ["1.blk"]
     assert found.json["missing"]
 
+    if damage is flipped_without_index:
+        started = echoic("up", "--detach")
+        assert started.code != 0
+        assert "damaged" in started.err
+        assert echoic.here("log", "verify", "--json").json == found.json
+
     salvaged = echoic.here("log", "salvage", "--json")
 
     assert salvaged.code == 0, salvaged.err

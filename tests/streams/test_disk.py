@@ -7,13 +7,15 @@ from uuid import uuid4
 
 import pytest
 
+from streams.disk import guarding
 from streams.disk import survey as surveying
 from streams.disk.blocks import read_block
 from streams.disk.castagnoli import masked
 from streams.disk.highway import checksums
 from streams.disk.mending import mend
 from streams.disk.s2 import decompress
-from streams.server import embedded_server
+from streams.errors import LogDamaged
+from streams.server import EmbeddedServer, embedded_server
 from tests.servers import opened
 
 MESSAGES = 16_000
@@ -47,9 +49,15 @@ async def fill(folder: Path) -> None:
             await broker.client.request(subject, b"{}", 10, headers=headers)
 
 
-def laid_out(store: dict[str, bytes], folder: Path) -> Path:
-    """The files in a folder of their own."""
-    folder.mkdir(exist_ok=True)
+async def placed(store: dict[str, bytes], server: Path) -> Path:
+    """The files in a server's folder, in place of its own; where they lie."""
+    async with embedded_server(server) as running, opened(running):
+        pass
+    folder = surveying.messages_of(server)
+    assert folder is not None
+    for file in folder.iterdir():
+        if file.is_file():
+            file.unlink()
     for name, data in store.items():
         (folder / name).write_bytes(data)
     return folder
@@ -112,14 +120,7 @@ async def test_a_server_takes_what_was_mended(
     store: dict[str, bytes], tmp_path: Path
 ) -> None:
     """With a block gone, one torn and the end cut, all else is there; the end is kept."""
-    async with embedded_server(tmp_path) as server, opened(server):
-        pass
-    folder = surveying.messages_of(tmp_path)
-    assert folder is not None
-    for file in folder.iterdir():
-        if file.is_file():
-            file.unlink()
-    laid_out(store, folder)
+    folder = await placed(store, tmp_path)
     closed = bytearray(store["1.blk"])
     closed[len(closed) // 2] ^= 1
     (folder / "1.blk").write_bytes(bytes(closed))
@@ -130,7 +131,10 @@ async def test_a_server_takes_what_was_mended(
 
     mend(before)
 
-    async with embedded_server(tmp_path) as server, opened(server) as broker:
+    async with (
+        embedded_server(tmp_path, guarded=False) as server,
+        opened(server) as broker,
+    ):
         stream = (await broker.client.jetstream().stream_info("LOG")).state
         assert (stream.messages, stream.last_seq) == (before.records, MESSAGES)
         sequence, found = 0, []
@@ -144,6 +148,59 @@ async def test_a_server_takes_what_was_mended(
     after = surveying.survey(folder)
     assert not after.damaged
     assert after.lost.stretches == before.lost.stretches
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("index", [1, 2])
+async def test_no_server_destroys_what_is_damaged(
+    store: dict[str, bytes], tmp_path: Path, index: int
+) -> None:
+    """After a crash the start is refused, each time, and the files are as they were."""
+    folder = await placed(store, tmp_path)
+    (folder / surveying.INDEX).unlink()
+    damaged = bytearray(store[f"{index}.blk"])
+    damaged[len(damaged) // 2] ^= 1
+    (folder / f"{index}.blk").write_bytes(bytes(damaged))
+    before = {each.name: each.read_bytes() for each in folder.glob("*.blk")}
+
+    for _ in range(2):
+        with pytest.raises(LogDamaged, match="log verify"):
+            await EmbeddedServer(tmp_path).start()
+        assert {each.name: each.read_bytes() for each in folder.glob("*.blk")} == before
+
+    (folder / f"{index}.blk").write_bytes(store[f"{index}.blk"])
+    async with embedded_server(tmp_path) as server, opened(server) as broker:
+        assert await broker.reader.last_sequence("ev.>") == MESSAGES
+    assert not (tmp_path / guarding.KEPT).exists()
+
+
+@pytest.mark.services
+async def test_a_start_that_was_cut_off_puts_back_what_it_found(
+    store: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Killed between the cut and the look, the next start begins with the files kept."""
+    folder = await placed(store, tmp_path)
+    (folder / surveying.INDEX).unlink()
+    assert guarding.keep(tmp_path) is not None
+    (folder / "1.blk").unlink()
+    (folder / "2.blk").write_bytes(b"")
+
+    async with embedded_server(tmp_path) as server, opened(server) as broker:
+        assert await broker.reader.last_sequence("ev.>") == MESSAGES
+
+
+@pytest.mark.services
+async def test_a_write_that_was_only_begun_is_no_damage(
+    store: dict[str, bytes], tmp_path: Path
+) -> None:
+    """A crash may leave a part of a record, which nobody acknowledged: it is dropped."""
+    folder = await placed(store, tmp_path)
+    (folder / surveying.INDEX).unlink()
+    (folder / "2.blk").write_bytes(store["2.blk"] + store["2.blk"][:50])
+
+    assert surveying.survey(folder).damaged == ()
+    async with embedded_server(tmp_path) as server, opened(server) as broker:
+        assert await broker.reader.last_sequence("ev.>") == MESSAGES
 
 
 def test_what_is_no_s2_is_not_sound() -> None:

@@ -1,0 +1,124 @@
+"""Letting no server destroy a damaged log: its files are kept aside until it has it all.
+
+A server that did not stop cleanly before reads every block at its start. It cuts one that
+is damaged, or drops the whole stream. So before such a start the closed blocks, which
+nobody writes any more, are linked and the open one is copied; if the server then has less
+than the files held, they are put back.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nats.aio.client import Client
+
+from schemas.subjects import PARTITIONS
+from streams.connection import ApiError, call
+from streams.disk import survey as surveying
+from streams.disk.survey import INDEX
+from streams.errors import LogDamaged
+from streams.losses import Sequences, losses_of
+from streams.migrate import epoch_of
+from streams.read import JetStreamReader
+from streams.topology import LOG
+
+KEPT = "log-before-start"
+_CHECKSUM = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The log's folder, and where its files are kept for the length of a start."""
+
+    stream: Path
+    aside: Path
+    last: int
+    """The last sequence that the files hold, or held."""
+
+    def put_back(self) -> None:
+        """Make the folder what it was before the start."""
+        shutil.rmtree(self.stream, ignore_errors=True)
+        shutil.copytree(self.aside, self.stream, copy_function=_link)
+        self.drop()
+
+    def drop(self) -> None:
+        """Keep the files no longer."""
+        shutil.rmtree(self.aside.parent, ignore_errors=True)
+
+
+def keep(server_folder: Path) -> Kept | None:
+    """Keep the log's files aside; None if there is no log, or no need to."""
+    aside = server_folder / KEPT
+    place = aside / "place"
+    if place.exists():
+        # A start that was cut off itself may have left less than it found.
+        Kept(Path(place.read_text()), aside / "files", 0).put_back()
+    shutil.rmtree(aside, ignore_errors=True)
+    messages = surveying.messages_of(server_folder)
+    files = surveying.blocks(messages) if messages is not None else []
+    if messages is None or not files or _is_settled(messages, files[-1]):
+        return None
+    aside.mkdir()
+    open_ = files[-1].name
+    shutil.copytree(
+        messages.parent,
+        aside / "files",
+        copy_function=lambda source, target: _keep(source, target, open_),
+    )
+    # Last of all: without it nothing is put back.
+    place.write_text(str(messages.parent))
+    block = surveying.read(files[-1])
+    last = max((each.sequence for each in block.records), default=0)
+    while any(sequence == last + 1 for sequence, _ in block.torn):
+        last += 1
+    last = max(last, surveying.last_of_index(messages / INDEX))
+    return Kept(messages.parent, aside / "files", last)
+
+
+async def fault(client: Client, kept: Kept) -> LogDamaged | None:
+    """What the server lacks of the files that were kept; None if nothing."""
+    try:
+        info = await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})
+    except ApiError:
+        return LogDamaged("blocks", 1, "the broker cannot read its files at all")
+    state = info["state"]
+    if state["last_seq"] < kept.last:
+        return LogDamaged(
+            "blocks", state["last_seq"] + 1, f"it was written up to {kept.last:,}"
+        )
+    log = JetStreamReader(client, await epoch_of(client))
+    recorded = [await losses_of(log, each) for each in range(PARTITIONS)]
+    lost = Sequences({each for own in recorded for each in own.lost.stretches})
+    if state["messages"] + len(lost) >= state["last_seq"]:
+        return None
+    found = surveying.survey(kept.aside / "msgs")
+    if not found.damaged and state["messages"] >= found.records:
+        return None
+    first = found.missing[0].first if found.missing else 1
+    return LogDamaged("blocks", first, f"files are damaged: {', '.join(found.damaged)}")
+
+
+def _is_settled(messages: Path, last: Path) -> bool:
+    """Whether the server's index is of the files as they are: it stopped cleanly.
+
+    The index ends with the last block's last checksum, then its own.
+    """
+    if not surveying.last_of_index(messages / INDEX):
+        return False
+    index, block = (messages / INDEX).read_bytes(), last.read_bytes()
+    return index[-2 * _CHECKSUM : -_CHECKSUM] == block[-_CHECKSUM:]
+
+
+def _keep(source: str, target: str, open_: str) -> str:
+    name = Path(source).name
+    is_closed = name.endswith(".blk") and name != open_
+    return _link(source, target) if is_closed else str(shutil.copy2(source, target))
+
+
+def _link(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
