@@ -4,6 +4,7 @@ Its rule: commands use what runs and start nothing; if nothing runs, the error s
 command would start it.
 """
 
+import asyncio
 import logging
 import shlex
 from collections.abc import AsyncIterator
@@ -22,6 +23,9 @@ from streams.append import JetStreamWriter
 from streams.connection import connected
 from streams.migrate import epoch_of
 from streams.read import JetStreamReader
+
+LOOK_S = 0.5
+"""How often a lost connection looks where the broker is now."""
 
 
 class LiveLog(JetStreamReader, JetStreamWriter):
@@ -69,7 +73,24 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
     credentials, database_url = addresses(settings)
     async with connected(credentials, "echoic command") as client:
         log = LiveLog(client, await epoch_of(client))
-        yield Connection(settings, client, log, database_url)
+        moving = asyncio.create_task(_follow_moves(client, settings))
+        try:
+            yield Connection(settings, client, log, database_url)
+        finally:
+            moving.cancel()
+
+
+async def _follow_moves(client: Client, settings: Settings) -> None:
+    """Look for the instance's broker where its note says that it listens now.
+
+    A command that goes on, such as `watch`, outlives a broker whose port another program
+    took meanwhile.
+    """
+    while settings.nats_url is None:
+        await asyncio.sleep(LOOK_S)
+        note = None if client.is_connected else read_note(settings.data)
+        if note is not None:
+            client.set_server_pool([note.nats_url])
 
 
 def credentials_of(url: str) -> Credentials:

@@ -7,13 +7,15 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from echoic.instance import Instance
+from echoic.instance_file import InstanceNote, write_note
+from echoic.live import connect
 from echoic.sensor_access import access_file, sensor_credentials, write_access
 from echoic.servers import ServerMoved
 from projections.errors import ProjectionError
@@ -130,6 +132,28 @@ async def test_a_port_that_was_taken_is_left(tmp_path: Path) -> None:
         assert moved["password"] == before.password
 
 
+async def test_a_command_that_goes_on_follows_the_broker(tmp_path: Path) -> None:
+    """What was connected before the broker moved reads its log again afterwards."""
+    async with AsyncExitStack() as stack:
+        async with running_instance(tmp_path, {}) as live:
+            write_note(tmp_path, note_of(live))
+            connection = await stack.enter_async_context(connect(live.settings))
+            before = live.credentials.url
+            kill(folders.running(tmp_path / "nats"))
+            with taken(urlsplit(before).port), pytest.raises(ServerMoved):
+                async with asyncio.timeout(DEADLINE_S):
+                    await live.wait()
+
+        async with running_instance(tmp_path, {}) as live:
+            write_note(tmp_path, note_of(live))
+            async with asyncio.timeout(DEADLINE_S):
+                while not connection.client.is_connected:  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+
+            assert live.credentials.url != before
+            assert await connection.log.last_sequence("ev.>") == await known(live)
+
+
 async def test_a_broker_of_others_that_comes_back_is_waited_for() -> None:
     """The mind neither ends nor forgets while a broker that is not ours is away."""
     async with fresh_server() as server:
@@ -185,6 +209,18 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+def note_of(live: Instance) -> InstanceNote:
+    """What `up` leaves for the commands."""
+    return InstanceNote(
+        pid=os.getpid(),
+        started_at="",
+        nats_url=live.credentials.url,
+        nats_user=live.credentials.user,
+        nats_password=live.credentials.password,
+        database_url=live.database_url,
+    )
 
 
 def fill(path: Path) -> None:
