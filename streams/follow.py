@@ -28,7 +28,11 @@ from streams.topology import LOG
 ASKED_AT_ONCE = 1000
 """How many messages one request is for; the buffer never holds twice as many."""
 
+ASKED_PAGES = 2
+"""As many pages of whoever reads little at once."""
+
 ASKED_BYTES = 8_000_000
+"""How many bytes so many messages may have; of fewer messages, their part of it."""
 
 _ASKED_FOR_S = 30
 _HEARTBEAT_S = 0.5
@@ -49,7 +53,8 @@ async def follow(
     position = after
     while True:
         try:
-            async with _Consumer(client, subjects, position) as consumer:
+            asked = min(ASKED_AT_ONCE, ASKED_PAGES * limit)
+            async with _Consumer(client, subjects, position, asked) as consumer:
                 while records := await consumer.take(limit):
                     position = records[-1].sequence
                     yield records
@@ -62,10 +67,13 @@ async def follow(
 class _Consumer:
     """One consumer of the server, from its making to the first sign that it is lost."""
 
-    def __init__(self, client: Client, subjects: str, after: int) -> None:
+    def __init__(
+        self, client: Client, subjects: str, after: int, asked: int = ASKED_AT_ONCE
+    ) -> None:
         self._client = client
         self._subjects = subjects
         self._after = after
+        self._asked = asked
         self._name = ""
         self._inbox = client.new_inbox()
         self._subscription: Subscription | None = None
@@ -121,18 +129,18 @@ class _Consumer:
         records = tuple(
             self._buffer.popleft() for _ in range(min(limit, len(self._buffer)))
         )
-        if len(self._buffer) < ASKED_AT_ONCE:
+        if len(self._buffer) < self._asked:
             await self._ask()
         return records
 
     async def _ask(self) -> None:
         if self._owed > 0 or self._lost:
             return
-        self._owed = ASKED_AT_ONCE
+        self._owed = self._asked
         self._heard_at = _now()
         wanted = {
-            "batch": ASKED_AT_ONCE,
-            "max_bytes": ASKED_BYTES,
+            "batch": self._asked,
+            "max_bytes": ASKED_BYTES * self._asked // ASKED_AT_ONCE,
             "expires": _ASKED_FOR_S * _NANOSECONDS,
             "idle_heartbeat": int(_HEARTBEAT_S * _NANOSECONDS),
         }

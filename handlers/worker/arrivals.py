@@ -23,8 +23,8 @@ class Arrivals:
         Raises:
             StopAsyncIteration: nothing will come any more.
         """
-        await asyncio.wait({self._coming()}, timeout=seconds)
-        return self._arrived()
+        await asyncio.wait({self.coming()}, timeout=seconds)
+        return self.arrived()
 
     async def before(self, end: asyncio.Task[None]) -> Records:
         """The next records; nothing if none come before `end`.
@@ -32,16 +32,22 @@ class Arrivals:
         Raises:
             StopAsyncIteration: nothing will come any more.
         """
-        either: set[asyncio.Future[Any]] = {self._coming(), end}
+        either: set[asyncio.Future[Any]] = {self.coming(), end}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        return self._arrived()
+        return self.arrived()
 
-    def _coming(self) -> asyncio.Future[Records]:
+    def coming(self) -> asyncio.Future[Records]:
+        """The next records, once they are there."""
         if self._next is None:
             self._next = asyncio.ensure_future(anext(self._arriving))
         return self._next
 
-    def _arrived(self) -> Records:
+    def arrived(self) -> Records:
+        """The next records if they are there, else nothing.
+
+        Raises:
+            StopAsyncIteration: nothing will come any more.
+        """
         if self._next is None or not self._next.done():
             return ()
         taken, self._next = self._next, None

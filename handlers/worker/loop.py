@@ -21,6 +21,7 @@ from handlers.sources import state_code
 from handlers.timing import Times
 from handlers.turns import Turn
 from handlers.worker.arrivals import Arrivals
+from handlers.worker.lanes import in_turn
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.recovery import Recovery
 from handlers.worker.saving import Saver
@@ -118,7 +119,11 @@ class Worker:
         await self._recover(self._partitions)
         await self._announce()
         first = await patiently(self._first_to_read)
-        arrivals = Arrivals(self._log.follow(self._subjects(), first, TAKEN_AT_ONCE))
+        after = {
+            partition: max(first, standing.state.position)
+            for partition, standing in self._standings.items()
+        }
+        arrivals = Arrivals(in_turn(self._log, after, INPUTS_AT_ONCE))
         self.ready.set()
         try:
             while True:
@@ -145,11 +150,6 @@ class Worker:
                 found = await self._log.page(subjects, position, 1)
                 starts.append(found[0].sequence - 1 if found else position)
         return min(starts)
-
-    def _subjects(self) -> str:
-        """What to read: the server cannot filter by some partitions, only one or all."""
-        alone = len(self._partitions) == 1
-        return inputs_of(self._partitions[0] if alone else "*")
 
     def _owned(self, records: Iterable[Record]) -> list[Taken]:
         """What of the records is ours to answer, picked up now."""
