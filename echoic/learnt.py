@@ -29,6 +29,9 @@ class Learnt:
     when: str | None
     text: str
     confidence: float
+    alpha: float
+    """The pseudo-counts that the confidence is the mean of."""
+    beta: float
     declared: float
     fires: int
     successes: int
@@ -71,6 +74,8 @@ def of_read_models(row: Heuristic) -> Learnt:
         when=row.condition.get("when"),
         text=row.action["text"],
         confidence=row.confidence,
+        alpha=row.alpha,
+        beta=row.beta,
         declared=row.declared,
         fires=row.fire_count,
         successes=row.success_count,
@@ -139,6 +144,8 @@ class _Standing:
             when=when,
             text=text,
             confidence=belief.confidence,
+            alpha=belief.alpha,
+            beta=belief.beta,
             declared=declared,
             fires=belief.fire_count,
             successes=belief.success_count,

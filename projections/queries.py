@@ -72,6 +72,18 @@ class ConfidenceChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """How often a heuristic fired, how alike it was, and how that went."""
+
+    fires: int
+    similarity: float | None
+    """The mean of the fires'; None if there is none."""
+    judged: int
+    """Of the fires, those that went well or badly."""
+    succeeded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fire:
     """A heuristic that took part in a decision, and how that ended."""
 
@@ -226,6 +238,20 @@ def history(
         id=heuristic_id,
         after=after,
     )
+
+
+def fired(store: Store, agent: str, heuristic_id: str, content_hash: str) -> Fired:
+    """The shown fires of one content of a heuristic, taken together."""
+    statement = sa.text(
+        "SELECT count(*) AS fires, avg(similarity) AS similarity,"
+        " count(CASE WHEN outcome IN ('success', 'fail') THEN 1 END) AS judged,"
+        " count(CASE WHEN outcome = 'success' THEN 1 END) AS succeeded"
+        " FROM heuristic_fires WHERE agent = :agent AND heuristic_id = :id"
+        " AND content_hash = :content AND mode = 'shown'"
+    )
+    values = {"agent": agent, "id": heuristic_id, "content": content_hash}
+    with store.transaction() as connection:
+        return Fired(**connection.execute(statement, values).mappings().one())
 
 
 def fires(

@@ -26,6 +26,7 @@ from echoic.cli.connected import known_at
 from echoic.errors import EchoicError
 from echoic.learnt import Learnt
 from echoic.live import Connection, connect
+from echoic.measures import Measures, lines, measures
 from echoic.names import resolve
 from echoic.read_models import up_to_date
 from echoic.talking import tell
@@ -85,21 +86,26 @@ def show(
         learning.curve(settings, name, sessions or (), as_json=as_json)
         return
 
-    async def run() -> tuple[Learnt, tuple[ConfidenceChange, ...]]:
+    async def run() -> tuple[Learnt, Measures, tuple[ConfidenceChange, ...]]:
         async with connect(settings) as connection:
             found = await _one(connection, name)
             async with up_to_date(connection) as store:
                 if store is None:
                     note("the read models are away: no history")
-                    return found, ()
-                return found, queries.history(store, settings.agent, found.id)
+                    return found, measures(found, None), ()
+                of, content = found.id, found.content_hash
+                fired = queries.fired(store, settings.agent, of, content)
+                changes = queries.history(store, settings.agent, of)
+                return found, measures(found, fired), changes
 
-    found, changes = asyncio.run(run())
+    found, measured, changes = asyncio.run(run())
     if as_json:
         history = [asdict(change) for change in changes]
-        print_json({"v": 1, **asdict(found), "history": history})
+        told = {"measures": asdict(measured), "history": history}
+        print_json({"v": 1, **asdict(found), **told})
         return
-    print("\n".join(f"{key:<13} {value}" for key, value in _page(found).items()))
+    page = _page(found, measured)
+    print("\n".join(f"{key:<13} {value}" for key, value in page.items()))
     if changes:
         print()
         table(
@@ -219,16 +225,14 @@ def _row(each: Learnt, *, is_stale: bool) -> Mapping[str, object]:
     }
 
 
-def _page(found: Learnt) -> Mapping[str, object]:
+def _page(found: Learnt, measured: Measures) -> Mapping[str, object]:
     return {
         "name": f"{found.name} ({found.id})",
         "domain": f"{found.domain}, {found.origin}",
         "condition": found.condition,
         "when": found.when or "-",
         "says": found.text,
-        "trust": f"{found.confidence:.3f} (declared {found.declared:.2f})",
-        "fires": f"{found.fires}, "
-        + render.counted(found.successes, "success", "successes"),
+        **lines(found, measured),
         "life": found.lifecycle,
     }
 

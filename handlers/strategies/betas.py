@@ -5,6 +5,7 @@ histograms the answer is exact, and the same on every machine: within a cell wha
 integrated is a polynomial, and five Gauss nodes are right up to degree nine.
 """
 
+from bisect import bisect_right
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -81,6 +82,20 @@ def histogram(alpha: float, beta: float) -> Histogram:
         below.append(held / whole)
         held += mass
     return Histogram(tuple([mass / whole for mass in masses]), tuple(below))
+
+
+def interval(alpha: float, beta: float, level: float) -> tuple[float, float]:
+    """Between which a Beta lies with this probability, the tails alike; to four decimals."""
+    known, tail = histogram(alpha, beta), (1.0 - level) / 2.0
+    return _quantile(known, tail), _quantile(known, 1.0 - tail)
+
+
+def _quantile(known: Histogram, share: float) -> float:
+    """Where so much lies below, even within a cell."""
+    cell = max(bisect_right(known.below, share) - 1, 0)
+    mass = known.mass[cell]
+    within = (share - known.below[cell]) / mass if mass else 0.0
+    return round((cell + min(within, 1.0)) / CELLS, 4)
 
 
 def _mass(logs: list[float], highest: float) -> float:

@@ -123,6 +123,13 @@ def test_feedback_moves_the_heuristic(live: Program) -> None:
     assert [declared["why"], up["why"], down["why"]] == ["pack", "vote", "vote"]
     assert up["after"] > up["before"] == declared["after"] == 0.8
     assert shown["confidence"] == down["after"] < 0.8
+    measured = shown["measures"]
+    assert (measured["matches"], measured["judged"], measured["succeeded"]) == (1, 1, 0)
+    assert 0.5 < measured["similarity"] < 1.0
+    assert measured["low"] < shown["confidence"] < measured["high"]
+    page = live.here("heuristic", "show", "drink-soon", "--agent", "votes").out
+    assert "on average when it fired (n=1)" in page
+    assert "0% of 1 judged fires; fired 1" in page
 
 
 def test_stars_and_aspects_say_what_was_wrong(live: Program) -> None:

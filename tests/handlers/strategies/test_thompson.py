@@ -131,3 +131,19 @@ def test_without_a_model_it_may_be_silent() -> None:
     assert odds.greedy == SILENT
     assert odds.silence == "llm_unavailable"
     assert 0.0 < dict(odds.arms)["heuristic:h0@c0"] < 0.5
+
+
+@pytest.mark.parametrize("counts", [(1.0, 1.0), (2.0, 2.0), (80.0, 20.0), (0.9, 6.0)])
+def test_the_interval_of_a_beta(counts: tuple[float, float]) -> None:
+    """As its quantiles have it, to the width of a cell."""
+    ends = beta.ppf([0.025, 0.975], *counts)
+
+    assert betas.interval(*counts, 0.95) == pytest.approx(tuple(ends), abs=0.002)
+
+
+@pytest.mark.parametrize("counts", [(1000.0, 0.001), (0.001, 0.001), (0.0, 3.0)])
+def test_an_interval_at_the_ends_of_the_scale(counts: tuple[float, float]) -> None:
+    """Beliefs without a failure, or nearly without any weight, have one as well."""
+    low, high = betas.interval(*counts, 0.95)
+
+    assert 0.0 <= low <= high <= 1.0
