@@ -29,6 +29,11 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f": did you mean {close[0]!r}?" if close else ""
 
 
+def plainly(fault: str) -> str:
+    """What a library found wrong, without what it puts before our own words."""
+    return fault.replace("Value error, ", "").replace("Assertion failed, ", "")
+
+
 class EchoicError(Exception):
     """An error for a person to read; `next_step` is what to do about it."""
 

@@ -13,6 +13,7 @@ from echoic.pack_problems import Problem, did_you_mean
 from echoic.pack_source import Source, Steps
 from schemas import conditions, patterns
 from schemas.condition_text import Comparison, Every, Not, Part, Some
+from schemas.packs import CONFIDENCE_MAX, CONFIDENCE_MIN
 
 
 def all_problems(source: Source) -> Iterator[Problem]:
@@ -171,6 +172,8 @@ def _declared_outside(
     floor, ceiling = _number(bounds.get("floor", 0)), _number(bounds.get("ceiling", 1))
     if declared is None or floor is None or ceiling is None:
         return
+    if not CONFIDENCE_MIN <= declared <= CONFIDENCE_MAX:
+        return  # whatever the bounds, no heuristic may declare that
     if not floor <= declared <= ceiling:
         kept = floor if declared < floor else ceiling
         place = source.place_of(

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from echoic.errors import plainly
 from echoic.pack_problems import Code, Problem, did_you_mean
 from echoic.pack_source import Place, Source, Steps
 from schemas.conditions import ConditionError
@@ -14,6 +15,11 @@ from schemas.packs import SCHEMA, Pack
 from schemas.sensing import Dimension
 
 _LONGEST_VALUE = 60
+_TRUTHS = {
+    **dict.fromkeys(("yes", "y", "on", "true"), "true"),
+    **dict.fromkeys(("no", "n", "off", "false"), "false"),
+}
+"""Words for truth in other dialects of YAML, or in quotes."""
 
 
 def problem_of(fault: ErrorDetails, source: Source) -> Problem | None:
@@ -87,13 +93,20 @@ def _bad_value(fault: ErrorDetails, source: Source) -> Problem:
         message = f"{name} cannot be {value}"
         advice = did_you_mean(fault["input"], known)
         return make(source, place, "E-PACK-006", message, advice)
-    text = fault["msg"]
+    text = plainly(fault["msg"])
     message = f"{name} {value}: {text[0].lower()}{text[1:]}"
-    is_unquoted = fault["type"] == "string_type" and isinstance(
-        fault["input"], int | float
-    )
-    advice = f'quote it: "{_written(place, source)}"' if is_unquoted else ""
+    advice = _advice(fault["type"], fault["input"], _written(place, source))
     return make(source, place, "E-PACK-006", message, advice)
+
+
+def _advice(kind: str, value: object, written: str) -> str:
+    """What to write instead of a value that YAML took for another kind."""
+    if kind == "string_type" and isinstance(value, int | float):
+        return f'quote it: "{written}"'
+    if kind == "bool_type" and isinstance(value, str):
+        truth = _TRUTHS.get(value.casefold())
+        return f"write {truth}" if truth else "write true or false"
+    return ""
 
 
 def _known_keys(steps: Steps) -> Sequence[str]:

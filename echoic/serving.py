@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from echoic import learnt, talking
 from echoic.accounts import as_response
-from echoic.errors import EchoicError
+from echoic.errors import EchoicError, plainly
 from echoic.learnt import Learnt
 from echoic.remembering import Remembered, as_fields
 from handlers.aids import PackLibrary
@@ -171,4 +171,4 @@ def _unfit(agent: str, event: Sensed) -> str | None:
 def _invalid(error: ValidationError) -> Reply:
     fault = error.errors(include_url=False)[0]
     place = ".".join(str(step) for step in fault["loc"]) or "the body"
-    return refusal("invalid", f"{place}: {fault['msg']}")
+    return refusal("invalid", f"{place}: {plainly(fault['msg'])}")

@@ -115,7 +115,7 @@ _TOKEN = r"""
     | (?P<string>"(?:[^"\\]|\\["\\])*")
     | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?![LD_.]))
     | (?P<word>[L_][LD_-]*(?:\.[LD_-]+)*)
-    | (?P<operator>!=|<=|>=|==|&&|\|\||[=<>≠≤≥])
+    | (?P<operator>!=|<=|>=|==|=<|=>|<>|&&|\|\||[=<>≠≤≥])
     | (?P<mark>[()\[\],])
     """
 """`L` stands for letters and `D` for decimal digits."""
@@ -126,7 +126,15 @@ _OPERATORS = {
 }  # fmt: skip
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
 _KEYWORDS = ("and", "or", "not", "in", *_CONSTANTS)
-_INTENDED = {"==": "=", "&&": "and", "||": "or", "!": "not"}
+_INTENDED = {
+    "==": "=",
+    "=<": "<=",
+    "=>": ">=",
+    "<>": "!=",
+    "&&": "and",
+    "||": "or",
+    "!": "not",
+}
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -28,6 +28,9 @@ from schemas.vectors import Matrix, Vector
 SCHEMA = 1
 """The version of the manifest format that this program writes and reads."""
 
+CONFIDENCE_MIN, CONFIDENCE_MAX = 0.05, 0.95
+"""What a heuristic may declare: nothing is sure before it was tried."""
+
 Setting = Literal["game", "work", "home", "other"]
 Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 MOST_BIAS = 0.1
@@ -138,7 +141,7 @@ class Heuristic(Part):
     when: str | None = None
     """What must hold of the event's type and fields besides."""
     action: Response
-    confidence: float = Field(default=0.5, ge=0.05, le=0.95)
+    confidence: float = Field(default=0.5, ge=CONFIDENCE_MIN, le=CONFIDENCE_MAX)
     """What its author trusts it with, before anything was learnt."""
     urgency: Unit = 0.0
     constraints: Constraints = Constraints()

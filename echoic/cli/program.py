@@ -125,7 +125,7 @@ def _told(error: Exception) -> int:
             file=sys.stderr,
         )
         return errors.BUG
-    print(as_typed(f"echoic: {known.what}"), file=sys.stderr)
+    print(as_typed(f"echoic: {errors.plainly(known.what)}"), file=sys.stderr)
     if known.next_step:
         print(as_typed(f"  → {known.next_step}"), file=sys.stderr)
     return known.exit_code

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from rich.cells import cell_len
 
 from echoic.embedders import WordLlamaEmbedder
 from echoic.pack_problems import Code
@@ -148,7 +149,7 @@ def test_a_problem_is_shown_with_its_line(write):
         ("source: oven}", "source: a b}", (11, 31, "E-PACK-006"), "source"),
         ("    condition: The cake is done\n", "", (13, 5, "E-PACK-005"), "condition"),
         ('"oven_done" and', '"oven_don" and', (15, 18, "E-PACK-011"), '"oven_done"?'),
-        ("minutes <=", "minutes =<", (15, 43, "E-PACK-007"), "instead of '<'"),
+        ("minutes <=", "minutes =<", (15, 42, "E-PACK-007"), "(write <=)"),
         ("<= 3", "<= three", (15, 45, "E-PACK-007"), 'quote it: "three"'),
         ("confidence: 0.8", "confidence: 1", (17, 17, "E-PACK-006"), "0.95"),
         ("confidence: 0.8", "confidence: .inf", (17, 17, "E-PACK-006"), "number"),
@@ -397,3 +398,31 @@ def test_prompts_may_stand_in_files_of_the_pack(write):
 
     assert prompt == "You watch over a kitchen."
     assert missing == outside == [(8, 18, "E-PACK-015")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "advice"),
+    [
+        ("timeout_sec: 60", "is_success: yes", "E-PACK-006", "(write true)"),
+        ("timeout_sec: 60", "is_success: Off", "E-PACK-006", "(write false)"),
+        ("timeout_sec: 60", "is_success: may", "E-PACK-006", "(write true or false)"),
+        ("confidence: 0.8", "confidence: 1.8", "E-PACK-006", "equal to 0.95"),
+        ("minutes <= 3", "minutes =< 3", "E-PACK-007", "(write <=)"),
+    ],
+)
+def test_a_common_mistake_has_one_hint(write, before, after, code, advice):
+    """What one is used to elsewhere is answered by what to write here."""
+    (problem,) = check(write(GOOD.replace(before, after))).problems
+
+    assert problem.code == code
+    assert advice in render(problem)
+    assert "Value error" not in render(problem)
+
+
+def test_a_caret_stands_below_its_place_behind_wide_characters(write):
+    """Each of them takes two columns."""
+    text = GOOD.replace('type = "oven_done"', 'name = "暖炉" and x == 1')
+    (problem,) = check(write(text)).problems
+    _, excerpt, caret = render(problem).splitlines()
+
+    assert cell_len(caret) - 1 == cell_len(excerpt[: excerpt.index("==")])

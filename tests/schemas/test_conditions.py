@@ -169,6 +169,9 @@ def test_quotes_and_backslashes_can_be_written():
     [
         ("", 1, "a field name must stand before the end", ""),
         ("value == 3", 7, "no operator '=='", "write ="),
+        ("value =< 3", 7, "no operator '=<'", "write <="),
+        ("value=>3", 6, "no operator '=>'", "write >="),
+        ("value <> 3", 7, "no operator '<>'", "write !="),
         ("a = 1 && b = 2", 7, "no operator '&&'", "write and"),
         ("a = 1 || b = 2", 7, "no operator '||'", "write or"),
         ("!a = 1", 1, "no operator '!'", "write not"),
