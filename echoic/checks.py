@@ -13,6 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from nats.errors import Error as NatsError
+
+from echoic import health
 from echoic.errors import EchoicError, NotRunningError
 from echoic.instance_file import read_note
 from echoic.live import Connection, connect
@@ -57,23 +60,67 @@ def of_installation(settings: Settings) -> list[Check]:
         _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL"),
         _guarded("postgresql", lambda: str(binaries()), "set DATABASE_URL"),
         _room(settings.data),
-        _model(settings),
-        _collector(settings),
     ]
 
 
 async def of_instance(settings: Settings) -> list[Check]:
-    """What can be checked of the instance that runs."""
+    """What can be checked of the instance that runs; it tries its model and collector.
+
+    Where none runs, what one started from here would use is looked up.
+    """
+    would_use = [_model(settings), _collector(settings)]
     try:
         async with connect(settings) as connection:
             checks = [Check("instance", "fine", _where(settings))]
             for name, look in _LOOKS.items():
                 checks.append(await _looked(name, look, connection))
-            return checks
+            return [*checks, *await _tried(connection, settings)]
     except NotRunningError as error:
-        return [Check("instance", "notice", error.what, error.next_step)]
+        instance = Check("instance", "notice", error.what, error.next_step)
+        return [instance, *would_use]
     except (EchoicError, StreamsError, OSError) as error:
-        return [Check("instance", "problem", str(error), "echoic down; echoic up")]
+        instance = Check("instance", "problem", str(error), "echoic down; echoic up")
+        return [instance, *would_use]
+
+
+async def of_flow(connection: Connection) -> list[Check]:
+    """Whether worker and read models keep up with the log."""
+    looks = {"worker": _worker, "read models": _read_models}
+    return [await _looked(name, look, connection) for name, look in looks.items()]
+
+
+async def _tried(connection: Connection, settings: Settings) -> list[Check]:
+    """What the instance found when it tried what it needs, with its own settings."""
+    try:
+        tried = await health.ask(connection.client)
+    except (NatsError, TimeoutError, ValueError, TypeError) as error:
+        found = f"the instance does not say how it is: {error!r}"
+        return [Check("health", "problem", found, "echoic down; echoic up")]
+    verdicts: dict[health.Works, Verdict] = {
+        "works": "fine",
+        "none": "notice",
+        "fails": "problem",
+    }
+    return [
+        Check(
+            name,
+            verdicts[each.works],
+            each.found,
+            _ADVICE.get((name, each.works), "").format(data=settings.data) or None,
+        )
+        for name, each in tried.items()
+    ]
+
+
+_ADVICE = {
+    ("model", "none"): "start the instance with a model.name, for example"
+    " ECHOIC_MODEL_NAME=ollama/llama3.2",
+    ("model", "fails"): "start the model's server, or correct model.* and start the"
+    " instance again",
+    ("traces", "none"): "open {data}/traces.otlp.jsonl with 'Upload' in Jaeger",
+    ("traces", "fails"): "see the collector's own log; till then they go into"
+    " {data}/traces.otlp.jsonl",
+}
 
 
 def _python() -> Check:

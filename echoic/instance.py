@@ -15,7 +15,7 @@ from typing import Any
 
 from nats.aio.client import Client
 
-from echoic import packs_in_force
+from echoic import health, packs_in_force
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.instance_file import sole_instance
@@ -30,7 +30,7 @@ from echoic.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import Bringer, PackLibrary
 from handlers.broker import faststream_broker, start, stop
-from handlers.effects.models import LiteLLM
+from handlers.effects.models import LiteLLM, Model
 from handlers.effects.performing import Performer
 from handlers.effects.subscribers import Effects
 from handlers.services import Services, subscribe
@@ -151,7 +151,8 @@ async def instance(
         )
         tasks.start("worker", worker.run())
         tasks.start("strays", readmit(log, log))
-        await _effects(stack, settings, credentials, client, log)
+        model = _model(settings)
+        await _effects(stack, credentials, client, log, model)
         if database_url is not None:
             job = Job(
                 credentials=credentials,
@@ -165,6 +166,7 @@ async def instance(
         await open_intake(client)
         serving = Serving(worker.knowing, client, log, made_by, library)
         await _services(stack, credentials, log, serving)
+        await health.serve(client, settings, model)
         yield Instance(
             settings=settings,
             credentials=credentials,
@@ -224,19 +226,20 @@ async def _services(
     await start(broker)
 
 
+def _model(settings: Settings) -> Model | None:
+    if settings.model_name is None:
+        return None
+    return LiteLLM(settings.model_api_base, settings.model_api_key)
+
+
 async def _effects(
     stack: AsyncExitStack,
-    settings: Settings,
     credentials: Credentials,
     client: Client,
     log: LiveLog,
+    model: Model | None,
 ) -> None:
     """Perform what the mind asks for, by FastStream's subscribers."""
-    model = (
-        LiteLLM(settings.model_api_base, settings.model_api_key)
-        if settings.model_name
-        else None
-    )
     broker = faststream_broker(credentials)
     performer = Performer(log=log, writer=log, outlet=client, model=model)
     effects = Effects(performer)

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pack": ("packs", "What a domain brings: list, load, validate, schema."),
     "sensor": ("sensors", "Run a sensor that comes with a pack."),
     "config": ("config", "The settings and where they come from."),
+    "status": ("status", "What runs, and how it goes, on one screen."),
     "doctor": ("doctor", "Check the whole installation."),
     "schema": ("schema", "Messages and subjects, for programs."),
 }

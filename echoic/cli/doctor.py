@@ -17,7 +17,9 @@ from echoic.cli.common import (
     say,
     settings_of,
 )
+from echoic.cli.progress import waiting
 from echoic.render import Style, counted
+from echoic.settings import Settings
 
 app = new_app("doctor", "Check the whole installation.")
 
@@ -33,11 +35,14 @@ def doctor(
 ) -> None:
     """Check everything there is; each problem names the command that mends it.
 
+    A running instance tries for itself what it needs: its model says one word, its
+    collector takes a batch of nothing.
+
     Examples: `echoic doctor`, `echoic doctor --json`. The exit code is 1 if something
     is wrong.
     """
     settings = settings_of(data, agent)
-    checks = [*of_installation(settings), *asyncio.run(of_instance(settings))]
+    checks = [*of_installation(settings), *asyncio.run(_of_instance(settings))]
     problems = [check for check in checks if check.verdict == "problem"]
     if as_json:
         print_json({"v": 1, "checks": [check.as_fields() for check in checks]})
@@ -48,6 +53,11 @@ def doctor(
         print(f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}")
     if problems and not zero:
         raise typer.Exit(errors.FINDING)
+
+
+async def _of_instance(settings: Settings) -> list[Check]:
+    async with waiting("the instance, which asks its model"):
+        return await of_instance(settings)
 
 
 def _line(check: Check, style: Style) -> str:

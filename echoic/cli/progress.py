@@ -1,7 +1,10 @@
 """Progress of what takes longer than a second: on a terminal in place, else by lines."""
 
+import asyncio
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 _QUIET_S = 1.0
 _TERMINAL_S = 0.2
@@ -35,3 +38,25 @@ class Progress:
         """Leave the line that was written in place."""
         if self._told and self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@asynccontextmanager
+async def waiting(what: str) -> AsyncIterator[None]:
+    """Say on stderr what is waited for, and how long, from the first second on."""
+    telling = asyncio.create_task(_tell(what))
+    try:
+        yield
+    finally:
+        telling.cancel()
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+async def _tell(what: str) -> None:
+    begun = time.monotonic()
+    await asyncio.sleep(_QUIET_S)
+    while sys.stderr.isatty():
+        line = f"\rwaiting for {what} … {time.monotonic() - begun:.0f} s"
+        print(line, end="", file=sys.stderr, flush=True)
+        await asyncio.sleep(_TERMINAL_S)
+    print(f"waiting for {what} …", file=sys.stderr, flush=True)

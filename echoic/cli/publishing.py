@@ -23,7 +23,7 @@ from echoic.cli.common import (
     settings_of,
     terminal_width,
 )
-from echoic.cli.progress import Progress
+from echoic.cli.progress import Progress, waiting
 from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.live import Connection, connect
 from echoic.names import heuristic_names
@@ -151,7 +151,9 @@ async def _answered(
 ) -> bool:
     """Show the decision on an event; false if it was refused."""
     try:
-        show(await sender.answer(item.event_id))
+        async with waiting("the decision, which may be a model's"):
+            account = await sender.answer(item.event_id)
+        show(account)
     except RefusedError as error:
         if as_json:
             print_json({"accepted": False, "reason": error.what})

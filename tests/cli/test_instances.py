@@ -31,6 +31,12 @@ def running(program: Program, **environment: str) -> Iterator[str]:
         program("down")
 
 
+def checks(program: Program) -> dict[str, str]:
+    """What the doctor says of each thing, with the settings of another shell."""
+    found = program.here("doctor", "--json", "--exit-zero").json["checks"]
+    return {each["name"]: each["verdict"] for each in found}
+
+
 @pytest.mark.model
 def test_a_model_answers_what_nothing_learnt_does(echoic: Program) -> None:
     """`pub --wait` waits for the completion; the prompt is the one that was asked."""
@@ -45,8 +51,16 @@ def test_a_model_answers_what_nothing_learnt_does(echoic: Program) -> None:
         with running(echoic, **settings) as banner:
             ran = echoic.here("pub", "I am on the stairs.", "--wait", "--json")
             page = echoic.here("explain", "--last")
+            healthy = checks(echoic)
+            model.failures.extend([500] * 9)
+            sick = checks(echoic)
+            code = echoic.here("doctor").code
+            screen = echoic.here("status")
 
     assert "openai/double" in banner
+    assert (healthy["model"], sick["model"], code) == ("fine", "problem", 1)
+    for words in ("openai/double", "every input is answered", "I am on the stairs."):
+        assert words in screen.out
     assert ran.code == 0, ran.err
     assert ran.json["decision_path"] == "llm"
     assert "Mind the step." in ran.json["response_text"]

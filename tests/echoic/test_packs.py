@@ -149,7 +149,7 @@ def test_a_problem_is_shown_with_its_line(write):
         ("source: oven}", "source: a b}", (11, 31, "E-PACK-006"), "source"),
         ("    condition: The cake is done\n", "", (13, 5, "E-PACK-005"), "condition"),
         ('"oven_done" and', '"oven_don" and', (15, 18, "E-PACK-011"), '"oven_done"?'),
-        ("minutes <=", "minutes =<", (15, 42, "E-PACK-007"), "(write <=)"),
+        ("minutes <=", "minutes =<", (15, 42, "E-PACK-007"), "write <="),
         ("<= 3", "<= three", (15, 45, "E-PACK-007"), 'quote it: "three"'),
         ("confidence: 0.8", "confidence: 1", (17, 17, "E-PACK-006"), "0.95"),
         ("confidence: 0.8", "confidence: .inf", (17, 17, "E-PACK-006"), "number"),

@@ -1,0 +1,83 @@
+"""What runs and how it goes: the facts for one screen, from the log and the data folder.
+
+Its rule: it asks nothing that costs anything; `doctor` tries what can fail.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from echoic import checks, finding, known_agents
+from echoic.accounts import Account
+from echoic.errors import NotFoundError
+from echoic.instance_file import read_note
+from echoic.live import Connection
+from schemas.controls import MindStarted
+from schemas.reading import read_input
+from schemas.settings import UNSTARTED, MindSettings
+from schemas.subjects import SHARED_AGENT, input_subject
+
+_AGENTS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """An instance at a glance."""
+
+    process: int | None
+    """None: another's broker, named by the settings."""
+    since: datetime | None
+    data: str
+    broker: str
+    database: str | None
+    last_message: int
+    """The sequence of the last message of the log."""
+    mind: MindSettings
+    worker: str
+    """Whether every input is answered, in words."""
+    read_models: str
+    agents: int
+    lately: tuple[Account, ...]
+    """The last decision of each agent that was heard last, the newest first."""
+
+
+async def look(connection: Connection) -> Status:
+    """Look at the instance of a connection."""
+    settings = connection.settings
+    note = None if settings.nats_url else read_note(settings.data)
+    named = await known_agents.names(connection)
+    found = {check.name: check.found for check in await checks.of_flow(connection)}
+    database = connection.database_url
+    return Status(
+        process=note.pid if note else None,
+        since=datetime.fromisoformat(note.started_at) if note else None,
+        data=str(settings.data),
+        broker=connection.client.connected_url.netloc.rpartition("@")[2]
+        if connection.client.connected_url
+        else "",
+        database=database.rpartition("@")[2] if database else None,
+        last_message=await connection.log.last_sequence("ev.>"),
+        mind=await _mind(connection),
+        worker=found["worker"],
+        read_models=found["read models"],
+        agents=len(named),
+        lately=await _lately(connection, named),
+    )
+
+
+async def _mind(connection: Connection) -> MindSettings:
+    """The settings in force: what the mind was last started with."""
+    subject = input_subject(0, SHARED_AGENT, "control", MindStarted.token())
+    record = await connection.log.record(await connection.log.last_sequence(subject))
+    message = read_input(record).message if record is not None else None
+    return message.settings if isinstance(message, MindStarted) else UNSTARTED
+
+
+async def _lately(connection: Connection, agents: list[str]) -> tuple[Account, ...]:
+    found: list[Account] = []
+    for agent in agents:
+        try:
+            found.append(await finding.last_decision(connection.log, agent))
+        except NotFoundError:
+            continue
+    found.sort(key=lambda each: each.at, reverse=True)
+    return tuple(found[:_AGENTS])
