@@ -136,12 +136,11 @@ async def instance(
         for name, work in servers.keeping(notify).items():
             tasks.start(name, work)
         library = PackLibrary(log, made_by)
-        bringer = Bringer(made_by, library)
         tracer = _tracer(stack, settings, notify)
         worker = Worker(
             log,
             log,
-            bringer,
+            Bringer(made_by, library),
             started,
             checkpoints=JetStreamCheckpoints(client),
             listeners=Listeners(

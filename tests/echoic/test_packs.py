@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from rich.cells import cell_len
 
 from echoic.embedders import WordLlamaEmbedder
 from echoic.pack_problems import Code
@@ -398,31 +397,3 @@ def test_prompts_may_stand_in_files_of_the_pack(write):
 
     assert prompt == "You watch over a kitchen."
     assert missing == outside == [(8, 18, "E-PACK-015")]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "code", "advice"),
-    [
-        ("timeout_sec: 60", "is_success: yes", "E-PACK-006", "(write true)"),
-        ("timeout_sec: 60", "is_success: Off", "E-PACK-006", "(write false)"),
-        ("timeout_sec: 60", "is_success: may", "E-PACK-006", "(write true or false)"),
-        ("confidence: 0.8", "confidence: 1.8", "E-PACK-006", "equal to 0.95"),
-        ("minutes <= 3", "minutes =< 3", "E-PACK-007", "(write <=)"),
-    ],
-)
-def test_a_common_mistake_has_one_hint(write, before, after, code, advice):
-    """What one is used to elsewhere is answered by what to write here."""
-    (problem,) = check(write(GOOD.replace(before, after))).problems
-
-    assert problem.code == code
-    assert advice in render(problem)
-    assert "Value error" not in render(problem)
-
-
-def test_a_caret_stands_below_its_place_behind_wide_characters(write):
-    """Each of them takes two columns."""
-    text = GOOD.replace('type = "oven_done"', 'name = "暖炉" and x == 1')
-    (problem,) = check(write(text)).problems
-    _, excerpt, caret = render(problem).splitlines()
-
-    assert cell_len(caret) - 1 == cell_len(excerpt[: excerpt.index("==")])
