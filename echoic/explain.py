@@ -47,7 +47,7 @@ REASONS: Mapping[str, str] = {
     "busy": "the person was busy",
     "llm_no_response": "the model gave no answer",
     "llm_timeout": "the model took too long",
-    "llm_declined": "the model chose to say nothing",
+    "llm_declined": "the model said nothing worth hearing",
     "cancelled": "it was cancelled",
 }
 

@@ -7,7 +7,7 @@ what is at hand is said: an answer whose prediction is missing, a heuristic that
 from handlers import composing, endorsing
 from handlers.consulting import manner_of
 from handlers.group import Group
-from handlers.stages import conclusion, delivery, prompts
+from handlers.stages import conclusion, delivery, nonsense, prompts
 from handlers.wording import wording
 from schemas.asks import Words
 from schemas.context import Strategy
@@ -69,12 +69,29 @@ def _answered(
         alike.shown,
         tells_agreement=group.settings.edition >= 2,
     )
+    declined = _nonsense(group, pending, result.text, end)
+    if declined is not None:
+        without_model(group, strategy, pending, declined)
+        return
     if isinstance(end, Dropped) and end.reason == "llm_no_response":
         without_model(group, strategy, pending, end)
     elif isinstance(end, Dropped) or not _ask_prediction(group, strategy, pending, end):
         _end(group, pending, end)
     # What is said is said by now: nobody waits for what heuristics earn by it.
     endorsing.endorse(group, pending.decision_id, alike)
+
+
+def _nonsense(
+    group: Group, pending: Pending, raw: str, end: Completed | Dropped
+) -> Dropped | None:
+    """The end of a decision whose model sent no answer that anybody should hear."""
+    if group.settings.edition < nonsense.SINCE:
+        return None
+    if isinstance(end, Dropped):
+        is_empty = end.reason == "llm_no_response"
+        return conclusion.declined(pending, nonsense.EMPTY) if is_empty else None
+    why = nonsense.found(raw, end.text, pending.asked)
+    return conclusion.declined(pending, why) if why is not None else None
 
 
 def _predicted(

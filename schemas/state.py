@@ -245,6 +245,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     """The event, for what may be learnt of the answer."""
     goals: tuple[str, ...] | None = None
     """The goals that the model was told, if not those for every event."""
+    asked: str = ""
+    """How its prompt began, so that an answer which repeats it is known."""
     domain: str | None = None
     """The domain whose pack has a say in how the model is asked."""
 
@@ -305,8 +307,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
 
     now: datetime | None = None
     clock: str | None = None
-    """Whose time that is: the id of the session whose events tell it, or nothing for the
-    broker's; None under the first edition, which did not keep it."""
+    """The session whose events tell that time; "" the broker; None in edition 1."""
     heard_at: datetime | None = None
     """The broker's time of the last input, kept from the second edition on."""
     chain: str = ""
@@ -348,8 +349,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     priors: Map[str, Prior] = field(default_factory=Map)
     """By origin; of the others each one's declared confidence is the prior."""
     fits: Map[str, Belief] = field(default_factory=Map)
-    """How well conditions tell their situations, under the same keys, as far as anybody
-    judged that."""
+    """How well conditions tell their situations, by the same keys, if anybody judged."""
     decisions: Bounded[str, Remembered] = field(
         default_factory=lambda: Bounded(DECISION_LIMIT)
     )

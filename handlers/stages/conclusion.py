@@ -95,6 +95,11 @@ def given_up(pending: Pending) -> Dropped:
     return _dropped(pending, "llm_timeout", "no answer came")
 
 
+def declined(pending: Pending, why: str) -> Dropped:
+    """The end of a decision whose model sent what nobody should hear."""
+    return _dropped(pending, "llm_declined", why)
+
+
 def broken(pending: Pending, detail: str) -> Dropped:
     """The end of a decision whose timer could not be run."""
     return _dropped(pending, "error", detail)

@@ -25,6 +25,10 @@ MODEL_GRACE = timedelta(seconds=60)
 """So long after an answer would be stale, one that never came is given up."""
 
 
+ASKED_LIMIT = 1_000
+"""How many characters of how a prompt began are kept while its answer is waited for."""
+
+
 def for_answer(
     state: AgentState,
     ask_id: str,
@@ -52,6 +56,7 @@ def for_answer(
             trigger=trigger,
             lesson=lesson,
             goals=message.goals,
+            asked=message.prompt.partition("\n\n")[0][:ASKED_LIMIT],
             domain=message.domain,
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
