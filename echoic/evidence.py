@@ -13,9 +13,11 @@ from echoic.errors import EchoicError
 from echoic.recorded import opened
 from echoic.settings import Settings
 from handlers.aids import Bringer
+from projections.folds.rapport import Pace
 from replay.outcomes import OutcomeSettings
 from replay.retuning.facts import Evidence
 from replay.retuning.gathering import UnprovenError, gather
+from replay.retuning.rapport import RapportCurve, rapport_curves
 from replay.retuning.worth import Lived, lived
 from replay.sources import Recording, RecordingError
 
@@ -38,6 +40,18 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
             with told(recording):
                 parts += await gather(recording)
     return parts
+
+
+async def rapport_of(
+    settings: Settings, names: Sequence[str], pace: Pace
+) -> tuple[RapportCurve, ...]:
+    """How people stood in the named recordings, and would have at another pace.
+
+    Raises:
+        EchoicError: there is no such recording.
+    """
+    async with recordings(settings, names) as found:
+        return await rapport_curves([recording for recording, _ in found], pace)
 
 
 @asynccontextmanager

@@ -6,8 +6,10 @@ Its rule: pure, what was found goes in and lines come out.
 from collections.abc import Iterator, Sequence
 
 from echoic.render import PLAIN, Style, counted, fitted
+from projections.folds.rapport import Pace
 from replay.estimation.calibration import Calibration
 from replay.retuning.believing import Curve
+from replay.retuning.rapport import RapportCurve, as_fields
 from replay.retuning.scoring import Curves, Retuning, Score
 from schemas.tuning import Scalar
 
@@ -35,6 +37,31 @@ def lines(found: Retuning, style: Style = PLAIN) -> Iterator[str]:
         yield from _reliability(found.recorded, found.retuned)
     yield ""
     yield from _curves(found.curves)
+
+
+def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
+    """Rapport as it was and as it would have been, a line a person."""
+    changes = as_fields(pace, ())["changes"]
+    assert isinstance(changes, dict)
+    yield (
+        ", ".join(
+            change(name, each["before"], each["after"])
+            for name, each in changes.items()
+        )
+        or "rapport as it is"
+    )
+    yield ""
+    if not curves:
+        yield "nobody voted on a decision, so no rapport moved"
+        return
+    yield f"{'rapport with':<{_NAME}} {'recorded':<{_CELLS}}       retuned"
+    for each in curves:
+        yield (
+            f"{fitted(each.person, _NAME):<{_NAME}}"
+            f" {sparkline(each.recorded):<{_CELLS}} {each.recorded[-1]:.2f}"
+            f"  {sparkline(each.retuned):<{_CELLS}} {each.retuned[-1]:.2f}"
+            f"  {counted(len(each.recorded), 'vote')}"
+        )
 
 
 def change(name: str, before: object, after: Scalar) -> str:

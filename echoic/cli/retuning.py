@@ -17,9 +17,11 @@ from echoic.cli.common import (
     terminal_width,
 )
 from echoic.errors import EchoicError
-from echoic.evidence import evidence_of
+from echoic.evidence import evidence_of, rapport_of
 from echoic.render import Style
-from replay.retuning.scoring import retuned
+from echoic.settings import Settings
+from replay.retuning.rapport import PREFIX, as_fields, pace_of
+from replay.retuning.scoring import Retuning, retuned
 from schemas.settings import SEED_LEARNING
 from schemas.tuning import LEARNING, Scalar, TuningError, learning_value
 
@@ -51,26 +53,69 @@ def replay(
 
     Fires, outcomes, votes and edits stay as they are; confidence is counted anew. Shows
     each heuristic's confidence both ways, and which settings would have predicted better.
+    With `rapport.gain`, `rapport.loss` or `rapport.half_life_days` it is people's rapport.
 
     Examples: `echoic projection replay --set learning.gamma=0.98`, `echoic projection
     replay --set learning.weights.explicit=0.6 evening`, `echoic projection replay --preset
-    seed packs/survival/recording/evening.echoic`.
+    seed packs/survival/recording/evening.echoic`, `echoic projection replay --set
+    rapport.gain=0.1`.
     """
     wanted = {**(_PRESET if preset else {}), **settings_named(changes or ())}
     if not wanted:
         raise EchoicError(
             "nothing is to be changed", next_step="--set learning.gamma=0.98"
         )
-    evidence = asyncio.run(evidence_of(settings_of(data, agent), sessions or ()))
+    settings, names = settings_of(data, agent), sessions or ()
+    of_rapport = {
+        name: wanted.pop(name) for name in list(wanted) if name.startswith(PREFIX)
+    }
+    told: dict[str, object] = {"v": 1}
+    if of_rapport:
+        told["rapport"] = _rapport(settings, names, of_rapport, as_json=as_json)
+    if wanted:
+        found = _retuned(settings, names, wanted, as_json=as_json)
+        told = {**found.as_json(), **told}
+    if as_json:
+        print_json(told)
+
+
+def _retuned(
+    settings: Settings,
+    names: Sequence[str],
+    wanted: Mapping[str, Scalar],
+    *,
+    as_json: bool,
+) -> Retuning:
+    """Fold confidences anew, and show them unless a program reads."""
+    evidence = asyncio.run(evidence_of(settings, names))
     try:
         found = retuned(evidence, wanted)
     except TuningError as error:
         raise EchoicError(str(error)) from error
-    if as_json:
-        print_json(found.as_json())
-        return
-    for line in retuning_screen.lines(found, Style(terminal_width(), has_colour())):
-        print(line)
+    if not as_json:
+        style = Style(terminal_width(), has_colour())
+        for line in retuning_screen.lines(found, style):
+            print(line)
+    return found
+
+
+def _rapport(
+    settings: Settings,
+    names: Sequence[str],
+    wanted: Mapping[str, Scalar],
+    *,
+    as_json: bool,
+) -> dict[str, object]:
+    """Fold rapport anew, and show it unless a program reads."""
+    try:
+        pace = pace_of(wanted)
+    except TuningError as error:
+        raise EchoicError(str(error)) from error
+    curves = asyncio.run(rapport_of(settings, names, pace))
+    if not as_json:
+        for line in retuning_screen.rapport_lines(pace, curves):
+            print(line)
+    return as_fields(pace, curves)
 
 
 def settings_named(texts: Sequence[str]) -> dict[str, Scalar]:

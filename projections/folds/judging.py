@@ -132,7 +132,11 @@ def rated(state: AgentState, vote: FeedbackApplied, before: float | None) -> Age
 
 
 def felt(
-    state: AgentState, vote: FeedbackApplied, now: datetime, before: float | None
+    state: AgentState,
+    vote: FeedbackApplied,
+    now: datetime,
+    before: float | None,
+    pace: rapport.Pace = rapport.USUAL,
 ) -> AgentState:
     """The state in which the voter stands to the companion as after a vote on words.
 
@@ -145,9 +149,9 @@ def felt(
     if before is not None and is_full and decision_id not in stood.deltas:
         return state
     if vote.aspect in _MOVES_RAPPORT:
-        stands = rapport.voted(stood, decision_id, vote.value, now)
+        stands = rapport.voted(stood, decision_id, vote.value, now, pace)
     elif stood.deltas.get(decision_id):
-        stands = rapport.voted(stood, decision_id, 0.0, now)
+        stands = rapport.voted(stood, decision_id, 0.0, now, pace)
     else:
         return state
     return replace(state, rapport=state.rapport.set(vote.actor, stands))

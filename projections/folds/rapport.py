@@ -4,6 +4,7 @@ r starts at 0.5. A positive vote of weight w adds 0.05 w (1 - r), a negative one
 0.10 w r. Before each vote r drifts toward 0.5 with a half-life of 30 days.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -12,25 +13,44 @@ from schemas.numbers import clamp, power, round6
 from schemas.state import Rapport
 
 NEUTRAL = 0.5
-_GAIN = 0.05
-_LOSS = 0.10
-_HALF_LIFE_S = 30 * 24 * 3600.0
+_DAY_S = 24 * 3600.0
 
 
-def value_at(rapport: Rapport, now: datetime) -> float:
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast rapport moves."""
+
+    gain: float = 0.05
+    """What a positive vote adds, of what is missing to 1."""
+    loss: float = 0.10
+    """What a negative vote takes, of what there is."""
+    half_life_days: float = 30.0
+    """In how many days half of it is gone that no vote renewed."""
+
+
+USUAL = Pace()
+
+
+def value_at(rapport: Rapport, now: datetime, pace: Pace = USUAL) -> float:
     """Rapport as of now: what no vote renewed drifts toward neutral."""
     if rapport.at is None:
         return rapport.value
     elapsed = max(0.0, (now - rapport.at).total_seconds())
-    kept = power(0.5, elapsed / _HALF_LIFE_S)
+    kept = power(0.5, elapsed / (pace.half_life_days * _DAY_S))
     return round6(NEUTRAL + (rapport.value - NEUTRAL) * kept)
 
 
-def voted(rapport: Rapport, decision_id: str, vote: float, now: datetime) -> Rapport:
+def voted(
+    rapport: Rapport,
+    decision_id: str,
+    vote: float,
+    now: datetime,
+    pace: Pace = USUAL,
+) -> Rapport:
     """Rapport after a vote on a decision, which replaces the person's earlier one on it."""
-    r = value_at(rapport, now) - (rapport.deltas.get(decision_id) or 0.0)
+    r = value_at(rapport, now, pace) - (rapport.deltas.get(decision_id) or 0.0)
     r = clamp(r, 0.0, 1.0)
-    delta = _GAIN * vote * (1.0 - r) if vote > 0 else _LOSS * vote * r
+    delta = pace.gain * vote * (1.0 - r) if vote > 0 else pace.loss * vote * r
     return replace(
         rapport,
         value=round6(clamp(r + delta, 0.0, 1.0)),

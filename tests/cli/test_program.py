@@ -307,3 +307,21 @@ def test_the_shipped_recording_replays_identically(echoic: Program) -> None:
     assert ran.code == 0, ran.out + ran.err
     assert ran.json["is_identical"]
     assert ran.json["identical"] == ran.json["total"] > 0
+
+
+def test_rapport_is_folded_at_another_pace(echoic: Program) -> None:
+    """Both curves side by side, from a recording alone; a program gets both as numbers."""
+    recording = str(SURVIVAL / "recording" / "evening.echoic")
+    setting = ("projection", "replay", "--set", "rapport.gain=0.2")
+    shown = echoic.here(*setting, recording)
+    told = echoic.here(
+        *setting, "--set", "learning.gamma=0.9", recording, "--json"
+    ).json
+    wrong = echoic.here("projection", "replay", "--set", "rapport.gian=1", recording)
+
+    assert shown.out.startswith("rapport.gain 0.05 → 0.2\n")
+    assert "8 votes" in shown.out
+    (person,) = told["rapport"]["people"]
+    assert len(person["recorded"]) == len(person["retuned"]) == 8
+    assert list(told["changes"]) == ["learning.gamma"]
+    assert (wrong.code, "rapport.gain" in wrong.err) == (2, True)
