@@ -7,6 +7,7 @@ and taken from the record.
 import asyncio
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import orjson
 
@@ -14,9 +15,10 @@ from handlers import turns
 from handlers.turns import Needs
 from schemas import faults, subjects
 from schemas.aids import Aids, embedded
+from schemas.controls import PackLoaded
 from schemas.decisions import Decided
 from schemas.envelope import Input
-from schemas.notes import Quarantined
+from schemas.notes import ControlRefused, Quarantined
 from schemas.packs import (
     CompiledPack,
     PackError,
@@ -121,7 +123,10 @@ class Bringer:
         ]
         shed = [_was_shed(group.outputs[0]) for group in groups]
         brought = await self._bring_all(inputs, known, shed)
-        return list(zip(groups, inputs, brought, strict=True))
+        return [
+            (group, taken, _as_it_was(group, taken, aids))
+            for group, taken, aids in zip(groups, inputs, brought, strict=True)
+        ]
 
     async def bring_packs_of(self, state: PartitionState) -> None:
         """Have every pack at hand that a state refers to."""
@@ -216,6 +221,20 @@ def _of(need: Needs, made: Mapping[str, Vector]) -> Mapping[str, Vector]:
 def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
     pack = from_blob(blob)
     return compile_embedded(pack, embedder.embed(texts_of(pack)))
+
+
+def _as_it_was(group: Group, taken: Input, aids: Aids) -> Aids:
+    """The aids of a recorded input: a pack that was missing then has come too late."""
+    if not isinstance(taken.message, PackLoaded):
+        return aids
+    first = group.outputs[0]
+    was_refused = subjects.parse(first.subject).detail == ControlRefused.token()
+    if not was_refused or orjson.loads(first.body).get("reason") != "unknown_pack":
+        return aids
+    missing = taken.message.digest
+    return replace(
+        aids, packs={key: aids.packs[key] for key in aids.packs if key != missing}
+    )
 
 
 def _was_shed(output: Record) -> bool:

@@ -118,9 +118,9 @@ async def export(log: ReadableLog, span: SessionSpan, bringer: Bringer) -> Sessi
     async for step in steps(log, partition, bringer, until=span.last):
         if step.sequence < span.first:
             start = step.after
-        digests |= (
-            _packs(step.after, span.agent) if step.sequence >= span.first else set()
-        )
+        else:
+            # What is in force at its start is needed, too, if its first input loads more.
+            digests |= _packs(step.before, span.agent) | _packs(step.after, span.agent)
         end = step.after
     start = checkpoint.of_agent(start, span.agent)
     records = await collect(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
 import orjson
@@ -31,6 +31,9 @@ LEVEL = 15
 
 LINE_BYTES = 64_000_000
 """No line is longer; a file that has one was not written by us."""
+
+PACKED_BYTES = 1_024
+"""So much is unpacked at a time: it becomes 32 MB at the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +223,9 @@ class _Reading:
             f"{str(self._path)!r}, line {self._line}: {what}; export the session again"
         )
 
-    def _lines(self, file: Any) -> Iterator[dict[str, Any]]:
-        unpacked = zstandard.ZstdDecompressor().stream_reader(file)
+    def _lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
         rest = b""
-        while piece := unpacked.read(1 << 20):
+        for piece in self._unpacked(file):
             *whole, rest = (rest + piece).split(b"\n")
             for text in whole:
                 self._line += 1
@@ -231,6 +233,19 @@ class _Reading:
             if len(rest) > LINE_BYTES:
                 raise self._failure(f"is longer than {LINE_BYTES} bytes")
         self._line += 1
+
+    def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
+        """What was compressed, piece by piece, up to its checksum and no further."""
+        unpacking = zstandard.ZstdDecompressor().decompressobj()
+        while packed := file.read(PACKED_BYTES):
+            yield unpacking.decompress(packed)
+            if unpacking.eof:
+                break
+        if not unpacking.eof and file.tell():
+            self._line += 1
+            raise self._failure("is missing: the file was cut")
+        if unpacking.unused_data or file.read(1):
+            raise self._failure("is not the end of the file")
 
     def _header(self, line: dict[str, Any] | None) -> SessionHeader:
         if not isinstance(line, dict) or line.get("format") != FORMAT:

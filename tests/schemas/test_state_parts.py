@@ -95,8 +95,9 @@ def test_equal_states_have_equal_bytes() -> None:
         b"",
         b"[]",
         b"{}",
-        b'{"format": 1, "state": 3}',
-        b'{"format": 1, "state": {"shared": {"settings": {"seed": 3}}}}',
+        b'{"format": 2}',
+        b'{"format": 2, "state": 3}',
+        b'{"format": 3, "state": {"shared": {"settings": {"seed": 3}}}}',
     ],
 )
 def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:

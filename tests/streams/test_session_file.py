@@ -235,13 +235,25 @@ def test_what_is_no_whole_session_is_refused(
     assert str(path) in str(refused.value)
 
 
-def test_every_cut_and_every_changed_byte_is_noticed(tmp_path: Path) -> None:
-    """A file that lost its end, or has a flipped bit, is never read as if it were whole."""
+def test_every_cut_is_refused(tmp_path: Path) -> None:
+    """Down to the last byte, and so is whatever follows it."""
     path = tmp_path / "one.session"
     write_session(path, a_session(tuple(map(a_record, range(1, 6)))))
     whole = path.read_bytes()
-    damaged = [whole[:size] for size in range(len(whole) - 4)]
-    damaged += [
+    cut = [whole[:size] for size in range(len(whole))]
+
+    for content in (*cut, whole + b"\0", whole + whole):
+        path.write_bytes(content)
+        with pytest.raises(SessionFileError, match=r"cut|no header|not the end"):
+            read_session(path)
+
+
+def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
+    """A file that has a flipped bit is never read as another session."""
+    path = tmp_path / "one.session"
+    write_session(path, a_session(tuple(map(a_record, range(1, 6)))))
+    whole = path.read_bytes()
+    damaged = [
         whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :]
         for place in range(len(whole))
     ]

@@ -1,0 +1,80 @@
+"""Packs of a recording: those of its start come with it, and one that was missing stays so."""
+
+from pathlib import Path
+
+from handlers.aids import Bringer, PackLibrary
+from replay.sessions import export, find_session, start_of
+from replay.verify import Span, Verification, verify
+from schemas.controls import SessionStarted
+from schemas.packs import to_blob
+from streams.log import ReadableLog
+from streams.session_file import read_session, write_session
+from streams.session_log import SessionLog
+from tests.factories import heuristic, pack, pack_loaded
+from tests.life import Life, applied, refused
+from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, garden
+from tests.replay.lives import WordsEmbedder
+
+NEWER = pack(heuristic("drink", LOW, "Drink.", 0.9), version="2.0.0")
+
+
+def brings(log: ReadableLog) -> Bringer:
+    """What brings the packs that a log's store holds."""
+    return Bringer(WordsEmbedder(), PackLibrary(log, WordsEmbedder()))
+
+
+async def verified(life: Life, log: ReadableLog) -> Verification:
+    """The life's whole log, answered anew."""
+    last = life.turns[-1].taken.sequence
+    return await verify(log, Span(life.partition, 0, last), brings(log))
+
+
+async def test_a_pack_that_was_missing_is_missing_again() -> None:
+    """Its blob came too late: what was refused is refused, what was loaded later loads."""
+    life = garden()
+    assert refused(life.control(pack_loaded(NEWER))) == "unknown_pack"
+    life.sense(LOW, salience=HINTS)
+    life.blobs[NEWER.digest] = NEWER
+    applied(life.control(pack_loaded(NEWER)))
+    life.sense(LOW, salience=HINTS)
+    log = await Chronicle(life).catch_up()
+    for each in (GARDEN, NEWER):
+        await log.put_blob(to_blob(each.pack))
+
+    found = await verified(life, log)
+    assert found.divergence is None
+    assert found.is_identical
+
+
+async def test_a_session_that_begins_with_a_newer_pack_brings_the_older(
+    tmp_path: Path,
+) -> None:
+    """The state before its first input needs it."""
+    life = Life()
+    life.blobs = {each.digest: each for each in (GARDEN, NEWER)}
+    applied(life.control(pack_loaded(GARDEN)))
+    life.sense(LOW, salience=HINTS)
+    life.wait(3_600).control(pack_loaded(NEWER))
+    life.control(SessionStarted(session_id="s"))
+    life.sense(LOW, salience=HINTS)
+    log = await Chronicle(life).catch_up()
+    for each in (GARDEN, NEWER):
+        await log.put_blob(to_blob(each.pack))
+
+    session = life.turns[-3].state.agents[life.agent].session
+    assert session is not None
+    assert session.first_sequence == life.turns[-3].taken.sequence
+    span = await find_session(log, life.agent, session.id, brings(log))
+    path = tmp_path / "s.echoic"
+    write_session(path, await export(log, span, brings(log)))
+
+    read = read_session(path)
+    assert sorted(read.blobs) == sorted([GARDEN.digest, NEWER.digest])
+    found = await verify(
+        SessionLog(read),
+        Span(life.partition, span.first - 1, span.last, life.agent),
+        brings(SessionLog(read)),
+        start=start_of(read),
+        expected_chain=read.trailer.chain,
+    )
+    assert found.is_identical

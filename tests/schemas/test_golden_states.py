@@ -1,0 +1,111 @@
+"""States of before, as session files begin with them, are read and gone on from.
+
+Each file was frozen by a program of its format, and is never made anew: a state with
+every field set, the packs in force, and what came of a few inputs after it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from immutables import Map
+
+from schemas import checkpoint
+from schemas.checkpoint import FORMAT, OLDEST, UPCASTS, CheckpointError
+from schemas.packs import CompiledPack, compile_pack, from_blob
+from schemas.record import Record
+from schemas.state import AgentState, PartitionState
+from tests import factories
+from tests.factories import embed
+from tests.life import Life
+
+FOLDER = Path(__file__).parents[1] / "golden" / "states"
+GOLDEN = sorted(FOLDER.glob("format-*/*.json"))
+
+
+@pytest.fixture(autouse=True)
+def short_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The goldens hold vectors of this dimension."""
+    monkeypatch.setattr(factories, "DIMENSION", 32)
+
+
+def golden(path: Path) -> dict[str, Any]:
+    """What was frozen."""
+    read: dict[str, Any] = orjson.loads(path.read_bytes())
+    return read
+
+
+def compiled(blob: str) -> CompiledPack:
+    """A pack as the tests' embedder compiles it."""
+    pack = from_blob(blob.encode())
+    conditions = [embed(each.condition) for each in pack.heuristics]
+    return compile_pack(
+        pack, conditions, [embed(h.action.text) for h in pack.heuristics]
+    )
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_a_frozen_state_is_read_whole(path: Path) -> None:
+    """Nothing that it says is lost: today's program writes all of it again."""
+    frozen = golden(path)["checkpoint"]
+    state = frozen["state"]
+    for each in range(frozen["format"], FORMAT):
+        state = UPCASTS[each](state)
+
+    written = checkpoint.dump(checkpoint.load(orjson.dumps(frozen)))
+    assert _lost(state, orjson.loads(written)["state"]) == []
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_a_life_goes_on_from_a_frozen_state(path: Path) -> None:
+    """Each later input is answered as the program of then answered it, to the byte."""
+    frozen = golden(path)
+    life = Life(state=checkpoint.load(orjson.dumps(frozen["checkpoint"])))
+    life.blobs = {key: compiled(blob) for key, blob in frozen["packs"].items()}
+
+    for each in frozen["later"]:
+        body = each["body"].encode()
+        record = Record(
+            each["subject"], each["headers"], body, each["sequence"], each["time_ns"]
+        )
+        turn = life.answer(record)
+        life.state = turn.state
+        answers = [output.record.body.decode() for output in turn.outputs]
+        assert answers == each["answers"]
+    assert life.mind.chain == frozen["chain"]
+
+
+def test_every_format_has_a_golden_and_every_field_a_value() -> None:
+    """A new format comes with frozen states of the one before."""
+    formats = {path.parent.name for path in GOLDEN}
+    states = [golden(path)["checkpoint"]["state"] for path in GOLDEN]
+    agents = [agent for state in states for agent in state["agents"].values()]
+    fresh = orjson.loads(checkpoint.dump(PartitionState(agents=Map(x=AgentState()))))
+    unset = fresh["state"]["agents"]["x"]
+    never = [key for key in agents[0] if all(one[key] == unset[key] for one in agents)]
+
+    assert formats == {f"format-{each}" for each in range(OLDEST, FORMAT)}
+    assert never == []
+
+
+def test_what_is_too_old_or_too_new_is_refused() -> None:
+    """With what this program reads."""
+    for format_ in (OLDEST - 1, FORMAT + 1):
+        text = orjson.dumps({"format": format_, "state": {}})
+        with pytest.raises(CheckpointError, match=f"reads {OLDEST} to {FORMAT}"):
+            checkpoint.load(text)
+
+
+def _lost(old: Any, new: Any, place: str = "") -> list[str]:
+    """Where the new JSON does not say what the old one says."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            each
+            for key in old
+            for each in _lost(old[key], new.get(key), f"{place}.{key}")
+        ]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        pairs = enumerate(zip(old, new, strict=True))
+        return [each for at, (a, b) in pairs for each in _lost(a, b, f"{place}[{at}]")]
+    return [] if old == new else [f"{place}: {old!r} became {new!r}"]
