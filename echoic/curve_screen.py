@@ -25,17 +25,19 @@ _AXIS = 6
 _LEAST_TENTHS = 4
 _SHORT = timedelta(hours=1)
 _ID = 13
-_UNSIGNALLED: frozenset[CauseKind] = frozenset(("fire", "expired", "life"))
+_UNSIGNALLED: frozenset[CauseKind] = frozenset(("fire", "kept", "expired", "life"))
 """What moves nothing by itself, and is only in the history."""
 
 _MESSAGES: Mapping[CauseKind, str] = {
     "fire": "event",
+    "kept": "event",
     "outcome": "event",
     "vote": "feedback",
     "endorsement": "answer",
     "formed": "answer",
     "reinforced": "answer",
     "ignored": "input",
+    "silence": "input",
     "drift": "input",
     "expired": "input",
     "life": "input",

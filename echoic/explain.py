@@ -40,6 +40,7 @@ REASONS: Mapping[str, str] = {
     "safety": "the answer was not safe",
     "personality_veto": "it is not in its character",
     "strategy_silent": "the strategy chose silence",
+    "learned_silence": "it learnt that nothing is to be said at such times",
     "error": "something failed",
     "stale": "the answer came too late",
     "superseded": "something newer took its place",
@@ -50,6 +51,9 @@ REASONS: Mapping[str, str] = {
     "llm_declined": "the model said nothing worth hearing",
     "cancelled": "it was cancelled",
 }
+
+_QUIET = "silence"
+"""The gate that learnt silence passes; who fails it goes on to an answer."""
 
 _SILENCE_OF_GATE = {
     "intent": "informational",
@@ -124,6 +128,8 @@ def _came_of(account: Account, names: Names) -> str:
         return "Stayed silent, to see what comes of it."
     silence = account.silence or "error"
     reason = REASONS.get(silence, silence)
+    if silence == "learned_silence":
+        return _kept(account.decided, reason, names)
     if isinstance(account.ending, Dropped):
         detail = account.ending.detail
         told = "" if detail in ("", reason) else f" ({detail})"
@@ -131,6 +137,16 @@ def _came_of(account: Account, names: Names) -> str:
     closed = closed_gate(account.decided.gates)
     figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
     return f"Stayed silent: {reason}{figures}."
+
+
+def _kept(decided: Decided, reason: str, names: Names) -> str:
+    """By which heuristic silence was kept, and how probable it was to ask all the same."""
+    gate = next(each for each in decided.gates if each.name == _QUIET)
+    who = named(decided.matched_heuristic_id, names)
+    return (
+        f"Stayed silent by {who}: {reason} ({_figures(gate)}; the model was to be asked"
+        f" with probability {1.0 - decided.probability:.2f})."
+    )
 
 
 def _tried(decided: Decided, names: Names) -> str:
@@ -147,8 +163,10 @@ def _tried(decided: Decided, names: Names) -> str:
 
 
 def closed_gate(gates: Sequence[Gate]) -> Gate | None:
-    """The first gate that did not pass."""
-    return next((gate for gate in gates if not gate.passed), None)
+    """The first gate on the way to an answer that did not pass."""
+    return next(
+        (each for each in gates if not each.passed and each.name != _QUIET), None
+    )
 
 
 def counterfactual(account: Account, names: Names) -> str | None:
@@ -158,6 +176,8 @@ def counterfactual(account: Account, names: Names) -> str | None:
     closed = closed_gate(account.decided.gates)
     if account.said is not None:
         return _nearest(account.decided.gates)
+    if account.silence == "learned_silence":
+        return _unless_quiet(account.decided)
     if closed is None:
         return _nearly_eligible(account.decided, names)
     if closed.value is None or closed.threshold is None:
@@ -174,6 +194,15 @@ def counterfactual(account: Account, names: Names) -> str | None:
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
     return f"Would have been weighed further if {' and '.join(needed)}."
+
+
+def _unless_quiet(decided: Decided) -> str:
+    """How much trust would have had to be asked for the model to be asked."""
+    gate = next(each for each in decided.gates if each.name == _QUIET)
+    return (
+        f"Would have asked the model if threshold > {gate.value or 0.0:.2f}"
+        f" (was {gate.threshold or 0.0:.2f})."
+    )
 
 
 _WHAT = {"relevance": "salience", "habituation": "salience after habituation"}

@@ -183,6 +183,12 @@ def _formed(found: Report) -> Iterator[str]:
             f"formed        {found.formed} of {counted(found.formed + refused, 'answer')}"
             f" that people liked, {refused} refused{why}"
         )
+    if found.silences or found.kept:
+        yield (
+            f"silence       {counted(found.silences, 'heuristic')} that"
+            f" {'says' if found.silences == 1 else 'say'} nothing formed, kept"
+            f" {counted(found.kept, 'time')}"
+        )
 
 
 def _rise(each: Rise) -> str:

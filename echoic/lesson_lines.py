@@ -10,6 +10,7 @@ from schemas.learning import (
     Endorsed,
     HeuristicFormed,
     HeuristicReinforced,
+    SilenceWeighed,
 )
 
 
@@ -22,6 +23,9 @@ def lesson(message: OutputMessage, names: Names) -> str | None:
             return f"reinforced {named(id_, names)}, now trusted {confidence:.2f}"
         case CandidateRefused(reason=reason, detail=detail):
             return f"formed nothing: {reason}{f', {detail}' if detail else ''}"
+        case SilenceWeighed(heuristic_id=id_, value=value) if value is not None:
+            side = "for" if value > 0.0 else "against"
+            return f"one more occasion {side} silence: {named(id_, names)}"
         case Endorsed(heuristic_id=id_, similarity=similarity):
             said = f"the model said the same by itself, like {similarity:.2f}"
             return f"endorsed {named(id_, names)}: {said}"

@@ -122,6 +122,16 @@ OPTIONS: tuple[Option, ...] = (
         "Whether a model's answer that you like is made a heuristic.",
     ),
     Option(
+        "learning.silence", one_of("on", "off"), "on",
+        "Whether that nothing should have been said, as you say it, teaches when to keep"
+        " silent (`echoic feedback last down --aspect condition`).",
+    ),
+    Option(
+        "learning.silence_asks", number(0.05, 1), 0.1,
+        "With which probability a model is asked all the same where silence is trusted,"
+        " so that it can still be found wrong.",
+    ),
+    Option(
         "learning.endorsement", one_of("on", "off"), "on",
         "Whether a model speaks for the heuristics that say what it said by itself.",
     ),

@@ -82,6 +82,8 @@ class Settings:
     learning_undo_s: float
     learning_ignored_after: int
     learning_formation: str
+    learning_silence: str
+    learning_silence_asks: float
     learning_endorsement: str
     learning_endorsement_cap: float
     sleep_events: int
@@ -172,6 +174,9 @@ def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
         withhold=settings.candidates_withhold,
         formation=settings.learning_formation == "on",
         endorsement=settings.learning_endorsement == "on",
+        silence=(
+            settings.learning_silence_asks if settings.learning_silence == "on" else 0.0
+        ),
         confidence_ceiling=settings.model_ceiling,
         ttl_s=settings.ttl_s,
         channel=settings.channel,

@@ -89,15 +89,21 @@ def decided(
 
 
 def fired(
-    occasion: Occasion, heuristic: HeuristicCandidate, decision_id: str, *, shown: bool
+    occasion: Occasion,
+    heuristic: HeuristicCandidate,
+    decision_id: str,
+    mode: Literal["shown", "suggested", "kept"],
 ) -> HeuristicFired:
-    """A heuristic's part in a decision: shown to the person, or suggested to the model."""
+    """A heuristic's part in a decision: shown to the person, or suggested to the model.
+
+    Or it kept the companion from speaking.
+    """
     return HeuristicFired(
         decision_id=decision_id,
         event_id=occasion.id,
         heuristic_id=heuristic.heuristic_id,
         content_hash=heuristic.content_hash,
-        mode="shown" if shown else "suggested",
+        mode=mode,
         similarity=heuristic.similarity,
         confidence=heuristic.confidence,
     )

@@ -4,7 +4,7 @@ The stages in order: outcomes, salience, matching, executive, delivery. The one 
 of the event holds everything that led to it.
 """
 
-from handlers import composing, concluding
+from handlers import composing, concluding, quieting
 from handlers.consulting import Consultation, consultation
 from handlers.group import Group
 from handlers.occasion import Occasion, occasion
@@ -34,6 +34,7 @@ def decide(group: Group, event: Sensed) -> None:
     shown = shown or _undone(group, event, domain.name)
     if shown is not None:
         group.credit(shown)
+    quieting.shown(group, event, shown)
     here = occasion(group, event, domain)
     group.adopt(_variant(group, here))
     if here.assessment.silence is None:
@@ -97,8 +98,10 @@ def _choose(group: Group, here: Occasion) -> None:
         composing.decided(group, here, strategy, choice, result, prompt, relevant)
     )
     if choice.heuristic is not None:
-        group.say(composing.fired(here, choice.heuristic, decision_id, shown=True))
+        group.say(composing.fired(here, choice.heuristic, decision_id, "shown"))
         group.say(composing.heuristic_delivery(here, choice.heuristic, decision_id))
+    elif choice.quiet is not None:
+        group.say(composing.fired(here, choice.quiet, decision_id, "kept"))
     elif consulted is not None and prompt is not None:
         best_id, race = result.matched_heuristic_id, choice.race
         ask = composing.model_asked(
@@ -137,6 +140,8 @@ def _context(
         urgency=here.urgency(),
         llm_arm=consulted.arm if consulted else None,
         now=group.now,
+        silences=quieting.silences(group, here.event, here.domain.name),
+        silence_asks=group.settings.silence,
     )
 
 
@@ -160,7 +165,7 @@ def _ask_model(
 ) -> None:
     """Ask, and give up the least salient of those that wait if they are too many."""
     for heuristic in prompt.shown:
-        group.say(composing.fired(here, heuristic, ask.decision_id, shown=False))
+        group.say(composing.fired(here, heuristic, ask.decision_id, "suggested"))
     group.say(ask)
     pending = group.state.pending
     given_up = conclusion.crowded_out(pending[id_] for id_ in sorted(pending))

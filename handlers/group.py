@@ -26,6 +26,7 @@ from schemas.learning import (
     FeedbackApplied,
     LifecycleChanged,
     OutcomeObserved,
+    SilenceWeighed,
 )
 from schemas.packs import CompiledPack
 from schemas.reasons import Lifecycle
@@ -36,7 +37,7 @@ from schemas.state import (
     ShownFire,
 )
 
-Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed
+Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | SilenceWeighed
 
 
 class Group:

@@ -45,7 +45,7 @@ async def recalled(
     path, fire = decided.path, None
     async for output in _what_follows(log, decision):
         match output.message:
-            case HeuristicFired(mode="shown") as message:
+            case HeuristicFired(mode="shown" | "kept") as message:
                 fire = (output.id, message.heuristic_id, message.content_hash)
             case Completed() as message:
                 path = message.path

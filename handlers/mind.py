@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from handlers import concluding, deciding, forming, proposing, sleeping
+from handlers import concluding, deciding, forming, proposing, quieting, sleeping
 from handlers.group import Group
 from handlers.stages import (
     bounds,
@@ -231,6 +231,7 @@ def _learn(group: Group, given: FeedbackGiven) -> None:
     learnt = learning.feedback(group.state, group.packs, given)
     if isinstance(learnt, FeedbackApplied):
         group.credit(learnt)
+        quieting.judged(group, given, learnt)
         forming.ask(group, learnt)
     else:
         group.say(learnt)

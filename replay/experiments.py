@@ -170,6 +170,7 @@ class _Reading:
             domain=decided.domain,
             pack=pack,
             is_silent=decided.arm == SILENT,
+            is_learnt=decided.silence == "learned_silence",
             now=output.at,
         )
         if assignment is not None and assignment.id == self.experiment.experiment_id:

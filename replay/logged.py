@@ -90,7 +90,7 @@ def context_of(
             [
                 _candidate(each, standing, recalling)
                 for each in decided.candidates
-                if each.arm.startswith(_HEURISTIC)
+                if each.arm.startswith(_HEURISTIC) and not each.silence
             ]
         ),
         immediate=event.immediate,
@@ -101,6 +101,12 @@ def context_of(
         ),
         llm_arm=llm_arm,
         now=now,
+        silences=tuple(
+            _candidate(each, standing, recalling)
+            for each in decided.candidates
+            if each.silence
+        ),
+        silence_asks=standing.settings.silence,
     )
 
 

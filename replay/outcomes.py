@@ -61,6 +61,8 @@ class _Case:
     """One decision, as long as its outcome may still be seen."""
 
     is_silent: bool
+    is_learnt: bool
+    """Whether it is silent since that was learnt."""
     domain: str
     entities: frozenset[str]
     waiting: tuple[Expectation, ...] = ()
@@ -110,12 +112,14 @@ class Ledger:
         domain: str,
         pack: CompiledPack | None,
         is_silent: bool,
+        is_learnt: bool = False,
         now: datetime,
     ) -> None:
         """Begin to wait for what a decision on an event comes to."""
         armed = expectations.armed(pack, event, now) if pack else ()
         case = _Case(
             is_silent=is_silent,
+            is_learnt=is_learnt,
             domain=domain,
             entities=frozenset(event.entities),
             waiting=tuple(self._capped(each, now) for each in armed),
@@ -187,6 +191,9 @@ class Ledger:
             return Outcome(value, source, votes=votes)
         if decision_id in self._open:
             return Outcome(None, "unknown", is_censored=True, votes=votes)
+        if case.is_learnt:
+            # Whether it was right only a person can say.
+            return Outcome(None, "unknown", votes=votes)
         if case.is_silent and not case.ends_life:
             return Outcome(self._settings.silence, "silence", votes=votes)
         if case.was_armed and self._settings.unseen is not None:

@@ -49,6 +49,7 @@ class CandidateView(Struct, frozen=True):
     confidence: float | None = None
     alpha: float | None = None
     beta: float | None = None
+    silence: bool | None = None
 
 
 class GateView(Struct, frozen=True):

@@ -63,6 +63,7 @@ LearningMessage: TypeAlias = (
     | learning.CandidateRefused
     | learning.HeuristicReinforced
     | learning.Endorsed
+    | learning.SilenceWeighed
     | sleep.SleepBegun
     | sleep.Reflected
     | sleep.SleepEnded
@@ -129,6 +130,7 @@ OUTPUTS: tuple[type[Message], ...] = (
     learning.CandidateRefused,
     learning.HeuristicReinforced,
     learning.Endorsed,
+    learning.SilenceWeighed,
     sleep.SleepBegun,
     sleep.Reflected,
     sleep.SleepEnded,

@@ -29,8 +29,10 @@ from schemas.condition_text import (
 from schemas.numbers import round6
 
 __all__ = [
+    "Comparison",
     "ConditionError",
     "When",
+    "comparisons",
     "explain_failure",
     "field_value",
     "fields_named",
@@ -93,7 +95,13 @@ def field_value(name: str, fields: Mapping[str, object]) -> tuple[bool, object]:
 
 def fields_named(when: When) -> tuple[str, ...]:
     """Return the fields that the condition names, sorted, without type and source."""
-    return tuple(sorted(set(_names(when.part)) - set(EVENT_NAMES)))
+    names = {each.field for each in comparisons(when)}
+    return tuple(sorted(names - set(EVENT_NAMES)))
+
+
+def comparisons(when: When) -> tuple[Comparison, ...]:
+    """Return every comparison in the condition, in order, denied ones included."""
+    return tuple(_comparisons(when.part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +233,13 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _names(part: Part) -> list[str]:
+def _comparisons(part: Part) -> list[Comparison]:
     match part:
         case Comparison():
-            return [part.field]
+            return [part]
         case Not():
-            return _names(part.part)
+            return _comparisons(part.part)
         case Every() | Some():
-            return [name for each in part.parts for name in _names(each)]
+            return [found for each in part.parts for found in _comparisons(each)]
         case _:
             assert_never(part)

@@ -64,6 +64,11 @@ class DecisionContext:
     """The arm of asking the model; None if there is no model."""
     now: datetime | None = None
     """The agent's time."""
+    silences: tuple[HeuristicCandidate, ...] = ()
+    """The heuristics that say nothing whose condition the event meets, the surest first;
+    never shown to a model."""
+    silence_asks: float = 0.0
+    """With which probability a model is asked all the same where silence was learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,9 @@ class Odds:
     """What candidates were ranked by; empty if that is their similarity."""
     question: Question | None = None
     """What the model is asked, should it be asked; None: by Echoic's own prompt."""
+
+    quiet: HeuristicCandidate | None = None
+    """The heuristic that would have silence, if one does."""
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":

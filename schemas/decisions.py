@@ -113,6 +113,8 @@ class Candidate(Part):
     withheld: bool | None = None
     """Whether a draw kept it from the model, so that it could not copy it; None: nobody
     drew."""
+    silence: bool | None = None
+    """Whether it says nothing: the arm by which it answers is that of silence."""
 
 
 class Excluded(Part):
@@ -246,7 +248,8 @@ class HeuristicFired(Message):
     event_id: Name
     heuristic_id: Name
     content_hash: Name
-    mode: Literal["shown", "suggested"]
-    """`shown`: the person saw its action; `suggested`: only the model did."""
+    mode: Literal["shown", "suggested", "kept"]
+    """`shown`: the person saw its action; `suggested`: only the model did; `kept`: it kept
+    the companion from speaking."""
     similarity: float
     confidence: Unit

@@ -1,5 +1,6 @@
 """What was learnt: outcomes of fires, feedback that counted, and lives of heuristics."""
 
+import operator
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -133,6 +134,8 @@ class HeuristicFormed(Learning):
     observation."""
     proposal_id: Name | None = None
     """The proposal that brought it, if no vote did."""
+    is_silence: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether it says nothing, and `text` only tells people so."""
 
 
 class CandidateRefused(Learning):
@@ -170,6 +173,19 @@ class Endorsed(Learning):
     """Of the model's answer and the heuristic's."""
     weight: float = Field(ge=0.0)
     """What that counts as, in observations, by the settings in force."""
+
+
+class SilenceWeighed(Learning):
+    """What came of an occasion speaks for keeping silent at such, or against it."""
+
+    heuristic_id: Name
+    """The heuristic that says nothing, whose condition and `when` hold of the occasion."""
+    content_hash: Name
+    decision_id: Name
+    actor: Name | None = None
+    """Whose vote it is; None if the world showed that it was good to speak."""
+    value: Signed | None = None
+    """1 for silence, -1 against; None: what the actor said before speaks for neither."""
 
 
 class DriftRaised(Learning):

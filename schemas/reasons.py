@@ -37,6 +37,7 @@ Silence = Literal[
     "personality_veto",
     "strategy_silent",
     "error",
+    "learned_silence",
 ]
 
 Drop = Literal[

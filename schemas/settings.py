@@ -52,6 +52,8 @@ class ModelSettings(Part):
     deadline_s: Seconds = 30.0
 
 
+LEAST_ASKED = 0.05
+"""Where silence was learnt a model is still asked with this probability, at least."""
 ENDORSEMENT_CAP = 0.65
 STALE_DAYS = 30.0
 DRIFT_FIRES = 20
@@ -231,6 +233,9 @@ class MindSettings(Part):
     """Whether a model's answer that is liked may become a heuristic."""
     endorsement: bool = Field(default=False, exclude_if=operator.not_)
     """Whether heuristics earn by what a model says that was not shown them."""
+    silence: Unit = Field(default=0.0, exclude_if=(0.0).__eq__)
+    """With which probability a model is asked all the same where silence was learnt; 0:
+    silence is not learnt."""
     confidence_ceiling: Unit = 0.8
     """A model's own confidence counts up to here."""
     ttl_s: Seconds = 30.0

@@ -12,14 +12,13 @@ from msgspec import Struct, field
 
 from schemas.asks import Rival, Words
 from schemas.bounded import Bounded
-from schemas.controls import Action
 from schemas.evidence import Belief, Prior
 from schemas.experiments import Experiment, Variant
 from schemas.feedback import Strand
 from schemas.learning import SettingChange
 from schemas.lessons import Forming, Lesson, Reinforced
 from schemas.raters import Rater
-from schemas.reasons import Origin, Outcome, ResponseType
+from schemas.reasons import Outcome, ResponseType
 from schemas.repertoire import RepertoireChange
 from schemas.settings import (
     LearningSettings,
@@ -29,6 +28,8 @@ from schemas.settings import (
     StrategySpec,
 )
 from schemas.sleep import Moment, Sleeping
+from schemas.taught import Shelf as Shelf
+from schemas.taught import Taught as Taught
 from schemas.vectors import Vector
 
 SEEN_LIMIT = 10_000
@@ -45,6 +46,8 @@ ASK_LIMIT = 10_000
 """How many asks are remembered, at least, so that the first answer to each wins."""
 LESSON_LIMIT = 500
 """How many models' answers can still become heuristics, at least."""
+OCCASION_LIMIT = 256
+"""Of how many decisions it is still known what they were on, at least."""
 RECENT_LIMIT = 10
 """How many events of a source novelty compares with."""
 
@@ -112,38 +115,6 @@ class Habit(Struct, frozen=True, kw_only=True):
     """When one last passed the gate."""
     seen_at: tuple[datetime, ...]
     """When the last few came, oldest first."""
-
-
-class Taught(Struct, frozen=True, kw_only=True):
-    """A heuristic that this agent has besides those of packs."""
-
-    id: str
-    name: str
-    domain: str
-    condition: str
-    when: str | None
-    response_type: ResponseType
-    text: str
-    action: Action | None
-    declared: float
-    urgency: float
-    content_hash: str
-    vector: Vector
-    """Of the condition."""
-    action_vector: Vector = b""
-    """Of the text; empty if it was not embedded."""
-    origin: Origin = "seeded"
-    since: datetime | None = None
-    """When it came; None in a state of before that was kept."""
-    origin_id: str | None = None
-    """The control that taught it, or the decision whose answer it was; None as above."""
-
-
-class Shelf(Struct, frozen=True, eq=False):
-    """The heuristics taught in one domain; each change makes a new shelf."""
-
-    heuristics: Map[str, Taught] = field(default_factory=Map)
-    """By id."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
@@ -365,6 +336,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
         default_factory=lambda: Bounded(LESSON_LIMIT)
     )
     """What models said, by decision; None once a heuristic was made of it, or refused."""
+    occasions: Bounded[str, Lesson] = field(
+        default_factory=lambda: Bounded(OCCASION_LIMIT)
+    )
+    """What was decided on, by decision, if silence can be learnt."""
     forming: Map[str, Forming] = field(default_factory=Map)
     """Heuristics that a model is asked to make, by ask id."""
     rapport: Bounded[str, Rapport] = field(

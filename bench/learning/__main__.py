@@ -1,6 +1,6 @@
 """Ten hours of a game in which all that is known is learnt: `python -m bench.learning`.
 
-    python -m bench.learning [--hours N] [--hour-steps N] [--seed N]
+    python -m bench.learning [--hours N] [--hour-steps N] [--seed N] [--silence P]
 
 Writes `bench/learning/latest.json`, `docs/learning.svg` and the table of
 `docs/evaluation.md`. Every seed is fixed: the same command gives the same figures.
@@ -34,9 +34,10 @@ HEAD = (
     " | System 1's share of all | where it helps | unmatched | untrusted"
     " | model calls an occasion | good advice: System 1 | model"
     " | followed, succeeded: System 1 | model"
+    " | kept silent (wrongly) | asked needlessly, of how many | silences (trusted)"
     " | heuristics (trusted) | endorsements (wrong, elsewhere)"
     " | outcomes credited (praised, blamed wrongly) | deaths |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 )
 
 
@@ -53,6 +54,9 @@ def _row(name: str, hour: Hour) -> str:
         f" | {hour.unmatched} | {hour.untrusted} | {hour.calls_each:.2f}"
         f" | {_good(hour.system_1)} | {_good(hour.system_2)}"
         f" | {_succeeded(hour.system_1)} | {_succeeded(hour.system_2)}"
+        f" | {hour.quiet} ({hour.quiet_wrongly})"
+        f" | {hour.asked_needlessly} of {hour.needless}"
+        f" | {hour.silences} ({hour.silences_trusted})"
         f" | {hour.heuristics} ({hour.trusted})"
         f" | {hour.endorsed} ({hour.endorsed_wrongly}, {hour.elsewhere})"
         f" | {hour.credited} ({hour.praised_wrongly}, {hour.blamed_wrongly})"
@@ -107,11 +111,18 @@ def main() -> None:
     parser.add_argument("--hours", type=int, default=HOURS)
     parser.add_argument("--hour-steps", type=int, default=HOUR_S)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--silence",
+        type=float,
+        default=0.1,
+        help="how often the model is asked where silence is trusted; 0: it is not learnt",
+    )
     arguments = parser.parse_args()
     course = Course(
         hours=arguments.hours,
         hour_s=arguments.hour_steps,
         seed=arguments.seed,
+        silence=arguments.silence,
         model=ScriptedModel(),
     )
     hours, file = measured(course)

@@ -11,6 +11,7 @@ LINES: tuple[tuple[str, str, Callable[[Hour], float]], ...] = (
     ("#16a34a", "its advice is right", lambda hour: hour.system_1.goodness),
     ("#9ca3af", "the model's", lambda hour: hour.system_2.goodness),
     ("#dc2626", "model calls, each", lambda hour: min(1.0, hour.calls_each)),
+    ("#f59e0b", "asked where silence is best", lambda hour: hour.needless_share),
 )
 
 

@@ -53,6 +53,12 @@ class Hour:
     """Of the others, those that no heuristic was eligible for."""
     untrusted: int = 0
     """And those for which one was, but none that is trusted."""
+    quiet: int = 0
+    """At which silence was kept because that was learnt."""
+    quiet_wrongly: int = 0
+    """Of those, at which advice would have helped."""
+    asked_needlessly: int = 0
+    """At which the model was asked and silence was best."""
     system_1: Answers = field(default_factory=Answers)
     system_2: Answers = field(default_factory=Answers)
     calls: int = 0
@@ -80,6 +86,9 @@ class Hour:
     """Known at its end."""
     trusted: int = 0
     """Of those, how many answer by themselves."""
+    silences: int = 0
+    """Heuristics that say nothing, besides."""
+    silences_trusted: int = 0
 
     @property
     def share(self) -> float:
@@ -91,6 +100,11 @@ class Hour:
         """The same where something is to be said."""
         needed = self.occasions - self.needless
         return (needed - self.unmatched - self.untrusted) / needed if needed else 0.0
+
+    @property
+    def needless_share(self) -> float:
+        """Of the occasions at which silence is best, at how many the model was asked."""
+        return self.asked_needlessly / self.needless if self.needless else 0.0
 
     @property
     def calls_each(self) -> float:
@@ -106,11 +120,13 @@ class Hour:
             for shelf in agent.shelves.values()
             for each in shelf.heuristics.values()
         ]
-        self.heuristics, self.trusted = len(known), 0
         for each in known:
             belief = agent.beliefs.get(f"{each.id}@{each.content_hash}")
             confidence = belief.confidence if belief else each.declared
-            self.trusted += confidence >= TRUSTED
+            self.silences += each.is_silence
+            self.silences_trusted += each.is_silence and confidence >= TRUSTED
+            self.heuristics += not each.is_silence
+            self.trusted += not each.is_silence and confidence >= TRUSTED
 
 
 class Measuring:
@@ -164,13 +180,19 @@ class Measuring:
 
     def _counted(self, now: Hour, decided: Decided, event: Sensed) -> None:
         now.occasions += 1
+        is_quiet = decided.silence == "learned_silence"
+        now.quiet += is_quiet
+        now.quiet_wrongly += is_quiet and case_of(event) is not None
         if case_of(event) is None:
             now.needless += 1
+            now.asked_needlessly += not decided.final
         elif decided.path != "heuristic":
             matched = [
                 each
                 for each in decided.candidates
-                if each.arm.startswith("heuristic:") and each.eligible
+                if each.arm.startswith("heuristic:")
+                and each.eligible
+                and not each.silence
             ]
             now.untrusted += bool(matched)
             now.unmatched += not matched

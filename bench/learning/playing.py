@@ -12,7 +12,7 @@ from datetime import timedelta
 import orjson
 
 from bench.learning.model import ScriptedModel
-from bench.learning.truth import deed_of, is_good
+from bench.learning.truth import case_of, deed_of, is_good
 from bench.truth.playing import SURVIVAL
 from echoic import packs
 from echoic.memory import AGENT, BASE, InMemoryMind, Setting, settings_for
@@ -27,7 +27,7 @@ from schemas.identity import draw
 from schemas.record import Wire
 from schemas.results import Delivered, ModelAnswered
 from schemas.sensing import Sensed
-from schemas.settings import MindSettings, ModelSettings
+from schemas.settings import EDITION, MindSettings, ModelSettings
 from streams.session_file import SessionFile
 
 MODEL = "scripted"
@@ -46,6 +46,11 @@ class Course:
     """The probability that the person says whether advice was good, whoever gave it."""
     learns: bool = True
     """Whether liked answers become heuristics."""
+    silence: float = 0.1
+    """With which probability the model is asked where silence is trusted; 0: silence is
+    not learnt."""
+    misses: float = 0.1
+    """The probability that the person misses a word where none came and one was due."""
     model: ScriptedModel
 
     @property
@@ -53,6 +58,9 @@ class Course:
         """The mind's: the program's defaults, with a model."""
         return settings_for(
             f"learning-{self.seed}",
+            edition=EDITION,
+            novelty_half_life=20.0,
+            silence=self.silence if self.learns else 0.0,
             model=ModelSettings(name=MODEL),
             withhold=0.5,
             formation=self.learns,
@@ -123,10 +131,24 @@ class _Loop:
         key = f"learning-{self._course.seed}"
         if draw(key, "person", decision_id, "vote") >= self._course.votes:
             return
-        good = is_good(said["text"], self._events[decision_id])
-        rating = "positive" if good else "negative"
-        body = {"decision_id": decision_id, "rating": rating}
+        event = self._events[decision_id]
+        good = is_good(said["text"], event)
+        body = {
+            "decision_id": decision_id,
+            "rating": "positive" if good else "negative",
+        }
+        if case_of(event) is None:
+            # Not that this was said was wrong, but that anything was.
+            body["aspect"] = "condition"
         self.mind.tell(FeedbackGiven.model_validate(body))
+
+    def _miss(self, decision_id: str, decided: Decided, event: Sensed) -> None:
+        """Now and then the person misses what was not said."""
+        key = f"learning-{self._course.seed}"
+        is_due = decided.silence == "learned_silence" and case_of(event) is not None
+        if is_due and draw(key, "person", decision_id, "miss") < self._course.misses:
+            body = {"decision_id": decision_id, "rating": "negative"}
+            self.mind.tell(FeedbackGiven.model_validate(body))
 
     def _answered(self, turn: Turn) -> None:
         self._watch(self._hour, turn)
@@ -134,6 +156,7 @@ class _Loop:
             message, event = output.message, turn.taken.message
             if isinstance(message, Decided) and isinstance(event, Sensed):
                 self._events[output.id] = event
+                self._miss(output.id, message, event)
             elif isinstance(message, ModelAsked):
                 self._ask(output.id, message)
             elif isinstance(message, DeliveryAsked):

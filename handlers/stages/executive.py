@@ -54,6 +54,11 @@ class Choice:
     """The race that the arm is, if it is one."""
 
     @property
+    def quiet(self) -> HeuristicCandidate | None:
+        """The heuristic that says nothing by which nothing is said, if one does."""
+        return self.odds.quiet if self.arm == SILENT else None
+
+    @property
     def asks_model(self) -> bool:
         """Whether the answer is still to come from the model."""
         return self.path == "llm"
@@ -95,6 +100,12 @@ def result(
             matched_heuristic_id=choice.heuristic.heuristic_id,
             predicted_success=confidence,
             prediction_confidence=confidence,
+        )
+    if choice.quiet is not None:
+        return DecisionResult(
+            path="rejected",
+            matched_heuristic_id=choice.quiet.heuristic_id,
+            metadata={"reason": choice.odds.silence},
         )
     if choice.asks_model:
         best = next((c for c in context.candidates if c.eligible), None)
@@ -173,6 +184,20 @@ def _weighed(
         Candidate(arm=arm, probability=by_arm[arm])
         for arm in by_arm
         if arm.startswith(RACE)
+    ]
+    weighed += [
+        Candidate(
+            arm=each.arm,
+            probability=0.0,
+            eligible=each.eligible,
+            reason=each.reason,
+            similarity=each.similarity,
+            confidence=each.confidence,
+            alpha=each.alpha,
+            beta=each.beta,
+            silence=True,
+        )
+        for each in context.silences
     ]
     weighed.append(Candidate(arm=SILENT, probability=by_arm.get(SILENT, 0.0)))
     return tuple(weighed)

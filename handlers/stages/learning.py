@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from projections.folds.controls import content_in_force
 from schemas.characters import quoted
-from schemas.feedback import FeedbackGiven
+from schemas.feedback import Aspect, FeedbackGiven, Recalled
 from schemas.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs import CompiledPack
 from schemas.state import AgentState, Remembered
@@ -45,9 +45,15 @@ def _on_decision(
         through=decision_id if through else None,
         actor=given.actor,
         value=given.signed,
-        aspect=given.aspect,
+        aspect=_aspect(known, given),
         comment=given.comment,
     )
+
+
+def _aspect(known: Remembered | Recalled, given: FeedbackGiven) -> Aspect:
+    """What is judged; of a silence that was kept it is that nothing was said."""
+    kept = known.fire_id is not None and known.path == "rejected"
+    return "overall" if kept and given.aspect == "condition" else given.aspect
 
 
 def _on_heuristic(

@@ -196,7 +196,8 @@ def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Nea
 
 @lru_cache(maxsize=256)
 def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    taught = tuple(shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
+    known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
+    taught = tuple(each for each in known if not each.is_silence)
     return taught, vectors.stack([each.vector for each in taught])
 
 

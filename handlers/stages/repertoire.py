@@ -105,7 +105,9 @@ def _actions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
 
 
 def _in_order(shelf: Shelf) -> Iterator[Taught]:
-    return (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
+    # What says nothing says the same as nobody.
+    known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
+    return (each for each in known if not each.is_silence)
 
 
 def _nearness(known: Known) -> tuple[float, str]:

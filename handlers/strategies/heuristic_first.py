@@ -6,6 +6,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from handlers.strategies.asking import Asking
+from handlers.strategies.critical import criticality
+from handlers.strategies.exploring import whole
 from handlers.strategies.ranking import ranked
 from handlers.strategies.scoring import Rank, Weights, best_first, scored
 from schemas.context import DecisionContext, HeuristicCandidate, Odds
@@ -32,6 +34,40 @@ class Trusting(Asking):
 
     def threshold(self, context: DecisionContext) -> float:
         """The threshold with the personality's bias, within the safe range."""
+        return self._biased(context)
+
+    def or_silence(self, context: DecisionContext, odds: Odds) -> Odds:
+        """The odds with what would ask the model given to silence, where that was learnt.
+
+        The model is still asked with a known probability, and always where much is at
+        stake. Urgency lowers no threshold for silence.
+        """
+        quiet = next((each for each in context.silences if each.eligible), None)
+        asked = dict(odds.arms).get(context.llm_arm or "", 0.0)
+        if quiet is None or context.llm_arm is None or not asked:
+            return odds
+        critical = criticality(context, SILENT)
+        gate = confidence_gate(quiet.confidence, self._biased(context))
+        passed = gate.passed and critical is None
+        gate = gate.model_copy(
+            update={"name": "silence", "passed": passed, "note": critical}
+        )
+        odds = replace(odds, gates=(*odds.gates, gate))
+        if not passed:
+            return odds
+        shares, still = dict(odds.arms), asked * context.silence_asks
+        shares[SILENT] = shares.get(SILENT, 0.0) + asked - still
+        shares[context.llm_arm] = still
+        greedy = SILENT if odds.greedy == context.llm_arm else odds.greedy
+        return replace(
+            odds,
+            arms=whole(shares, greedy),
+            greedy=greedy,
+            silence="learned_silence",
+            quiet=quiet,
+        )
+
+    def _biased(self, context: DecisionContext) -> float:
         bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
         return round6(clamp(self.confidence_threshold + bias, *SAFE_THRESHOLDS))
 
@@ -48,10 +84,12 @@ class HeuristicFirst(Weights, Trusting):
     def decide(self, context: DecisionContext) -> Odds:
         """All the probability on one candidate, the model or silence."""
         if self.rank == "similarity":
-            return self.odds(context, ranked(context.candidates))
-        scores = scored(context.candidates, self.rank, self, context.now)
-        pool = best_first(context.candidates, scores)
-        return replace(self.odds(context, pool), scores=scores)
+            odds = self.odds(context, ranked(context.candidates))
+        else:
+            scores = scored(context.candidates, self.rank, self, context.now)
+            pool = best_first(context.candidates, scores)
+            odds = replace(self.odds(context, pool), scores=scores)
+        return self.or_silence(context, odds)
 
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]

@@ -26,11 +26,12 @@ class Thompson(Trusting):
         pool = ranked(context.candidates)
         otherwise = ask_or_reject(context)
         if not pool:
-            return otherwise
+            return self.or_silence(context, otherwise)
         counts = tuple((each.alpha, each.beta) for each in pool)
         wins = betas.best_of(counts, self.threshold(context))
         odds = dict(zip((each.arm for each in pool), wins, strict=True))
         likeliest = max(odds, key=odds.__getitem__)
         odds[otherwise.greedy] = max(1.0 - total(wins), 0.0)
         greedy = max(likeliest, otherwise.greedy, key=odds.__getitem__)
-        return Odds(arms=whole(odds, greedy), greedy=greedy, silence=otherwise.silence)
+        drawn = Odds(arms=whole(odds, greedy), greedy=greedy, silence=otherwise.silence)
+        return self.or_silence(context, drawn)

@@ -49,6 +49,7 @@ from schemas.learning import (
     OutcomeExpired,
     OutcomeObserved,
     ProposalMade,
+    SilenceWeighed,
 )
 from schemas.lessons import Lesson
 from schemas.notes import ControlApplied, Handled, TimerFailed
@@ -158,10 +159,8 @@ def _learnt(
             return crediting.expired(state, scene, message)
         case AdviceIgnored():
             return crediting.ignored(state, scene, message)
-        case FeedbackApplied():
-            return crediting.voted(state, scene, message)
-        case Endorsed():
-            return crediting.endorsed(state, scene, message)
+        case FeedbackApplied() | Endorsed() | SilenceWeighed():
+            return _told(state, scene, message)
         case HeuristicFormed():
             return _formed(state, scene, message)
         case CandidateRefused(sleep_id=None):
@@ -175,7 +174,25 @@ def _learnt(
             return _slept(state, scene, message)
 
 
+def _told(
+    state: AgentState,
+    scene: Scene,
+    message: FeedbackApplied | Endorsed | SilenceWeighed,
+) -> AgentState:
+    match message:
+        case FeedbackApplied():
+            return crediting.voted(state, scene, message)
+        case Endorsed():
+            return crediting.endorsed(state, scene, message)
+        case SilenceWeighed():
+            return crediting.weighed(state, scene, message)
+
+
 def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentState:
+    if message.is_silence:
+        occasion = state.occasions.get(message.decision_id)
+        kept = (occasion.vector if occasion is not None else b"", b"")
+        return heuristics.formed(state, message, scene.aids, kept)
     if message.proposal_id is None:
         state = heuristics.formed(state, message, scene.aids)
         return lessons.over(state, message.decision_id)
@@ -210,6 +227,9 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
         return state
     vector = scene.aids.vector
     state = events.remembered(state, event, scene.taken.id, id_, vector, scene.now)
+    if scene.settings.silence and message.path != "none" and vector is not None:
+        lesson = lessons.of_event(event, message.domain, vector)
+        state = replace(state, occasions=state.occasions.set(id_, lesson))
     if scene.settings.sleep.events:
         how = scene.settings.sleep
         packs, now = scene.packs, scene.now
@@ -226,8 +246,11 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
 def _fired(
     state: AgentState, scene: Scene, id_: str, message: HeuristicFired
 ) -> AgentState:
-    if message.mode != "shown":
+    if message.mode == "suggested":
         return fires.suggested(state, message)
+    if message.mode == "kept":
+        state = fires.fired(state, id_, message, fires.nothing_awaited(scene.now))
+        return _once_more(state, scene, message)
     event = scene.taken.message
     if isinstance(event, Sensed) and message.event_id == scene.taken.id:
         trigger = _trigger(scene, event)
@@ -235,6 +258,11 @@ def _fired(
         trigger = waits.trigger(state, message.decision_id, scene.now)
     state = fires.fired(state, id_, message, trigger)
     state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
+    return _once_more(state, scene, message)
+
+
+def _once_more(state: AgentState, scene: Scene, message: HeuristicFired) -> AgentState:
+    """The state in which a heuristic has done once more what it does."""
     held = crediting.held_of(state, scene, message.heuristic_id, message.content_hash)
     return crediting.believing(
         state,

@@ -13,6 +13,7 @@ from schemas.learning import (
     FeedbackApplied,
     OutcomeExpired,
     OutcomeObserved,
+    SilenceWeighed,
 )
 from schemas.state import AgentState
 
@@ -125,6 +126,27 @@ def endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:
     held = held_of(state, scene, id_, content_hash)
     place, learning = scene.taken.sequence, scene.judging(state, id_)
     after = beliefs.endorsed(held, message.decision_id, similarity, place, learning)
+    return believing(state, id_, content_hash, after)
+
+
+def weighed(state: AgentState, scene: Scene, message: SilenceWeighed) -> AgentState:
+    """The state after an occasion spoke for silence, or against it."""
+    id_, content_hash, place = (
+        message.heuristic_id,
+        message.content_hash,
+        scene.taken.sequence,
+    )
+    held = held_of(state, scene, id_, content_hash)
+    learning, about = scene.judging(state, id_), message.decision_id
+    if message.actor is None:
+        is_good = (message.value or 0.0) > 0.0
+        after = beliefs.observed(held, about, is_good, place, learning)
+    elif message.value is None:
+        after = beliefs.withdrawn(held, about, message.actor, learning)
+    else:
+        after = beliefs.voted(
+            held, about, message.actor, message.value, place, learning
+        )
     return believing(state, id_, content_hash, after)
 
 

@@ -70,6 +70,6 @@ def _names_by_root(
 
 def _fields_named(shelf: Shelf) -> Iterator[str]:
     for id_ in sorted(shelf.heuristics):
-        when = shelf.heuristics[id_].when
-        if when is not None:
+        when, is_silence = shelf.heuristics[id_].when, shelf.heuristics[id_].is_silence
+        if when is not None and not is_silence:
             yield from conditions.fields_named(conditions.parse(when))

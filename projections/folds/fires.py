@@ -124,6 +124,11 @@ def shown(
     return replace(state, shown=(*fresh, fire)[-SHOWN_LIMIT:])
 
 
+def nothing_awaited(now: datetime) -> Trigger:
+    """What a fire begins with of which no outcome is waited for."""
+    return Trigger(at=now, domain="", entities=(), expectations=())
+
+
 def is_fresh(fire: ShownFire, now: datetime, undo_s: float) -> bool:
     """Whether a fire was shown at most so many seconds ago."""
     return now - fire.at <= timedelta(seconds=undo_s)

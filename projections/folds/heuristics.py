@@ -82,6 +82,7 @@ def formed(
             action_vector=aids.of(text) or kept[1],
             origin=message.origin,
             since=state.now,
+            is_silence=message.is_silence,
             origin_id=message.decision_id,
         ),
     )

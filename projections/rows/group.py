@@ -16,6 +16,7 @@ from schemas.learning import (
     OutcomeExpired,
     OutcomeObserved,
     ProposalMade,
+    SilenceWeighed,
 )
 from schemas.notes import ControlApplied, Handled, Quarantined
 from schemas.repertoire import RepertoireChange
@@ -27,6 +28,7 @@ _TEACHING = (
     OutcomeObserved,
     ControlApplied,
     Endorsed,
+    SilenceWeighed,
     HeuristicFormed,
     ProposalMade,
 )
@@ -86,6 +88,8 @@ def _of_teaching(folded: Folded) -> Iterator[Change]:
                 yield from history.of_outcome(step, message)
             case AdviceIgnored() as message:
                 yield from history.of_ignored(step, message)
+            case SilenceWeighed() as message:
+                yield from history.of_silence(step, message)
             case Endorsed() as message:
                 yield from history.of_endorsement(step, message)
             case HeuristicFormed() as message:

@@ -9,7 +9,13 @@ from projections.rows.folded import Folded, Step
 from schemas import aids as aiding
 from schemas.envelope import Input, Output
 from schemas.evidence import Belief
-from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
+from schemas.learning import (
+    AdviceIgnored,
+    Endorsed,
+    FeedbackApplied,
+    OutcomeObserved,
+    SilenceWeighed,
+)
 from schemas.settings import LearningSettings
 
 Content: TypeAlias = tuple[str, str]
@@ -67,6 +73,22 @@ def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
         message.content_hash,
         why="endorsement",
         detail=f"a model said the same, like {message.similarity:.2f}",
+        fire_id=None,
+        decision_id=message.decision_id,
+    )
+
+
+def of_silence(step: Step, message: SilenceWeighed) -> list[Change]:
+    """What an occasion did to a heuristic that says nothing at such."""
+    who = message.actor or "the world"
+    words = {True: "better silent", False: "better said"}
+    detail = "said no more" if message.value is None else words[message.value > 0.0]
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="silence",
+        detail=f"{who}: {detail}",
         fire_id=None,
         decision_id=message.decision_id,
     )

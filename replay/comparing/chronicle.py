@@ -136,6 +136,7 @@ class _Writing:
                 domain=decided.domain,
                 pack=pack,
                 is_silent=decided.arm == SILENT,
+                is_learnt=decided.silence == "learned_silence",
                 now=output.at,
             )
             self.tellings[output.id] = _telling(taken, event, output, decided)

@@ -24,6 +24,7 @@ from schemas.learning import (
     FeedbackApplied,
     HeuristicFormed,
     OutcomeObserved,
+    SilenceWeighed,
 )
 from schemas.sensing import EventRef, Sensed
 from schemas.sleep import Reflected
@@ -39,6 +40,7 @@ Rule = Literal[
     "endorsed_twice",
     "formed_unasked",
     "formed_twice",
+    "silence_unproven",
 ]
 
 RULES: Mapping[Rule, str] = {
@@ -52,6 +54,7 @@ RULES: Mapping[Rule, str] = {
     "endorsed_twice": "a second endorsement by one answer",
     "formed_unasked": "a heuristic formed of an answer that nobody liked",
     "formed_twice": "a second heuristic formed of one answer",
+    "silence_unproven": "evidence against silence by an event that shows no success",
 }
 
 _TOKENS = frozenset(
@@ -66,6 +69,7 @@ _TOKENS = frozenset(
         Endorsed,
         HeuristicFormed,
         Reflected,
+        SilenceWeighed,
     )
 )
 _REPORTED = {"succeeded": "success", "failed": "fail"}
@@ -141,10 +145,10 @@ class _Looking:
             case Endorsed() as endorsed:
                 self._credit(passage, output, self._of_endorsement(passage, endorsed))
                 self._endorsed.add((endorsed.decision_id, endorsed.heuristic_id))
+            case SilenceWeighed() as weighed:
+                self._credit(passage, output, self._of_quiet(passage, weighed))
             case HeuristicFormed() as formed:
-                self._credit(passage, output, self._of_formation(formed))
-                if formed.proposal_id is None:
-                    self._formed.add(formed.decision_id)
+                self._credit(passage, output, self._of_formation(passage, formed))
             case _:
                 return
 
@@ -246,13 +250,34 @@ class _Looking:
         if place in self._endorsed:
             yield "endorsed_twice", f"by the answer to {endorsed.decision_id!r}"
 
-    def _of_formation(self, formed: HeuristicFormed) -> Iterator[tuple[Rule, str]]:
+    def _of_quiet(
+        self, passage: Passage, weighed: SilenceWeighed
+    ) -> Iterator[tuple[Rule, str]]:
+        given, decision_id = passage.taken.message, weighed.decision_id
+        if weighed.actor is None:
+            if not isinstance(given, Sensed) or weighed.value != -1.0:
+                yield "silence_unproven", f"{passage.taken.id!r} shows no success"
+        elif not isinstance(given, FeedbackGiven) or (
+            (given.decision_id, given.actor) != (decision_id, weighed.actor)
+        ):
+            yield "vote_of_another", f"{passage.taken.id!r} is not on {decision_id!r}"
+
+    def _of_formation(
+        self, passage: Passage, formed: HeuristicFormed
+    ) -> Iterator[tuple[Rule, str]]:
+        id_ = formed.decision_id
         if formed.proposal_id is not None:
             return  # a sleep proposed it, and a person or a policy applied it
-        if formed.decision_id not in self._known.liked:
-            yield "formed_unasked", f"of the answer to {formed.decision_id!r}"
-        if formed.decision_id in self._formed:
-            yield "formed_twice", f"of the answer to {formed.decision_id!r}"
+        if formed.is_silence:
+            given = passage.taken.message
+            if not isinstance(given, FeedbackGiven) or given.decision_id != id_:
+                yield "formed_unasked", f"of the silence at {id_!r}"
+            return
+        if id_ not in self._known.liked:
+            yield "formed_unasked", f"of the answer to {id_!r}"
+        if id_ in self._formed:
+            yield "formed_twice", f"of the answer to {id_!r}"
+        self._formed.add(id_)
 
 
 def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:

@@ -24,17 +24,20 @@ from schemas.learning import (
     LifecycleChanged,
     OutcomeExpired,
     OutcomeObserved,
+    SilenceWeighed,
 )
 from schemas.notes import ControlApplied
 from schemas.sensing import Sensed
 
 CauseKind = Literal[
     "fire",
+    "kept",
     "outcome",
     "ignored",
     "expired",
     "vote",
     "endorsement",
+    "silence",
     "taught",
     "formed",
     "reinforced",
@@ -50,8 +53,11 @@ CauseKind = Literal[
 BY_SLEEP = "sleep"
 """Whose a heuristic is that a sleep proposed and that nobody's vote brought."""
 
+BY_SILENCE = "silence"
+"""Whose a heuristic is that says nothing, since nothing should have been said."""
+
 EVIDENCE: frozenset[CauseKind] = frozenset(
-    ("outcome", "ignored", "vote", "endorsement")
+    ("outcome", "ignored", "vote", "endorsement", "silence")
 )
 """What moves confidence by itself."""
 
@@ -64,6 +70,7 @@ TOKENS = frozenset(
         AdviceIgnored,
         FeedbackApplied,
         Endorsed,
+        SilenceWeighed,
         HeuristicFormed,
         HeuristicReinforced,
         LifecycleChanged,
@@ -110,6 +117,9 @@ def _of_output(passage: Passage, output: Output) -> Cause | None:
         case HeuristicFired(mode="shown"):
             what = f"shown, like {message.similarity:.2f}"
             return _cause(output, "fire", what, "", message.event_id)
+        case HeuristicFired(mode="kept"):
+            what = f"kept silent, like {message.similarity:.2f}"
+            return _cause(output, "kept", what, "", message.event_id)
         case OutcomeObserved():
             source = taken.message.source if isinstance(taken.message, Sensed) else ""
             return _cause(output, "outcome", _seen(message), source, message.event_id)
@@ -130,6 +140,13 @@ def _of_model(passage: Passage, output: Output) -> Cause | None:
         case Endorsed():
             what = f"said unasked, like {message.similarity:.2f}"
             return _cause(output, "endorsement", what, "model", taken.id)
+        case SilenceWeighed():
+            by = message.actor or "the world"
+            return _cause(output, "silence", _weighed(message), by, taken.id)
+        case HeuristicFormed(is_silence=True):
+            hash_ = _content(passage.after, message.heuristic_id)
+            what = "formed where nothing should have been said"
+            return _cause(output, "formed", what, BY_SILENCE, taken.id, hash_)
         case HeuristicFormed():
             hash_ = _content(passage.after, message.heuristic_id)
             if message.proposal_id is not None:
@@ -225,6 +242,12 @@ def _of_all_packs(standing: Standing) -> dict[str, str]:
 def _content(standing: Standing, heuristic_id: str) -> str:
     found = content_in_force(standing.agent, standing.packs, heuristic_id)
     return found or ""
+
+
+def _weighed(message: SilenceWeighed) -> str:
+    if message.value is None:
+        return "an earlier word on silence taken back"
+    return "better silent there" if message.value > 0.0 else "better said there"
 
 
 def _seen(message: OutcomeObserved) -> str:

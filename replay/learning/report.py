@@ -12,7 +12,7 @@ from replay.comparing.calibrated import LEAST
 from replay.estimation.calibration import Calibration, calibration
 from replay.learning.answers import Answer, answers
 from replay.learning.audit import RULES, Audit, Fault, audit
-from replay.learning.causes import BY_SLEEP
+from replay.learning.causes import BY_SILENCE, BY_SLEEP
 from replay.learning.periods import Period, by_voice, period, quarters, stretches
 from replay.learning.rises import Rise, named, rises
 from replay.learning.story import Story, story
@@ -49,6 +49,10 @@ class Report:
     rises: tuple[Rise, ...]
     formed: int
     """How many liked answers of a model became a heuristic."""
+    silences: int
+    """How many heuristics that say nothing were formed."""
+    kept: int
+    """How often one of them kept silent."""
     refused: Mapping[str, int]
     """How many did not, by reason."""
     credits: int
@@ -67,6 +71,8 @@ class Report:
             "calibration": self._calibration(),
             "time_to_threshold": [asdict(each) for each in self.rises],
             "formed": self.formed,
+            "silences": self.silences,
+            "kept_silent": self.kept,
             "refused": dict(self.refused),
             "credits": self.credits,
             "wrong_credits": len(self.faults),
@@ -117,6 +123,7 @@ def report(
         for part in each.evidence
         for made in predictions(part, {})
     ]
+    causes = [move.cause for each in stories for move in each.moves]
     return Report(
         agents=tuple(dict.fromkeys(each.agent for each in stories)),
         sessions=len(
@@ -131,10 +138,13 @@ def report(
             stories, [[answer.sequence for answer in each.answers] for each in ordered]
         ),
         formed=sum(
-            move.cause.kind == "formed" and move.cause.by != BY_SLEEP
-            for each in stories
-            for move in each.moves
+            cause.kind == "formed" and cause.by not in (BY_SLEEP, BY_SILENCE)
+            for cause in causes
         ),
+        silences=sum(
+            cause.kind == "formed" and cause.by == BY_SILENCE for cause in causes
+        ),
+        kept=sum(cause.kind == "kept" for cause in causes),
         refused=_summed(stories),
         credits=sum(each.audit.credits for each in ordered),
         faults=tuple(fault for each in ordered for fault in each.audit.faults),

@@ -23,14 +23,15 @@ from schemas.controls import PackLoaded, PriorUpdated
 from schemas.evidence import belief_key
 from schemas.learning import CandidateRefused
 
-_FACTS: Mapping[str, CauseKind] = {
-    "Shown": "fire",
-    "Seen": "outcome",
-    "Neglected": "ignored",
-    "Judged": "vote",
-    "Agreed": "endorsement",
-    "Carried": "edit",
-    "Revived": "released",
+_FACTS: Mapping[str, tuple[CauseKind, ...]] = {
+    "Shown": ("fire", "kept"),
+    "Seen": ("outcome", "silence"),
+    "Neglected": ("ignored",),
+    "Judged": ("vote", "silence"),
+    "Agreed": ("endorsement",),
+    "Carried": ("edit",),
+    "Redeclared": ("taught",),
+    "Revived": ("released",),
 }
 """Which facts are the evidence of which causes."""
 
@@ -197,7 +198,7 @@ class _Writing:
 
 
 def _is_of(fact: Fact, cause: Cause) -> bool:
-    if _FACTS.get(type(fact).__name__) != cause.kind:
+    if cause.kind not in _FACTS.get(type(fact).__name__, ()):
         return False
     key = belief_key(cause.heuristic_id, cause.content_hash)
     return key in (getattr(fact, "key", None), getattr(fact, "to", None))

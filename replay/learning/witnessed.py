@@ -101,6 +101,10 @@ class Witnessed:
                 self.fires[output.id] = Shown(
                     fired.decision_id, fired.heuristic_id, fired.content_hash
                 )
+            case HeuristicFired(mode="kept") as fired:
+                self._show(
+                    output.id, fired.decision_id, fired.heuristic_id, fired.content_hash
+                )
             case HeuristicFired() as fired:
                 self._suggested.add((fired.decision_id, fired.heuristic_id))
             case _:

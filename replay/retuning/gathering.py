@@ -21,6 +21,7 @@ from replay.retuning.facts import (
     Carried,
     Evidence,
     Fact,
+    Judged,
     Neglected,
     Redeclared,
     Revived,
@@ -37,7 +38,14 @@ from schemas.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Input
 from schemas.evidence import Belief, belief_key
-from schemas.learning import AdviceIgnored, Endorsed, FeedbackApplied, OutcomeObserved
+from schemas.feedback import Aspect
+from schemas.learning import (
+    AdviceIgnored,
+    Endorsed,
+    FeedbackApplied,
+    OutcomeObserved,
+    SilenceWeighed,
+)
 from schemas.reading import read_input, read_output
 from schemas.record import Record
 from schemas.settings import LearningSettings
@@ -54,6 +62,7 @@ _READ = (
     "outcome_observed",
     "advice_ignored",
     "feedback_applied",
+    "silence_weighed",
 )
 """The outputs, besides decisions, that confidence follows from or is recorded in."""
 
@@ -183,7 +192,7 @@ class _Reader:
         output = read_output(record)
         sequence, message = input_.sequence, output.message
         match message:
-            case HeuristicFired(mode="shown"):
+            case HeuristicFired(mode="shown" | "kept"):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 # One that answers later was trusted as of its decision.
                 if message.decision_id == self._decision_id:
@@ -207,10 +216,24 @@ class _Reader:
                 self._learn(
                     input_, Agreed(sequence, key, declared, decision_id, similarity)
                 )
+            case SilenceWeighed():
+                self._learn(input_, self._weighed(sequence, message))
             case FeedbackApplied():
                 self._vote(input_, message)
             case _:
                 pass
+
+    def _weighed(self, sequence: int, message: SilenceWeighed) -> Fact:
+        """What came of an occasion, as a fact on the heuristic that says nothing there."""
+        key, declared = self._about(message.heuristic_id, message.content_hash)
+        place, value = message.decision_id, message.value
+        if message.actor is None:
+            return Seen(sequence, key, declared, place, (value or 0.0) > 0.0)
+        # A vote on the timing is evidence of nothing, and takes the earlier one back.
+        aspect: Aspect = "timing" if value is None else "overall"
+        return Judged(
+            sequence, key, declared, place, message.actor, value or 0.0, aspect
+        )
 
     def _vote(self, input_: Record, vote: FeedbackApplied) -> None:
         was, fact, earlier = self._believing.believed, None, None

@@ -15,6 +15,7 @@ from schemas.decisions import SILENT, Completed, Decided, Dropped, Gate
 from schemas.reasons import Drop, Silence
 from tests.echoic.samples import (
     NAMES,
+    WARN,
     decided,
     gate,
     group,
@@ -55,6 +56,28 @@ def test_silence_names_the_gate_that_closed() -> None:
     )
     assert explanation.counterfactual == (
         "Would have spoken by creeper-warn if threshold ≤ 0.62 (was 0.70)."
+    )
+
+
+def test_a_kept_silence_names_who_kept_it() -> None:
+    """With its trust, and how probable it was that the model would be asked."""
+    quiet = gate("silence", 0.73, 0.7)
+    kept = rejected().model_copy(
+        update={
+            "silence": "learned_silence",
+            "matched_heuristic_id": WARN,
+            "gates": (*rejected().gates, quiet),
+            "probability": 0.9,
+        }
+    )
+    explanation = explain(account(kept), NAMES)
+
+    assert explanation.verdict == (
+        "Stayed silent by creeper-warn: it learnt that nothing is to be said at such"
+        " times (silence 0.73 ≥ 0.70; the model was to be asked with probability 0.10)."
+    )
+    assert explanation.counterfactual == (
+        "Would have asked the model if threshold > 0.73 (was 0.70)."
     )
 
 
