@@ -104,7 +104,7 @@ def handle(
 
 def kept_apart(state: PartitionState, taken: Input, detail: str) -> Answer:
     """The answer to an input that could not be answered, on the state before it."""
-    agent = _admitted(state, taken)
+    agent = _admitted_or_charged(state, taken)
     if isinstance(agent, Answer):
         return agent
     note = intake.quarantined(taken, Unreadable("error", detail))
@@ -118,6 +118,17 @@ def _admitted(state: PartitionState, taken: Input) -> AgentState | Answer:
         return rates.admitted(agent, settings, taken)
     shed = rates.shed(agent, taken)
     return Answer(agent.now or taken.at, (intake.too_many(taken),), shed)
+
+
+def _admitted_or_charged(state: PartitionState, taken: Input) -> AgentState | Answer:
+    """The same where admitting may be what raised."""
+    try:
+        return _admitted(state, taken)
+    except faults.OF_THE_SHELL:
+        raise
+    except faults.OF_AN_INPUT:
+        agent = state.agents.get(taken.agent, STRANGER)
+        return rates.charged(agent, state.shared.settings, taken)
 
 
 def _run_timers(group: Group, at_once: int) -> int:

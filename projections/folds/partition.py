@@ -113,9 +113,9 @@ def _agent(
     )
     if kept is not None and kept.reason == "rate":
         return rates.shed(state, taken)
-    state = rates.admitted(state, shared.settings, taken)
     if kept is not None:
-        return state
+        return rates.charged(state, shared.settings, taken)
+    state = rates.admitted(state, shared.settings, taken)
     if aids.fault is not None:
         raise MissingAidsError(
             f"the input at {taken.sequence} was answered, and what its answer rests on"

@@ -8,6 +8,7 @@ further ahead than the burst allows is excess, and moves nothing.
 
 from msgspec.structs import replace
 
+from schemas import faults
 from schemas.envelope import Input
 from schemas.settings import IntakeSettings, MindSettings
 from schemas.state import AgentState, Allowance
@@ -65,6 +66,18 @@ def admitted(
     before = state.intake.get(source, _FULL)
     allowance = after(before, settings.intake, taken.record.time_ns) or before
     return replace(state, intake=state.intake.set(source, allowance))
+
+
+def charged(
+    state: AgentState, settings: MindSettings | None, taken: Input
+) -> AgentState:
+    """The state after an input that was kept apart; as it was if charging it raises."""
+    try:
+        return admitted(state, settings, taken)
+    except faults.OF_THE_SHELL:
+        raise
+    except faults.OF_AN_INPUT:
+        return state
 
 
 def shed(state: AgentState, taken: Input) -> AgentState:

@@ -160,7 +160,7 @@ def injected(module: ModuleType, passed: set[str]) -> Iterator[tuple[str, Any]]:
             yield name, ERRORS[place % len(ERRORS)]
 
 
-GUARDS = {"kept_apart", "quarantined", "evolve", "concluded", "linked"}
+GUARDS = {"kept_apart", "quarantined", "evolve", "concluded", "linked", "charged"}
 """What answers, and is folded, when all else fails."""
 
 
