@@ -4,17 +4,26 @@ Everything that separates two strategies lies in their flips, so what counts is 
 the challenger's arm is really played there. Its rule: a plan below the gates is no plan.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, fsum, sqrt
 
+from replay.estimation.intervals import quantile
 from replay.estimation.rows import Observation
 
 POWER_FACTOR = 7.849
 """(1.96 + 0.84)²: an effect this real is found four times in five, at 95 percent."""
+_POWER_Z = 0.8416
+"""Of these, so many for the power."""
 OUTCOME_VARIANCE = 0.25
 """Of an outcome that is a coin flip: the most one in [0, 1] can have."""
-LEAST_FLIP_OBSERVATIONS = 30
+WIDENED = 1.06
+"""The interval that is shown holds two: by so much it is wider than Student's."""
+LEAST_FLIP_OBSERVATIONS = 42
+"""Planned, so that the gate's 30 come about in 98 of 100 recordings."""
+LEAST_RARER = 16
+"""Outcomes of the rarer kind among them, so that the gate's 10 do."""
 LEAST_SESSIONS = 15
 ROPE = 0.02
 """A difference below this is no difference."""
@@ -49,6 +58,8 @@ class Recorded:
     """The share of decisions where the two strategies differ."""
     flip_observations: float
     """How many of them played the challenger's arm."""
+    rarer: float = 0.5
+    """The share of outcomes at flips that are not the commonest one."""
 
     @property
     def decisions_per_session(self) -> float:
@@ -96,7 +107,7 @@ def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
 
 
 def flip_observations_for(effect: float, scheme: Scheme | None = None) -> int:
-    """Flip observations for 80 percent power: 7.85 * 0.25 / effect².
+    """The rule of thumb for 80 percent power: 7.85 * 0.25 / effect²; `plan` is exact.
 
     A scheme adds the noise of the baseline's arm: little at a rate of .1, as much again
     at .5. `effect` is the difference one flip makes to its outcome.
@@ -125,15 +136,48 @@ def plan(
         raise ValueError(
             f"decisions per session {decisions_per_session!r}: give more than 0"
         )
-    flips = max(flip_observations_for(effect, scheme), LEAST_FLIP_OBSERVATIONS)
-    decisions = ceil(round(flips / (flip_rate * scheme.challenger), 6))
-    sessions = max(ceil(decisions / decisions_per_session), LEAST_SESSIONS)
+    if not 0.0 < abs(effect) <= 1.0:
+        raise ValueError(f"effect {effect!r}: give what a flip gains, above 0 up to 1")
+    least = _least_flips(recorded) / (flip_rate * scheme.challenger)
+    noise = _noise(effect, scheme, flip_rate)
+    sessions, decisions = LEAST_SESSIONS, 0
+    for _ in range(_ROUNDS):
+        needed = _factor(sessions) * noise / (flip_rate * effect**2)
+        decisions = ceil(round(max(needed, least), 6))
+        sessions = max(ceil(decisions / decisions_per_session), LEAST_SESSIONS)
+    flips = ceil(round(decisions * flip_rate * scheme.challenger, 6))
     more = sessions
     if recorded is not None and recorded.exploration is not None:
-        added = _added(effect, scheme, recorded, recorded.exploration)
+        added = _added(effect, scheme, recorded, sessions)
         more = min(sessions, ceil(round(added / decisions_per_session, 6)))
         more = max(more, _until_gates(scheme, recorded))
     return Plan(scheme, flips, decisions, sessions, more)
+
+
+_ROUNDS = 20
+"""Fewer sessions take a wider interval, which takes more sessions, and so on."""
+
+
+def _factor(sessions: int) -> float:
+    """Squared standard errors between nothing and an effect found four times in five."""
+    return (WIDENED * quantile(sessions - 1) + _POWER_Z) ** 2
+
+
+def _noise(effect: float, scheme: Scheme, flip_rate: float) -> float:
+    """The variance of one flip's difference.
+
+    Two outcomes an effect apart vary most around one half. Besides, how many decisions
+    flip is itself by chance.
+    """
+    outcome = OUTCOME_VARIANCE - effect**2 / 4.0
+    return outcome * scheme.variance + (1.0 - flip_rate) * effect**2
+
+
+def _least_flips(recorded: Recorded | None) -> int:
+    """Flip observations that open the gates, as rare as outcomes are on record."""
+    rarer = 0.5 if recorded is None else recorded.rarer
+    rare = ceil(LEAST_RARER / rarer) if rarer else LEAST_FLIP_OBSERVATIONS
+    return max(LEAST_FLIP_OBSERVATIONS, rare)
 
 
 def plans(
@@ -203,6 +247,7 @@ def recorded_from(observations: Iterable[Observation]) -> Recorded:
     """
     sessions: set[str] = set()
     decisions, alone, flipped, observed = 0, 0, [], []
+    outcomes: Counter[float] = Counter()
     for each in observations:
         if each.is_censored:
             continue
@@ -218,8 +263,17 @@ def recorded_from(observations: Iterable[Observation]) -> Recorded:
         flipped.append(fsum(gains.values()))
         if each.reward is not None:
             observed.append(gains.get(each.arm, 0.0))
+            if each.target.get(each.arm, 0.0) != each.baseline.get(each.arm, 0.0):
+                outcomes[each.reward] += 1
     rate = fsum(flipped) / decisions if decisions else 0.0
-    return Recorded(len(sessions) + alone, decisions, rate, fsum(observed))
+    most = max(outcomes.values(), default=0) / max(outcomes.total(), 1)
+    return Recorded(
+        sessions=len(sessions) + alone,
+        decisions=decisions,
+        flip_rate=rate,
+        flip_observations=fsum(observed),
+        rarer=1.0 - most if most else 0.5,
+    )
 
 
 def _more(effect: float, scheme: Scheme, recorded: Recorded) -> int:
@@ -239,17 +293,19 @@ def _expected_error(recorded: Recorded, scheme: Scheme) -> float:
     return sqrt(variance / recorded.decisions)
 
 
-def _added(effect: float, scheme: Scheme, recorded: Recorded, now: Scheme) -> float:
+def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> float:
     """Decisions to add until the mean over old and new ones is as sharp as wished.
 
     Both kinds weigh alike in the mean, so noisy old ones may cost more than they bring;
-    `plan` then starts anew.
+    `plan` then starts anew. There is an old kind: the recording was explored.
     """
-    share = effect**2 * recorded.flip_rate / (POWER_FACTOR * OUTCOME_VARIANCE)
+    rate, now = recorded.flip_rate, recorded.exploration or scheme
+    share = effect**2 * rate / _factor(sessions)
     old = float(recorded.decisions)
-    # (old * now + new * scheme) / (old + new)² = share, solved for new.
-    half = scheme.variance / (2.0 * share) - old
-    rest = old * now.variance / share - old**2
+    noise, before = _noise(effect, scheme, rate), _noise(effect, now, rate)
+    # (old * before + new * noise) / (old + new)² = share, solved for new.
+    half = noise / (2.0 * share) - old
+    rest = old * before / share - old**2
     if rest <= 0.0:
         return 0.0
     return half + sqrt(half**2 + rest)
@@ -258,7 +314,7 @@ def _added(effect: float, scheme: Scheme, recorded: Recorded, now: Scheme) -> fl
 def _until_gates(scheme: Scheme, recorded: Recorded) -> int:
     """Sessions until the flip gates would open, whatever the effect."""
     a_session = recorded.flip_rate * scheme.challenger * recorded.decisions_per_session
-    missing = LEAST_FLIP_OBSERVATIONS - recorded.flip_observations
+    missing = _least_flips(recorded) - recorded.flip_observations
     flips = ceil(round(missing / a_session, 6)) if missing > 0.0 else 0
     return max(flips, LEAST_SESSIONS - recorded.sessions, 0)
 

@@ -40,10 +40,10 @@ def test_plans_for_a_wish(echoic: Program) -> None:
     assert header.split()[:2] == ["exploration", "played"]
     sessions = {row[:14].strip(): int(row.split()[-1]) for row in rows}
     assert sessions == {
-        "uniform 0.05": 160,
-        "uniform 0.1": 83,
-        "challenger 0.1": 30,
-        "challenger 0.2": 17,
+        "uniform 0.05": 210,
+        "uniform 0.1": 105,
+        "challenger 0.1": 35,
+        "challenger 0.2": 19,
         "challenger 0.5": 15,
     }
     assert "a session holds 40" in ran.err
@@ -57,7 +57,7 @@ def test_plans_from_a_log(echoic: Program, log: Path) -> None:
     assert "recorded: 20 sessions, 800 decisions, 6 flip observations" in ran.err
     header, now, *_ = ran.out.splitlines()
     assert header.endswith("more to record")
-    assert now.split() == ["as", "now", "2.5%", "33", "4,400", "110", "88"]
+    assert now.split() == ["as", "now", "2.5%", "42", "5,600", "140", "120"]
 
 
 def test_json_has_the_same(echoic: Program, log: Path) -> None:
@@ -72,7 +72,7 @@ def test_json_has_the_same(echoic: Program, log: Path) -> None:
     }
     now, *_, twice, _ = ran.json["plans"]
     assert now["exploration"] == "as now"
-    assert (twice["exploration"], twice["more_sessions"]) == ("challenger 0.2", 47)
+    assert (twice["exploration"], twice["more_sessions"]) == ("challenger 0.2", 51)
     assert echoic.here(*arguments).out == ran.out
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from bench.estimates.measuring import Measured, measured
 from bench.estimates.worlds import World
+from replay.estimation.planning import challenger, plan, uniform
 
 RUNS = 150
 ALIKE = (
@@ -75,3 +76,32 @@ def test_what_is_there_is_found():
     """A large gain or loss is told in nearly every log."""
     assert found(UNLIKE[2]).found > 0.95
     assert found(UNLIKE[3]).found > 0.95
+
+
+PLANNED = (
+    (0.2, challenger(0.3), 40),
+    (0.2, challenger(0.5), 20),
+    (0.25, uniform(0.3), 60),
+)
+
+
+def test_a_plan_finds_what_it_is_made_for_four_times_in_five():
+    """As many sessions as planned, judged by the whole estimate, gates and all."""
+    found = []
+    for effect, scheme, length in PLANNED:
+        planned = plan(
+            effect, scheme, flip_rate=0.25, decisions_per_session=float(length)
+        )
+        world = World(
+            name=f"planned for {effect} by {scheme.name}",
+            sessions=planned.sessions,
+            length=length,
+            success=0.4,
+            gain=effect,
+            uniform=0.3 if scheme.name.startswith("uniform") else None,
+            challenger=scheme.challenger,
+        )
+        found.append(measured(world, RUNS, resamples=200).found)
+
+    assert sum(found) / len(found) == pytest.approx(0.8, abs=0.03)
+    assert min(found) >= 0.72
