@@ -19,6 +19,7 @@ from echoic.cli.common import (
     table,
 )
 from echoic.cli.connected import bringer_of, on_instance
+from echoic.cli.progress import Progress
 from echoic.errors import NotFoundError
 from echoic.live import Connection
 from echoic.read_models import up_to_date
@@ -136,6 +137,42 @@ def end(data: Data = None, agent: Agent = None) -> None:
 
     on_instance(data, agent, finish)
     print("ended")
+
+
+@app.command()
+def make(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="For the files.")],
+    count: Annotated[
+        int, typer.Option("--sessions", min=1, help="How many to play.")
+    ] = 40,
+    seed: Annotated[
+        int, typer.Option(help="The same plays the same, to the byte.")
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Play a small world in memory, and keep it: recordings on which `tune` finds something.
+
+    A greenhouse, whose strategy tries out now and then what it would not do. It needs no
+    instance. Example: `echoic session make greenhouse`, then `echoic tune
+    strategy.threshold=0.6,0.8 greenhouse/*.echoic`.
+    """
+    # The mind, its embedder and the world are wanted by this command alone.
+    from echoic.greenhouse import recordings
+
+    folder.mkdir(parents=True, exist_ok=True)
+    progress = Progress("sessions played")
+    files = []
+    for file in recordings(folder, count, seed):
+        files.append(str(file))
+        progress(len(files))
+    progress.done()
+    if as_json:
+        print_json({"v": 1, "files": files})
+        return
+    for each in files:
+        print(each)
+    note(f"→ echoic tune strategy.threshold=0.6,0.8 {folder}/*.echoic")
+    note(f"→ echoic tune learning.gamma=0.8..1 {folder}/*.echoic")
 
 
 _COLUMNS = ("id", "title", "clock", "started_at", "last_at", "inputs", "spoke")
