@@ -47,6 +47,15 @@ class BrokerClient(Client):
             self._pending, self._pending_data_size = [], 0
         await super().close()
 
+    async def _process_connect_init(self) -> None:
+        """Greet the server; where nobody answers, the library forgets to hang up."""
+        try:
+            await super()._process_connect_init()
+        except BaseException:
+            if self._transport is not None:
+                self._transport.close()  # type: ignore[no-untyped-call]  # has no types
+            raise
+
     async def report(self, error: Exception) -> None:
         """Log an error, once as long as the same comes again."""
         if repr(error) != self._reported:
