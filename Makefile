@@ -1,10 +1,17 @@
 # Everything a person or a machine does with this repository. `make help` lists it.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
+SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.stamp
-EXTRAS := dev,crafter
+comma := ,
+# The pages are tested in a browser where there is one.
+EXTRAS := dev,crafter$(if $(shell command -v chromium),$(comma)browser)
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar on
+# One line for each package, so that one sees that it goes on.
+SHOWN := 2>&1 | sed -u -E '/^(Requirement already|  )/d'
 MODEL_API_BASE ?= http://127.0.0.1:8080/v1
 MODEL_NAME ?= openai/local
 CODE := schemas streams projections handlers replay echoic packs bench docs tests
@@ -17,20 +24,26 @@ help: ## List the targets
 
 setup: $(STAMP) ## Install everything into .venv
 
-$(STAMP): pyproject.toml constraints.txt
+# What runs needs a third of what tests and checks need besides.
+$(RUNS): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Echoic needs Python 3.11 or newer; set PYTHON=/path/to/python")'
+	@echo 'installing what Echoic runs on into $(VENV): a minute or two'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--editable '.[$(EXTRAS)]' --constraint constraints.txt
+	@set -o pipefail; $(PIP) --editable . --constraint constraints.txt $(SHOWN)
 	@touch $@
 
-demo: setup ## Play a recorded game through a throw-away instance and explain it
+$(STAMP): $(RUNS)
+	@echo 'installing what its tests and checks need besides: a minute or two'
+	@set -o pipefail; $(PIP) --editable '.[$(EXTRAS)]' --constraint constraints.txt $(SHOWN)
+	@touch $@
+
+demo: $(RUNS) ## Play a recorded game through a throw-away instance and explain it
 	$(BIN)/echoic demo
 
-up: setup ## Start a persistent instance in the background, with the desk pack
+up: $(RUNS) ## Start a persistent instance in the background, with the desk pack
 	$(BIN)/echoic up --detach --pack packs/desk
 
-down: setup ## Stop it
+down: $(RUNS) ## Stop it
 	$(BIN)/echoic down
 
 test: setup ## Run all tests, the shipped sessions under each Python of this machine

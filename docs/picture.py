@@ -41,10 +41,8 @@ def demo_output() -> list[str]:
 def excerpt(lines: list[str]) -> list[str]:
     """Decisions that show each kind, and all that follows the last of them."""
     end = next(i for i, line in enumerate(lines) if "events," in line)
-    decisions = [line for line in lines[:end] if " ms " in line]
-    spoken = [i for i, line in enumerate(decisions) if "“" in line]
-    start = max(0, spoken[len(spoken) // 2] - SHOWN_DECISIONS // 2)
-    return [*decisions[start : start + SHOWN_DECISIONS], "  …", "", *lines[end:]]
+    told = lines[: end - 1]
+    return [*told[:SHOWN_DECISIONS], "  …", "", *lines[end:]]
 
 
 if __name__ == "__main__":

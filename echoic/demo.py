@@ -21,6 +21,7 @@ from echoic.accounts import Account
 from echoic.cli.called import program
 from echoic.cli.common import has_colour, note, print_json, terminal_width
 from echoic.demo_report import Report
+from echoic.demo_story import Story
 from echoic.instance import Instance, instance
 from echoic.live import Connection
 from echoic.names import heuristic_names
@@ -43,7 +44,7 @@ AGENT = "companion"
 PATIENCE_S = 20.0
 """How long to wait for the last decisions."""
 
-_EXPLAINED = ("habituated", "llm_unavailable", "below_relevance")
+_EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
 """Which silence to explain, the most telling first."""
 
 _NEXT = (
@@ -116,11 +117,13 @@ class Audience:
 
     async def watch(self) -> None:
         """Take in decisions until cancelled."""
+        story = Story(self.names, self._style)
         if not self._quiet:
             note(render.heading(self._style))
         async for account in decisions(self._live.log, AGENT, 0):
             if not self._quiet:
-                print(render.line(account, self.names, self._style), flush=True)
+                for line in story.lines(account):
+                    print(line, flush=True)
             async with self._news:
                 self.accounts[account.decided.event_id] = account
                 self._news.notify_all()
@@ -207,17 +210,29 @@ def _unsaid(_: str) -> None:
 def _close(report: Report, style: Style) -> None:
     print()
     print("\n".join(demo_report.summary(report, style)))
-    print()
-    print(demo_report.proof(report.verification, style))
-    silent = _telling_silence(report)
-    if silent is not None:
-        print("\nWhy was it quiet? For example here:\n")
-        why = explain.explain(silent, report.names)
-        print(render.explained_alone(silent, why, style))
+    for question, account in (
+        ("Why did it say that?", _telling_answer(report)),
+        ("Why was it quiet?", _telling_silence(report)),
+    ):
+        if account is not None:
+            print(style.paint(f"\n{question}", "bold") + " For example here:\n")
+            why = explain.explain(account, report.names)
+            print(render.explained_alone(account, why, style))
     print("\nNext:")
     for command, purpose in _NEXT:
         print(f"  {program()} {command:<24} {purpose}")
+    print("\nAnd the whole session, decided again from the log alone:")
+    print(demo_report.proof(report.verification, style))
     sys.stdout.flush()
+
+
+def _telling_answer(report: Report) -> Account | None:
+    """An answer of the heuristic that its outcomes lifted most."""
+    for heuristic_id, _ in demo_report.moved(report.state):
+        for account in report.accounts:
+            if account.said is not None and account.heuristic_id == heuristic_id:
+                return account
+    return None
 
 
 def _telling_silence(report: Report) -> Account | None:

@@ -43,7 +43,7 @@ def desk(context: typer.Context, data: Data = None, agent: Agent = None) -> None
 
     Examples: `echoic sensor desk`, `echoic sensor desk --interval 1 --count 10`.
     """
-    raise typer.Exit(_run("desk", "desk", data, agent, context.args))
+    raise typer.Exit(_run("desk", "desk", data, agent, context.args, needs="psutil"))
 
 
 @app.command()
@@ -96,7 +96,7 @@ def _run(
     folder = bundled.PACKS / pack
     if needs is not None and find_spec(needs) is None:
         raise EchoicError(
-            f"{needs} is not installed", next_step=f"pip install 'echoic[{needs}]'"
+            f"{needs} is not installed", next_step=f"pip install 'echoic[{source}]'"
         )
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("playwright", reason="install the extra `browser`")
+
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from replay.report import render
