@@ -46,7 +46,6 @@ class _Lazy(TyperGroup):
 app = typer.Typer(
     cls=_Lazy,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=_DOCS,

@@ -70,6 +70,30 @@ def test_every_command_has_help_with_an_example(echoic: Program, command: str) -
     assert "Commands:" in ran.out or "Example" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"), [("echoic heu", "heuristic"), ("echoic pub --wa", "--wait")]
+)
+def test_a_shell_completes_commands(
+    echoic: Program, words: str, completed: str
+) -> None:
+    """What a shell asks for while one types, commands and their options alike."""
+    script = "from echoic.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        env=echoic.environment
+        | {
+            "_ECHOIC_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.stdout.split() == [completed]
+
+
 def test_the_version_is_shown(echoic: Program) -> None:
     """The version is one line."""
     assert re.fullmatch(r"echoic \d+\.\d+\.\d+\n", echoic.here("--version").out)
