@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from replay.estimation import sequential
+from replay.estimation.settings import EstimationSettings
 from schemas.experiments import VariantName
 
 Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
@@ -21,8 +22,8 @@ Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
 CHANCE_MIN = 0.001
 """How unlikely the split into variants may be before the draw itself is doubted."""
 
-ROPE = 0.02
-"""A difference within this is none."""
+ROPE = EstimationSettings().rope
+"""A difference within this is none where nothing is known of a; else `margin` says."""
 
 _EXACT_UP_TO = 2_000
 """So many units' split is compared exactly; more by the normal distribution."""
@@ -196,9 +197,9 @@ def _difference(counted: Sequence[_Unit]) -> Difference | None:
     )
     estimate, low, high = sequential.asymptotic(values).last
     is_bounded = bool(np.isfinite(high))
-    return Difference(
-        estimate, low if is_bounded else None, high if is_bounded else None
-    )
+    if not is_bounded:
+        return Difference(estimate, None, None)
+    return Difference(estimate, max(low, -1.0), min(high, 1.0))
 
 
 def _probability_of_b(unit: _Unit) -> float:
@@ -231,16 +232,20 @@ def _verdict(
                 "no_variation", "every one has the same value: what tells them apart?"
             ),
         )
-    return _by_interval(difference.low, difference.high)
+    base = _side(counted, "a").mean
+    margin = ROPE if base is None else EstimationSettings().margin(base)
+    return _by_interval(difference.low, difference.high, margin)
 
 
-def _by_interval(low: float, high: float) -> tuple[Verdict, tuple[Reason, ...]]:
+def _by_interval(
+    low: float, high: float, margin: float
+) -> tuple[Verdict, tuple[Reason, ...]]:
     if low > 0.0:
         return "BETTER", (Reason("above_zero", "the interval lies above 0"),)
     if high < 0.0:
         return "WORSE", (Reason("below_zero", "the interval lies below 0"),)
-    if low >= -ROPE and high <= ROPE:
-        return "EQUIVALENT", (Reason("within_rope", f"within ±{ROPE:g} of 0"),)
+    if low >= -margin and high <= margin:
+        return "EQUIVALENT", (Reason("within_rope", f"within ±{margin:.2g} of 0"),)
     return "INCONCLUSIVE", (Reason("holds_zero", "the interval holds 0: go on"),)
 
 

@@ -193,3 +193,15 @@ def _any_look_misses(seed: int, effect: float) -> bool:
             if low is not None and high is not None and not low <= effect <= high:
                 return True
     return False
+
+
+def test_what_counts_as_no_difference_follows_how_often_a_succeeds() -> None:
+    """The same spread is nothing beside one half, and may be all beside four in 1,000."""
+
+    def verdict(base: float) -> str:
+        values = [base - 0.002, base + 0.002, base + 0.002, base - 0.002] * 100
+        turns = zip(trials(values, "a"), trials(values[::-1], "b"), strict=True)
+        return analyse([each for pair in turns for each in pair]).verdict
+
+    assert verdict(0.5) == "EQUIVALENT"
+    assert verdict(0.004) == "INCONCLUSIVE"
