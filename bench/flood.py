@@ -23,7 +23,7 @@ from bench.live import with_pack
 from bench.rig import Rig, child
 from echoic.process import prepare
 from schemas.record import Record
-from schemas.subjects import outputs_of, partition_of
+from schemas.subjects import partition_of
 
 AGENT = "ben"
 PER_S = 20
@@ -54,19 +54,19 @@ async def measured(
     span = BEFORE_S + seconds + AFTER_S
     after = await running.log.last_sequence(">")
     async with child(running, "bench.worker", *arguments):
-        seeing = asyncio.create_task(_see(running, after, int(span * PER_S)))
-        telling = asyncio.create_task(_tell(running, int(span * PER_S)))
-        await asyncio.sleep(BEFORE_S)
-        begun_ns = time.time_ns()
+        flooding_with = (str(messages), str(seconds), str(BEFORE_S))
         async with child(
-            running, "bench.flooding", str(messages), str(seconds), credentials=sensor
+            running, "bench.flooding", *flooding_with, credentials=sensor
         ) as flood:
+            seeing = asyncio.create_task(_see(running, after, int(span * PER_S)))
+            telling = asyncio.create_task(_tell(running, int(span * PER_S)))
             assert flood.stdout is not None
+            assert await flood.stdout.readline() == b"begun\n"
+            begun_ns = time.time_ns()
             took = (await flood.stdout.readline()).decode().split()[-1]
             ended_ns = time.time_ns()
-        sent = await telling
+            sent = await telling
         told = await asyncio.wait_for(_told(running, after, sent, seeing), PATIENCE_S)
-        answered_ns = await _answered(running)
     return {
         "flood": {"messages": messages, "seconds": float(took)},
         "before": _figures([each for each in told if each.sent_ns < begun_ns]),
@@ -74,7 +74,6 @@ async def measured(
             [each for each in told if begun_ns <= each.sent_ns < ended_ns]
         ),
         "after": _figures([each for each in told if each.sent_ns >= ended_ns]),
-        "flood_answered_after_s": round((answered_ns - begun_ns) / 1e9, 1),
     }
 
 
@@ -127,21 +126,6 @@ async def _told(
         Told(sent[id_], stored[id_], record.time_ns, seen_ns)
         for id_, (seen_ns, record) in seen.items()
     ]
-
-
-async def _answered(running: Rig) -> int:
-    """When the last of the flood was answered, by the broker's clock."""
-    partition = partition_of(flooding.AGENT)
-    inputs = f"ev.{partition}.in.{flooding.AGENT}.sensor.>"
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            last = await running.log.last_sequence(inputs)
-            found = await running.log.record(
-                await running.log.last_sequence(outputs_of(partition))
-            )
-            if found is not None and int(found.headers["ce-causeseq"]) >= last:
-                return found.time_ns
-            await asyncio.sleep(0.5)
 
 
 def _figures(told: Sequence[Told]) -> dict[str, float]:

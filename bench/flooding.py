@@ -15,10 +15,12 @@ BODY = b'{"text": "The kettle is running low: level 7", "fields": {"level": 7}}'
 _TOGETHER = 20
 
 
-async def main(count: int, seconds: float) -> None:
-    """Publish so many messages in so many seconds, evenly."""
+async def main(count: int, seconds: float, wait_s: float) -> None:
+    """Wait, then publish so many messages in so many seconds, evenly."""
     client = await connected_child()
     print("ready", flush=True)
+    await asyncio.sleep(wait_s)
+    print("begun", flush=True)
     begun = time.perf_counter()
     for number in range(count):
         headers = {"ce-specversion": "1.0", "ce-id": f"flood-{number}"}
@@ -32,4 +34,4 @@ async def main(count: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2])))
+    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])))

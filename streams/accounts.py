@@ -17,9 +17,10 @@ from schemas.subjects import (
     is_agent,
 )
 from streams.topology import (
+    BOX_SUBJECTS,
     DELIVERY_SUBJECTS,
     SENSOR_MESSAGE_BYTES,
-    SENSOR_SUBJECTS,
+    box_subject,
 )
 
 CORE = "CORE"
@@ -123,12 +124,13 @@ def _core(core: Credentials) -> dict[str, object]:
     return {
         "jetstream": "enabled",
         "users": [{"user": core.user, "password": core.password}],
-        "exports": [{"service": SENSOR_SUBJECTS}, {"stream": DELIVERY_SUBJECTS}],
+        "exports": [{"service": BOX_SUBJECTS}, {"stream": DELIVERY_SUBJECTS}],
     }
 
 
 def _sensor(sensor: SensorAccess) -> dict[str, object]:
     own, heard = f"in.{sensor.user}.*", f"out.{sensor.agent}.>"
+    box = box_subject(sensor.agent, sensor.source)
     return {
         "users": [
             {
@@ -139,7 +141,7 @@ def _sensor(sensor: SensorAccess) -> dict[str, object]:
         ],
         "limits": SENSOR_LIMITS,
         "imports": [
-            {"service": {"account": CORE, "subject": own}},
+            {"service": {"account": CORE, "subject": box}, "to": own},
             {"stream": {"account": CORE, "subject": heard}},
         ],
     }

@@ -14,6 +14,7 @@ import nats.errors
 from streams import folder as folders
 from streams.accounts import Credentials
 from streams.connection import connected
+from streams.topology import box_subject
 
 RELOAD_S = 5.0
 
@@ -78,8 +79,9 @@ async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> No
     one, and until then says that nobody answers there.
     """
     subject = f"in.{credentials.user}.probe"
+    box = box_subject(*credentials.user.split(".")).replace("*", "probe")
     identity = folders.recall(folder)
-    if identity is None or not await _is_answered(identity.core, subject):
+    if identity is None or not await _is_answered(identity.core, box):
         return  # There is no letter box yet: the server was just made.
     for _ in range(_RELOADS):
         if await _is_answered(credentials, subject):

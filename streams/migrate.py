@@ -5,6 +5,7 @@ The one exception is the intake: whether `LOG` takes what sensors send, which is
 the log is made and opened once the mind knows its settings.
 """
 
+import asyncio
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,10 +14,12 @@ from nats.aio.client import Client
 from streams.connection import ApiError, insist
 from streams.errors import TopologyDrift
 from streams.topology import (
+    BOXES,
     EPOCH_KEY,
     LOG,
     STREAMS,
     StreamSpec,
+    box_consumer,
     configuration,
     differences,
 )
@@ -37,9 +40,7 @@ async def migrate(client: Client, replicas: int = 1) -> UUID:
     Raises:
         TopologyDrift: a stream exists with another configuration; all fields are named.
     """
-    for spec in STREAMS:
-        if await _live(client, spec) is None:
-            await _create(client, spec, replicas)
+    await asyncio.gather(*(_have(client, spec, replicas) for spec in STREAMS))
     return await check(client, may_be_closed=True)
 
 
@@ -57,7 +58,7 @@ async def _set_sources(client: Client, sources: object) -> None:
     live = await _live(client, LOG)
     if live is None:
         raise TopologyDrift(_explain([f"stream {LOG.name!r} does not exist"]))
-    if bool(live.get("sources")) != bool(sources):
+    if (live.get("sources") or None) != (sources or None):
         changed = {**live, "sources": sources}
         await insist(client, f"$JS.API.STREAM.UPDATE.{LOG.name}", changed)
 
@@ -70,13 +71,14 @@ async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
     """
     problems: list[str] = []
     epoch: UUID | None = None
-    for spec in STREAMS:
-        live = await _live(client, spec)
+    found_live = await asyncio.gather(*(_live(client, spec) for spec in STREAMS))
+    for spec, live in zip(STREAMS, found_live, strict=True):
         if live is None:
             problems.append(f"stream {spec.name!r} does not exist: run the migration")
             continue
         for field, found, expected in differences(configuration(spec), live):
-            if field == "sources" and not found:
+            if field == "sources" and (may_be_closed or not found):
+                # Open or not, from where it takes is set when it is opened.
                 if not may_be_closed:
                     problems.append(_CLOSED)
                 continue
@@ -123,6 +125,17 @@ async def _create(client: Client, spec: StreamSpec, replicas: int) -> None:
         # Somebody made it in the meantime; the check that follows compares it.
         if error.code != _NAME_IN_USE:
             raise
+
+
+async def _have(client: Client, spec: StreamSpec, replicas: int) -> None:
+    """Have a stream, and of a letter box the consumer by which `LOG` takes from it."""
+    if await _live(client, spec) is None:
+        await _create(client, spec, replicas)
+    if spec in BOXES:
+        # Made again as it is, it stays where it was.
+        subject = f"$JS.API.CONSUMER.CREATE.{spec.name}.{LOG.name}"
+        config = {"stream_name": spec.name, "config": box_consumer(spec)}
+        await insist(client, subject, config)
 
 
 def _epoch(live: dict[str, Any]) -> UUID | None:

@@ -7,10 +7,11 @@ field of a stream is named, so that a field somebody changed by hand shows as dr
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from schemas.subjects import PARTITIONS, SHARED_AGENT
+from schemas.subjects import PARTITIONS, SHARED_AGENT, partition_of
 
 LOG_SUBJECTS = "ev.>"
 SENSOR_SUBJECTS = "in.>"
+BOX_SUBJECTS = "ip.>"
 DELIVERY_SUBJECTS = "out.>"
 
 EPOCH_KEY = "epoch"
@@ -55,6 +56,8 @@ class StreamSpec:
     """Lets a message replace the older ones of its subject, as object stores do."""
     max_message_bytes: int = -1
     """Headers and body; -1 leaves it to the server's limit of 1 MB."""
+    renames: Transform | None = None
+    """How its messages are renamed when it takes them in."""
     sourced_from: str | None = None
     transforms: tuple[Transform, ...] = ()
     has_epoch: bool = False
@@ -91,6 +94,38 @@ SENSOR_MESSAGE_BYTES = 60_000
 it came from; a message whose headers then pass the server's 64 KiB would stop the
 sourcing of all that come after it, for ever."""
 
+IN_DAYS = 7
+"""How long letter boxes keep what `LOG` has taken."""
+
+BOX_WINDOW = 64
+"""How many messages of one letter box `LOG` takes in before the others come in between.
+Without such a bound the server hands over megabytes of one at a time."""
+
+
+def box_subject(agent: str, source: str) -> str:
+    """Where what a sensor publishes arrives: in the letter box of its agent's partition."""
+    return f"ip.{partition_of(agent)}.{agent}.{source}.*"
+
+
+def _box(partition: int) -> StreamSpec:
+    return StreamSpec(
+        name=f"IN_{partition}",
+        description=f"The letter box of the sensors of partition {partition}.",
+        subjects=(f"ip.{partition}.>",),
+        max_age_s=IN_DAYS * 24 * 3600,
+        max_message_bytes=SENSOR_MESSAGE_BYTES,
+        renames=Transform(
+            source=f"ip.{partition}.*.*.*",
+            target=f"ev.{partition}.in.{{{{wildcard(1)}}}}.sensor"
+            ".{{wildcard(2)}}.{{wildcard(3)}}",
+        ),
+    )
+
+
+BOXES = tuple(_box(partition) for partition in range(PARTITIONS))
+"""A letter box of each partition: each is stored by itself, so that a flood in one does
+not hold up what comes into another."""
+
 LOG = StreamSpec(
     name="LOG",
     description="The one authority: every input and every output, in one order.",
@@ -105,9 +140,9 @@ LOG = StreamSpec(
 )
 IN = StreamSpec(
     name="IN",
-    description="The sensors' letter box; LOG takes everything from here.",
+    description="The letter box of whoever has no account of a sensor.",
     subjects=(SENSOR_SUBJECTS,),
-    max_age_s=7 * 24 * 3600,
+    max_age_s=IN_DAYS * 24 * 3600,
     max_message_bytes=SENSOR_MESSAGE_BYTES,
 )
 BLOBS = StreamSpec(
@@ -124,7 +159,7 @@ CHECKPOINTS = StreamSpec(
     rollup=True,
     direct=True,
 )
-STREAMS = (IN, LOG, BLOBS, CHECKPOINTS)
+STREAMS = (IN, *BOXES, LOG, BLOBS, CHECKPOINTS)
 """In order of creation: a source exists before the stream that takes from it."""
 
 
@@ -153,8 +188,36 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "allow_atomic": spec.atomic,
     }
     if spec.sourced_from is not None:
-        config["sources"] = [_source(spec.sourced_from, spec.transforms)]
+        own = _source(spec.sourced_from, spec.transforms)
+        config["sources"] = [own, *map(_source_of_box, BOXES)]
+    if spec.renames is not None:
+        renames = {"src": spec.renames.source, "dest": spec.renames.target}
+        config["subject_transform"] = renames
     return config
+
+
+def box_consumer(box: StreamSpec) -> dict[str, object]:
+    """The consumer by which `LOG` takes from a letter box, few messages at a time."""
+    return {
+        "name": LOG.name,
+        "durable_name": LOG.name,
+        "deliver_subject": _delivered(box),
+        "deliver_policy": "all",
+        "replay_policy": "instant",
+        "ack_policy": "flow_control",
+        "flow_control": True,
+        "idle_heartbeat": _NANOSECONDS,
+        "max_ack_pending": BOX_WINDOW,
+    }
+
+
+def _source_of_box(box: StreamSpec) -> dict[str, object]:
+    consumer = {"name": LOG.name, "deliver_subject": _delivered(box)}
+    return {"name": box.name, "consumer": consumer}
+
+
+def _delivered(box: StreamSpec) -> str:
+    return f"_taken.{box.name}"
 
 
 def differences(

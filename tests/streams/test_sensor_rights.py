@@ -26,7 +26,7 @@ async def test_its_own_event_reaches_the_log(broker: Broker) -> None:
         await cam.publish(OWN, b"two")
         records = await arrived(broker, 2)
 
-    assert acknowledgement["stream"] == "IN"
+    assert acknowledgement["stream"] == f"IN_{partition_of('ada')}"
     assert [each.body for each in records] == [b"one", b"two"]
     assert {each.subject for each in records} == {
         f"ev.{partition_of('ada')}.in.ada.sensor.cam.motion"
@@ -154,7 +154,7 @@ async def test_headers_that_steer_the_broker_are_refused(
 @pytest.mark.parametrize(
     "headers",
     [
-        {"Nats-Expected-Stream": "IN"},
+        {"Nats-Expected-Stream": f"IN_{partition_of('ada')}"},
         {"Nats-Expected-Last-Sequence": "0"},
         {"Nats-Expected-Last-Subject-Sequence": "0"},
         {"Nats-Expected-Last-Msg-Id": ""},

@@ -14,6 +14,7 @@ from packs.desk.sensor.main import main, watch
 from schemas.reading import read_input
 from schemas.record import Record
 from schemas.sensing import Sensed
+from schemas.subjects import partition_of
 from streams.migrate import migrate
 from streams.server import embedded_server
 from tests.packs.desk.test_gauges import QUIET
@@ -73,7 +74,10 @@ async def test_its_events_are_stored(tmp_path):
         file.write_text(json.dumps(asdict(credentials)))
         command = ["--agent", "ann", "--credentials", str(file)]
         status = await asyncio.to_thread(main, [*command, "--count", "1"])
-        stored = await client.jetstream().get_last_msg("IN", "in.ann.desk.machine_seen")
+        partition = partition_of("ann")
+        stored = await client.jetstream().get_last_msg(
+            f"IN_{partition}", f"ev.{partition}.in.ann.sensor.desk.machine_seen"
+        )
         await client.close()
 
     assert status == 0

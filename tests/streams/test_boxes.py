@@ -1,0 +1,89 @@
+"""Letter boxes: what a sensor was told is stored arrives in the log, once and in order."""
+
+import asyncio
+from contextlib import suppress
+
+import nats.errors
+import pytest
+
+from schemas.subjects import partition_of
+from streams.connection import connected
+from streams.errors import LogUnavailable
+from streams.migrate import close_intake, open_intake
+from streams.topology import BOX_WINDOW, box_subject
+from tests.servers import Broker
+from tests.streams.sensors import OWN, arrived, send, sensor
+
+pytestmark = pytest.mark.services
+
+EVENTS = 4 * BOX_WINDOW
+
+
+def test_a_sensor_has_the_letter_box_of_its_partition() -> None:
+    """Its agent's events stand in the log where the agent's other inputs do."""
+    assert box_subject("ada", "cam") == f"ip.{partition_of('ada')}.ada.cam.*"
+
+
+@pytest.mark.timeout(120)
+async def test_kills_of_the_broker_lose_and_double_nothing(broker: Broker) -> None:
+    """More than a window of events, with the server killed three times on the way."""
+    credentials = await broker.server.add_sensor("ada", "cam")
+    stored: list[bytes] = []
+
+    async def tell() -> None:
+        async with connected(credentials) as cam:
+            for number in range(EVENTS):
+                body = str(number).encode()
+                with suppress(nats.errors.TimeoutError, nats.errors.NoRespondersError):
+                    answer = await send(cam, OWN, body)
+                    if "seq" in answer:
+                        stored.append(body)
+
+    telling = asyncio.create_task(tell())
+    for part in (1, 2, 3):
+        while len(stored) < part * EVENTS // 5 and not telling.done():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        await broker.server.kill()
+        await broker.server.restart()
+    await telling
+    async with asyncio.timeout(60):
+        found: list[bytes] = []
+        while not set(stored) <= set(found):
+            with suppress(LogUnavailable):
+                found = [each.body for each in await arrived(broker, len(stored))]
+
+    assert len(found) == len(set(found))
+    assert [int(each) for each in found] == sorted(map(int, found))
+    assert len(stored) > EVENTS // 2
+
+
+async def test_an_intake_that_was_closed_goes_on_where_it_was(broker: Broker) -> None:
+    """What came meanwhile waits in the letter box; nothing comes twice."""
+    async with sensor(broker) as cam:
+        await send(cam, OWN, b"before")
+        await arrived(broker, 1)
+        await close_intake(broker.client)
+        await send(cam, OWN, b"while closed")
+        assert await broker.reader.last_sequence("ev.>") == 1
+        await open_intake(broker.client)
+        await send(cam, OWN, b"after")
+        records = await arrived(broker, 3)
+
+    assert [each.body for each in records] == [b"before", b"while closed", b"after"]
+    assert await broker.reader.last_sequence("ev.>") == 3
+
+
+async def test_a_log_of_before_takes_from_the_boxes_as_well(broker: Broker) -> None:
+    """One that took from `IN` alone is given the letter boxes when it is opened."""
+    live = (await broker.client.jetstream().stream_info("LOG")).config
+    assert live.sources is not None
+    old = [each for each in live.sources if each.name == "IN"]
+    await broker.client.jetstream().update_stream(live.evolve(sources=old))
+
+    await open_intake(broker.client)
+    async with sensor(broker) as cam:
+        await send(cam, OWN, b"through its box")
+        await send(broker.client, "in.ada.user.message", b"through IN")
+        records = await arrived(broker, 2)
+
+    assert {each.body for each in records} == {b"through its box", b"through IN"}
