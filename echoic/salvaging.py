@@ -129,7 +129,8 @@ def salvage(
     """Copy the store, mend it, and record what is lost; None if nothing is.
 
     Raises:
-        EchoicError: an instance runs, or the server does not take what was mended.
+        EchoicError: an instance runs, there is no room for the copy, or the server does
+            not take what was mended.
         LogDamaged: not one block is left.
     """
     with sole_instance(data):
@@ -137,10 +138,22 @@ def salvage(
         if damage.is_sound:
             return None
         copy = data / f"salvaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-        shutil.copytree(data / _SERVER / "jetstream", copy)
+        _copied(data / _SERVER / "jetstream", copy)
         mend(damage.survey)
         asyncio.run(_record(data / _SERVER, damage))
         return Salvaged(damage, copy)
+
+
+def _copied(store: Path, copy: Path) -> None:
+    """Copy the store, whole or not at all: nothing is mended without."""
+    try:
+        shutil.copytree(store, copy)
+    except OSError as error:
+        shutil.rmtree(copy, ignore_errors=True)
+        raise EchoicError(
+            f"the store could not be copied to {copy}, so nothing was changed: {error}",
+            next_step="df -h, then echoic log salvage",
+        ) from error
 
 
 async def _record(folder: Path, damage: Damage) -> None:

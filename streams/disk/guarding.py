@@ -59,7 +59,7 @@ def keep(server_folder: Path) -> Kept | None:
     files = surveying.blocks(messages) if messages is not None else []
     if messages is None or not files or _is_settled(messages, files[-1]):
         return None
-    aside.mkdir()
+    aside.mkdir(mode=0o700)
     open_ = files[-1].name
     shutil.copytree(
         messages.parent,
