@@ -275,7 +275,11 @@ def _nearest(gates: Sequence[Gate]) -> str | None:
 
 def _nearly_eligible(decided: Decided, names: Names) -> str | None:
     """The most similar heuristic that did not count, and why."""
-    learnt = [each for each in decided.candidates if each.similarity is not None]
+    learnt = [
+        each
+        for each in decided.candidates
+        if each.similarity is not None and not each.silence
+    ]
     nearest = max(learnt, key=lambda each: each.similarity or 0.0, default=None)
     if nearest is None or nearest.eligible:
         return None
@@ -288,7 +292,7 @@ def _best(decided: Decided, gate: Gate, names: Names) -> str:
     if decided.path != "llm" and decided.matched_heuristic_id:
         return named(decided.matched_heuristic_id, names)
     for each in decided.candidates:
-        if each.eligible and each.confidence is not None:
+        if each.eligible and each.confidence is not None and not each.silence:
             tested = next((g for g in decided.gates if g.name == gate.name), gate)
             if each.confidence == tested.value:
                 return named(_heuristic(each.arm), names)

@@ -107,8 +107,8 @@ class Odds:
     question: Question | None = None
     """What the model is asked, should it be asked; None: by Echoic's own prompt."""
 
-    quiet: HeuristicCandidate | None = None
-    """The heuristic that would have silence, if one does."""
+    quiet: str | None = None
+    """The heuristic that would have silence, if one does, by its arm."""
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":

@@ -6,6 +6,7 @@ a model's comes later, as a result, and is concluded then.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -52,11 +53,8 @@ class Choice:
     """Every arm that was weighed."""
     race: Race | None = None
     """The race that the arm is, if it is one."""
-
-    @property
-    def quiet(self) -> HeuristicCandidate | None:
-        """The heuristic that says nothing by which nothing is said, if one does."""
-        return self.odds.quiet if self.arm == SILENT else None
+    quiet: HeuristicCandidate | None = None
+    """The heuristic that says nothing by which nothing is said, if one does."""
 
     @property
     def asks_model(self) -> bool:
@@ -79,6 +77,7 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
         path="llm" if race is not None else _path(arm, context, heuristic),
         candidates=_weighed(context, by_arm, odds.scores),
         race=race,
+        quiet=_quiet(arm, odds, context),
     )
 
 
@@ -149,6 +148,13 @@ def _race(arm: str, context: DecisionContext) -> Race | None:
     return None
 
 
+def _quiet(arm: str, odds: Odds, context: DecisionContext) -> HeuristicCandidate | None:
+    """The heuristic that says nothing, if the arm is its silence."""
+    if arm != SILENT:
+        return None
+    return next((each for each in context.silences if each.arm == odds.quiet), None)
+
+
 def _weighed(
     context: DecisionContext,
     by_arm: Mapping[str, float],
@@ -157,15 +163,9 @@ def _weighed(
     """Every arm as it was weighed: heuristics, the model, races of them, silence."""
     scored = {each.arm: each for each in scores}
     weighed = [
-        Candidate(
-            arm=each.arm,
-            probability=by_arm.get(each.arm, 0.0),
-            eligible=each.eligible,
-            reason=each.reason,
-            similarity=each.similarity,
-            confidence=each.confidence,
-            alpha=each.alpha,
-            beta=each.beta,
+        _of_heuristic(
+            each,
+            by_arm.get(each.arm, 0.0),
             score=scored[each.arm].score if scored else each.similarity,
             factors=scored[each.arm].factors if scored else None,
         )
@@ -185,19 +185,23 @@ def _weighed(
         for arm in by_arm
         if arm.startswith(RACE)
     ]
-    weighed += [
-        Candidate(
-            arm=each.arm,
-            probability=0.0,
-            eligible=each.eligible,
-            reason=each.reason,
-            similarity=each.similarity,
-            confidence=each.confidence,
-            alpha=each.alpha,
-            beta=each.beta,
-            silence=True,
-        )
-        for each in context.silences
-    ]
+    weighed += [_of_heuristic(each, 0.0, silence=True) for each in context.silences]
     weighed.append(Candidate(arm=SILENT, probability=by_arm.get(SILENT, 0.0)))
     return tuple(weighed)
+
+
+def _of_heuristic(
+    each: HeuristicCandidate, probability: float, **more: Any
+) -> Candidate:
+    """A heuristic as it was weighed."""
+    return Candidate(
+        arm=each.arm,
+        probability=probability,
+        eligible=each.eligible,
+        reason=each.reason,
+        similarity=each.similarity,
+        confidence=each.confidence,
+        alpha=each.alpha,
+        beta=each.beta,
+        **more,
+    )

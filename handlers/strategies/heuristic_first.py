@@ -64,7 +64,7 @@ class Trusting(Asking):
             arms=whole(shares, greedy),
             greedy=greedy,
             silence="learned_silence",
-            quiet=quiet,
+            quiet=quiet.arm,
         )
 
     def _biased(self, context: DecisionContext) -> float:
