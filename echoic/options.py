@@ -200,6 +200,18 @@ OPTIONS: tuple[Option, ...] = (
         " before it.",
     ),
     Option(
+        "feedback.half_life", number(0, 1e9), 0.0,
+        "After so many seconds a vote on a decision counts for half as much; 0: off.",
+    ),
+    Option(
+        "feedback.weight.path.heuristic", number(0, 10), 1.0,
+        "What multiplies the weight of votes on what a heuristic said.",
+    ),
+    Option(
+        "feedback.weight.path.llm", number(0, 10), 1.0,
+        "What multiplies that of votes on a model's words which a heuristic says, too.",
+    ),
+    Option(
         "learning.repeat_decay", number(0, 100), 0.0,
         "k: after n approvals of a heuristic the next weighs 1/(1+k·n); 0: as much.",
     ),

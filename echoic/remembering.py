@@ -12,8 +12,9 @@ from handlers import turns
 from handlers.aids import Bringer, PackLibrary
 from handlers.beginnings import Beginnings
 from handlers.sources import state_code
+from schemas.proposals import Proposal
 from schemas.settings import UNSTARTED
-from schemas.state import AgentState, Proposal, SharedState
+from schemas.state import AgentState, SharedState
 from schemas.subjects import partition_of
 from schemas.vectors import Embedder
 from streams.checkpoints import Checkpoints

@@ -74,6 +74,9 @@ class Settings:
     learning_floor: float
     learning_ceiling: float
     learning_feedback_weight: float
+    feedback_half_life: float
+    feedback_weight_path_heuristic: float
+    feedback_weight_path_llm: float
     learning_repeat_decay: float
     learning_stale_days: float
     learning_drift_fires: int
@@ -209,6 +212,9 @@ def _learning(settings: Settings) -> "LearningSettings":
         floor=settings.learning_floor,
         ceiling=settings.learning_ceiling,
         feedback_weight=settings.learning_feedback_weight,
+        feedback_half_life_s=settings.feedback_half_life,
+        path_heuristic=settings.feedback_weight_path_heuristic,
+        path_llm=settings.feedback_weight_path_llm,
         repeat_decay=settings.learning_repeat_decay,
         stale_days=settings.learning_stale_days,
         drift_fires=settings.learning_drift_fires,

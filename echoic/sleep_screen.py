@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from echoic.render import Style, visible
+from schemas.proposals import Proposal
 from schemas.sleep import Reflection, Sleeping
-from schemas.state import AgentState, Proposal
+from schemas.state import AgentState
 
 _REASONS: Mapping[str | None, str] = {
     None: "under way",

@@ -239,7 +239,7 @@ def _hear(group: Group, result: ModelAnswered | ModelFailed) -> None:
 
 
 def _learn(group: Group, given: FeedbackGiven) -> None:
-    learnt = learning.feedback(group.state, group.packs, given)
+    learnt = learning.feedback(group.state, group.packs, given, group.settings.edition)
     if isinstance(learnt, FeedbackApplied):
         group.credit(learnt)
         quieting.judged(group, given, learnt)

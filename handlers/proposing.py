@@ -14,9 +14,9 @@ from schemas.characters import quoted
 from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
 from schemas.learning import ProposalMade, SettingChange
 from schemas.notes import ControlApplied, ControlRefused
+from schemas.proposals import Proposal
 from schemas.reasons import Refusal
 from schemas.repertoire import RepertoireChange
-from schemas.state import Proposal
 from schemas.subjects import SHARED_AGENT
 from schemas.tuning import (
     ANY_PARAMETER,

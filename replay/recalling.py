@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from projections.folds import recency
+from projections.folds.counting import DIRECT_VOTE
 from projections.folds.heuristics import find
-from projections.folds.judging import DIRECT_VOTE, STRANDS
+from projections.folds.judging import STRANDS
 from replay import views
 from schemas.controls import HeuristicEdited
 from schemas.envelope import Input

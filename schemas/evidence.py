@@ -26,6 +26,10 @@ class Signal(Struct, frozen=True, kw_only=True):
     """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
     bases: Map[str, float] = field(default_factory=Map)
     """Explicit: what each actor used to say of anything when they voted, -1 to 1."""
+    ages: Map[str, float] = field(default_factory=Map)
+    """Explicit: how many seconds after the decision each actor voted, where known."""
+    is_models: bool = False
+    """Explicit: whether the words that were judged were a model's."""
     similarity: float = 1.0
     """Endorsement: how alike the words were, which its weight is by."""
     is_second: bool = False

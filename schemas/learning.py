@@ -69,6 +69,9 @@ class FeedbackApplied(Learning):
     comment: str | None = None
     through: str | None = None
     """The decision whose vote this was: it counts for a heuristic that says the same."""
+    age_s: float | None = None
+    """How long after the decision it came; not known of those long forgotten, and in a
+    log of the first edition."""
 
 
 class FeedbackRefused(Learning):

@@ -113,6 +113,14 @@ class LearningSettings(Part):
         default=1.0, ge=0.25, le=2.0, exclude_if=(1.0).__eq__
     )
     """What multiplies the weight of people's votes, where no pack says otherwise."""
+    feedback_half_life_s: float = Field(
+        default=0.0, ge=0.0, le=1e9, exclude_if=(0.0).__eq__
+    )
+    """A vote counts for half as much so long after the decision; 0: for as much."""
+    path_heuristic: float = Field(default=1.0, ge=0.0, le=10.0, exclude_if=(1.0).__eq__)
+    """What multiplies the weight of votes on what a heuristic said."""
+    path_llm: float = Field(default=1.0, ge=0.0, le=10.0, exclude_if=(1.0).__eq__)
+    """What multiplies that of votes on a model's words which a heuristic goes by, too."""
     floor: Unit = Field(default=0.0, exclude_if=(0.0).__eq__)
     """No confidence falls under this, where no pack says otherwise; 0: no bound."""
     ceiling: Unit = Field(default=1.0, exclude_if=(1.0).__eq__)

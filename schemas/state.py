@@ -15,11 +15,10 @@ from schemas.bounded import Bounded
 from schemas.evidence import Belief, Prior
 from schemas.experiments import Experiment, Variant
 from schemas.feedback import Strand
-from schemas.learning import SettingChange
 from schemas.lessons import Forming, Lesson, Reinforced
+from schemas.proposals import Proposal
 from schemas.raters import Rater
 from schemas.reasons import Outcome, ResponseType
-from schemas.repertoire import RepertoireChange
 from schemas.settings import (
     LearningSettings,
     MindSettings,
@@ -124,6 +123,8 @@ class Remembered(Struct, frozen=True, kw_only=True):
     source: str
     session_id: str | None
     path: str
+    at: datetime | None = None
+    """When it was made; None in a state of before that was kept."""
     fire_id: str | None = None
     heuristic_id: str | None = None
     content_hash: str | None = None
@@ -240,37 +241,6 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     purpose: Literal[
         "outcome", "model", "race", "prediction", "formation", "reflection", "sleep"
     ]
-
-
-class Overrides(Struct, frozen=True, kw_only=True):
-    """What of an agent goes before the settings, as far as proposals change it."""
-
-    strategy: StrategySpec | None
-    tuned: LearningSettings | None
-
-
-ProposalStatus: TypeAlias = Literal["submitted", "applied", "reverted"]
-
-
-class Proposal(Struct, frozen=True, kw_only=True):
-    """Other settings that somebody proposed, and what became of them."""
-
-    id: str
-    changes: tuple[SettingChange, ...]
-    evidence: str
-    figures: Map[str, float]
-    by: str
-    status: ProposalStatus = "submitted"
-    place: int = 0
-    """The sequence of the input that applied it last."""
-    before: Overrides | None = None
-    """What was in force before it was applied, to be restored."""
-    after: Overrides | None = None
-    """What it put in force."""
-    repertoire: RepertoireChange | None = None
-    """What of the heuristics it would change, if it is about these."""
-    vectors: tuple[Vector, Vector] = (b"", b"")
-    """Of the condition and the words of a heuristic that would come."""
 
 
 class AgentState(Struct, frozen=True, kw_only=True):

@@ -12,16 +12,33 @@ from schemas.characters import quoted
 from schemas.feedback import Aspect, FeedbackGiven, Recalled
 from schemas.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs import CompiledPack
+from schemas.settings import FIRST_EDITION
 from schemas.state import AgentState, Remembered
 
 
 def feedback(
-    state: AgentState, packs: Sequence[CompiledPack], given: FeedbackGiven
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    given: FeedbackGiven,
+    edition: int = FIRST_EDITION,
 ) -> FeedbackApplied | FeedbackRefused:
     """What a vote counts for, or why it cannot count."""
     if given.decision_id is not None:
-        return _on_decision(state, given, given.decision_id)
+        applied = _on_decision(state, given, given.decision_id)
+        if edition < 2 or isinstance(applied, FeedbackRefused):
+            return applied
+        age_s = _age_s(state, given.decision_id)
+        return applied.model_copy(update={"age_s": age_s})
     return _on_heuristic(state, packs, given, given.heuristic_id or "")
+
+
+def _age_s(state: AgentState, decision_id: str) -> float | None:
+    """How long ago a decision was made; of one of another clock nobody knows."""
+    remembered = state.decisions.get(decision_id)
+    if remembered is None or remembered.at is None or state.now is None:
+        return None
+    age_s = (state.now - remembered.at).total_seconds()
+    return age_s if age_s >= 0.0 else None
 
 
 def _on_decision(

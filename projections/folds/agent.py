@@ -218,7 +218,7 @@ def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentStat
 
 
 def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
-    state = fires.decided(state, id_, message)
+    state = fires.decided(state, id_, message, scene.now)
     if state.experiment is not None and message.experiment is not None:
         runs = experiments.decided(state.experiment, message.experiment, scene.now)
         state = replace(state, experiment=runs)

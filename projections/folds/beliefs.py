@@ -7,6 +7,7 @@ Beta-Binomial (1 + successes) / (2 + fires). Forgetting gamma pulls what was lea
 toward the prior before each signal; gamma = 1 forgets nothing.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
@@ -26,6 +27,20 @@ SIGNAL_LIMIT = 512
 VOTER_LIMIT = 1_000
 """How many people's votes on one fire count."""
 
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """How a vote was given."""
+
+    base: float = 0.0
+    """What the actor used to say until then."""
+    age_s: float | None = None
+    """How long after the decision it came, if that is known."""
+    is_models: bool = False
+    """Whether the words that were judged were a model's."""
+
+
+_AT_ONCE = Given()
 _NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
 
 
@@ -113,21 +128,22 @@ def voted(
     vote: float,
     place: int,
     learning: LearningSettings,
-    base: float = 0.0,
+    given: Given = _AT_ONCE,
     is_second: bool = False,
 ) -> Belief:
     """The belief after an actor's vote, which replaces that actor's earlier one.
 
-    `base` is what the actor used to say until then; `is_second` says that the outcome of
-    the fire is settled.
+    `is_second` says that the outcome of the fire is settled.
     """
     belief = replace(belief, ignored=0)
     index = find(belief, fire_id, "explicit")
     held = _NO_VOTES if index is None else belief.signals[index]
-    votes, bases = held.votes, held.bases
+    votes, bases, ages = held.votes, held.bases, held.ages
     if actor in votes or len(votes) < VOTER_LIMIT:
         votes, bases = votes.set(actor, vote), _without(bases, actor)
-        bases = bases.set(actor, base) if base else bases
+        bases = bases.set(actor, given.base) if given.base else bases
+        ages = _without(ages, actor)
+        ages = ages if given.age_s is None else ages.set(actor, given.age_s)
     signal = Signal(
         place=place if index is None else held.place,
         fire_id=fire_id,
@@ -135,6 +151,8 @@ def voted(
         value=_mean_on_unit(votes),
         votes=votes,
         bases=bases,
+        ages=ages,
+        is_models=given.is_models,
         is_second=is_second if index is None else held.is_second,
     )
     if index is None:
@@ -154,7 +172,11 @@ def withdrawn(
     if not votes:
         return _changed(belief, index, (), learning)
     left = replace(
-        held, votes=votes, bases=_without(held.bases, actor), value=_mean_on_unit(votes)
+        held,
+        votes=votes,
+        bases=_without(held.bases, actor),
+        ages=_without(held.ages, actor),
+        value=_mean_on_unit(votes),
     )
     return _changed(belief, index, (left,), learning)
 

@@ -9,8 +9,11 @@ from math import inf
 
 from projections.folds import raters
 from schemas.evidence import Signal, SignalKind
-from schemas.numbers import clamp
+from schemas.numbers import clamp, power
 from schemas.settings import LearningSettings
+
+DIRECT_VOTE = "direct"
+"""The fire of a vote that is about the heuristic itself."""
 
 _DECLARED = (0.05, 0.95)
 _STRENGTH = {"implicit": 3, "explicit": 2, "ignored": 1, "endorsement": 0}
@@ -113,17 +116,28 @@ def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
         return weights.ignored, signal.value
     if signal.kind == "endorsement":
         return 0.0, signal.value
-    if learning.calibrate_raters and signal.bases:
-        return _calibrated(signal, weights.explicit)
-    return weights.explicit, signal.value
+    by_path = learning.path_llm if signal.is_models else learning.path_heuristic
+    weight = weights.explicit * (by_path if signal.fire_id != DIRECT_VOTE else 1.0)
+    is_calibrated = learning.calibrate_raters and signal.bases
+    if is_calibrated or (learning.feedback_half_life_s and signal.ages):
+        return _shared(signal, weight, learning)
+    return weight, signal.value
 
 
-def _calibrated(signal: Signal, weight: float) -> tuple[float, float]:
-    """Votes with what somebody always says counting for less."""
-    total = mean = 0.0
+def _shared(
+    signal: Signal, weight: float, learning: LearningSettings
+) -> tuple[float, float]:
+    """Votes of which each counts for its share: late ones, and what is always said, less."""
+    shares = mean = 0.0
     for actor in sorted(signal.votes):
-        vote = signal.votes[actor]
-        share = raters.share(vote, signal.bases.get(actor, 0.0))
-        total += share
+        vote, share = signal.votes[actor], 1.0
+        if learning.calibrate_raters:
+            share = raters.share(vote, signal.bases.get(actor, 0.0))
+        if learning.feedback_half_life_s:
+            age_s = signal.ages.get(actor, 0.0)
+            share *= power(0.5, age_s / learning.feedback_half_life_s)
+        shares += share
         mean += share * (vote + 1.0) / 2.0
-    return weight * total / len(signal.votes), mean / total
+    if not shares:
+        return 0.0, signal.value
+    return weight * shares / len(signal.votes), mean / shares

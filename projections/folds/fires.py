@@ -26,13 +26,16 @@ FIRE_LIMIT = 256
 """How many fires may wait for an outcome; the oldest is given up first."""
 
 
-def decided(state: AgentState, decision_id: str, message: Decided) -> AgentState:
+def decided(
+    state: AgentState, decision_id: str, message: Decided, now: datetime
+) -> AgentState:
     """The state that remembers a decision."""
     remembered = Remembered(
         event_id=message.event_id,
         source=message.source,
         session_id=message.session_id,
         path=message.path,
+        at=now,
     )
     return replace(state, decisions=state.decisions.set(decision_id, remembered))
 

@@ -18,6 +18,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds import beliefs, rapport, raters
+from projections.folds.beliefs import Given
+from projections.folds.counting import DIRECT_VOTE
 from schemas.evidence import Belief, belief_key
 from schemas.feedback import Aspect, FeedbackGiven, Strand
 from schemas.learning import FeedbackApplied
@@ -27,9 +29,6 @@ from schemas.state import (
     AgentState,
     Rapport,
 )
-
-DIRECT_VOTE = "direct"
-"""The fire of a vote that is about the heuristic itself."""
 
 STRANDS: Mapping[Aspect, Strand | None] = {
     "overall": "pair",
@@ -59,6 +58,10 @@ class Vote:
     place: int
     is_told: bool = False
     """Whether the world has shown how the fire went."""
+    age_s: float | None = None
+    """How long after the decision it came, if that is known."""
+    is_models: bool = False
+    """Whether the words that were judged were a model's."""
 
     def counted(
         self,
@@ -83,7 +86,7 @@ class Vote:
             self.value,
             self.place,
             learning,
-            self.base,
+            Given(self.base, self.age_s, self.is_models),
             self.is_told and beliefs.find(held, self.fire_id, "implicit") is None,
         )
 
@@ -169,6 +172,8 @@ def given(
         base=base,
         place=place,
         is_told=is_told,
+        age_s=vote.age_s,
+        is_models=vote.through is not None,
     )
 
 

@@ -14,13 +14,10 @@ from schemas.aids import Aids
 from schemas.controls import ProposalApplied, ProposalReverted
 from schemas.learning import ProposalMade, SettingChange
 from schemas.packs import CompiledPack
+from schemas.proposals import Overrides, Proposal
 from schemas.repertoire import RepertoireChange
 from schemas.settings import MindSettings
-from schemas.state import (
-    AgentState,
-    Overrides,
-    Proposal,
-)
+from schemas.state import AgentState
 from schemas.tuning import LEARNING, learning_with, strategy_with
 from schemas.vectors import Vector
 

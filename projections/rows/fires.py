@@ -8,7 +8,8 @@ the stronger.
 from collections.abc import Iterator
 
 from projections.changes import Change, Patch, Put, Row
-from projections.folds.judging import DIRECT_VOTE, STRANDS
+from projections.folds.counting import DIRECT_VOTE
+from projections.folds.judging import STRANDS
 from projections.rows.folded import Folded, Step
 from schemas.decisions import HeuristicFired
 from schemas.envelope import Output

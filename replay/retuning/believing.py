@@ -160,6 +160,8 @@ class Believing:
             base=fact.base,
             place=fact.sequence,
             is_told=fact.is_told,
+            age_s=fact.age_s,
+            is_models=fact.is_models,
         )
         return given.counted("pair", held, fact.earlier, self._judging(fact.key))
 

@@ -59,6 +59,10 @@ class Judged:
     """Where earlier votes on the fire count."""
     is_told: bool = False
     """Whether the world had shown how the fire went."""
+    age_s: float | None = None
+    """How long after the decision, if that is known."""
+    is_models: bool = False
+    """Whether a model's words were judged."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,8 @@ class Voting:
             base=raters.base(self._raters, vote.actor, judging.target(vote), before),
             earlier=self._earlier(vote, given),
             is_told=is_told,
+            age_s=vote.age_s,
+            is_models=vote.through is not None,
         )
 
     def before(

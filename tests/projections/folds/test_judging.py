@@ -143,7 +143,9 @@ def test_nobody_remembers_what_was_never_decided() -> None:
         "content_hash": "c",
     }
     ignored = AdviceIgnored(**about, count=3)
-    vote = FeedbackApplied(**about, actor="ana", value=1.0, aspect="condition")
+    vote = FeedbackApplied.model_validate(
+        {**about, "actor": "ana", "value": 1.0, "aspect": "condition"}
+    )
 
     assert fires.ignored(STRANGER, ignored) == STRANGER
     assert judging.noted(STRANGER, STRANGER, vote, (), is_kept=True) == STRANGER
