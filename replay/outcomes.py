@@ -14,6 +14,7 @@ from typing import Literal
 from projections.folds import expectations
 from replay.session_outcomes import ends_life
 from schemas import patterns
+from schemas.numbers import total
 from schemas.packs import CompiledPack
 from schemas.patterns import Said
 from schemas.sensing import EventRef, Sensed
@@ -70,6 +71,8 @@ class _Case:
     votes: dict[str, float] = field(default_factory=dict)
     """Each person's latest vote, from -1 to 1."""
     was_armed: bool = False
+    is_cut: bool = False
+    """Whether nobody could see what came of it: its clock was left."""
     ends_life: bool = False
     """Whether its event ended a life: having said nothing then was neither good nor bad."""
 
@@ -92,6 +95,8 @@ class Ledger:
 
     def sensed(self, event: Sensed, domain: str, now: datetime) -> None:
         """See what an event shows of the decisions before it."""
+        if self._now is not None and now < self._now:
+            self._cut()
         self._now = now
         self._expire(now)
         if event.in_reply_to is not None:
@@ -167,6 +172,12 @@ class Ledger:
                 del self._open[decision_id]
                 return
 
+    def _cut(self) -> None:
+        """Wait no longer: time goes back only where another clock tells it."""
+        for case in self._open.values():
+            case.is_cut = True
+        self._open.clear()
+
     def _expire(self, now: datetime) -> None:
         over = [
             id_
@@ -189,7 +200,7 @@ class Ledger:
         votes = len(case.votes)
         for value, source in self._known(case):
             return Outcome(value, source, votes=votes)
-        if decision_id in self._open:
+        if decision_id in self._open or case.is_cut:
             return Outcome(None, "unknown", is_censored=True, votes=votes)
         if case.is_learnt:
             # Whether it was right only a person can say.
@@ -216,4 +227,4 @@ def _shares(first: frozenset[str], second: frozenset[str]) -> bool:
 
 def _mean_on_unit(votes: Mapping[str, float]) -> float:
     # Sorted, since a sum of floats depends on its order.
-    return (sum(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0
+    return (total(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

@@ -15,6 +15,7 @@ import numpy as np
 from replay.estimation import sequential
 from replay.estimation.settings import EstimationSettings
 from schemas.experiments import VariantName
+from schemas.numbers import total
 
 Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
 """Of variant b against variant a."""
@@ -150,7 +151,7 @@ class _Unit:
 
     @property
     def value(self) -> float:
-        return sum(self.values) / len(self.values)
+        return total(self.values) / len(self.values)
 
 
 def _judged(units: Sequence[_Unit]) -> Switchback:
@@ -182,7 +183,7 @@ def _side(units: Sequence[_Unit], name: VariantName) -> Side:
         units=len(own),
         counted=len(counted),
         decisions=sum(len(unit.values) for unit in counted),
-        mean=sum(unit.value for unit in counted) / len(counted) if counted else None,
+        mean=total(unit.value for unit in counted) / len(counted) if counted else None,
     )
 
 

@@ -25,6 +25,7 @@ from replay.comparing.whole import Whole
 from replay.comparing.wording import estimand, next_steps, would_change
 from replay.estimation.results import Estimate
 from replay.estimation.settings import SelfReplay
+from schemas.numbers import total
 
 HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
 """The reason of a verdict that what could not be tried would turn."""
@@ -174,7 +175,7 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
     shares = [
         flip_share(each.odds[BASELINE], each.odds[index]) for each in whole.decisions
     ]
-    flipped = sum(shares)
+    flipped = total(shares)
     yield Fact(
         name="agreement",
         label="agreement",

@@ -11,6 +11,7 @@ from replay.logged import LoggedDecision
 from replay.outcomes import UNKNOWN, Outcome
 from schemas.context import Odds
 from schemas.decisions import SILENT
+from schemas.numbers import total
 
 BASELINE = 0
 """The index of the baseline's odds in a logged decision; challengers follow."""
@@ -92,5 +93,5 @@ def closed_share(
 def flip_share(first: Odds, second: Odds) -> float:
     """The probability that two odds, drawn together, take different arms."""
     others = dict(second.arms)
-    agree = sum(min(share, others.get(arm, 0.0)) for arm, share in first.arms)
+    agree = total(min(share, others.get(arm, 0.0)) for arm, share in first.arms)
     return max(0.0, 1.0 - agree)

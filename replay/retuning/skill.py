@@ -12,6 +12,7 @@ from replay.estimation.student import p_value
 from replay.retuning.believing import Prediction, predictions
 from replay.retuning.facts import Evidence
 from replay.retuning.searching import Gain, Values
+from schemas.numbers import total
 
 
 class SkillObjective:
@@ -65,9 +66,9 @@ def mean_gain(saved: Sequence[float], counts: Sequence[int]) -> Gain:
         counts: how many rows each session has.
     """
     sessions, rows = len(saved), sum(counts)
-    mean = sum(saved) / rows
+    mean = total(saved) / rows
     off = (one - mean * count for one, count in zip(saved, counts, strict=True))
-    spread = sum(each * each for each in off) * sessions / (sessions - 1)
+    spread = total(each * each for each in off) * sessions / (sessions - 1)
     se = sqrt(spread) / rows
     reach = quantile(sessions - 1) * se
     p = p_value(mean / se, sessions - 1) if se > 0.0 else float(mean == 0.0)
@@ -81,4 +82,4 @@ def _base(made: Sequence[Sequence[Prediction]]) -> float:
 
 
 def _squares(made: Sequence[Prediction]) -> float:
-    return sum((each.predicted - each.happened) ** 2 for each in made)
+    return total((each.predicted - each.happened) ** 2 for each in made)

@@ -13,6 +13,7 @@ from schemas.envelope import NotBuilt, Unreadable
 from schemas.evidence import Belief
 from schemas.feedback import FeedbackGiven, Strand
 from schemas.learning import FeedbackApplied
+from schemas.numbers import total
 from schemas.state import (
     AgentState,
 )
@@ -144,4 +145,4 @@ def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:
 
 def _mean(votes: dict[str, float]) -> float:
     """The mean of people's latest votes, on 0 to 1."""
-    return (sum(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0
+    return (total(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

@@ -26,6 +26,7 @@ from replay.retuning.searching import Evaluation, Gain, Refused, Values
 from replay.sources import Recording
 from replay.standing import Standing
 from replay.verify import Span, verify
+from schemas.numbers import total
 from schemas.reading import read_input, read_output
 from schemas.settings import StrategySpec
 from schemas.subjects import SHARED_AGENT, parse
@@ -220,7 +221,7 @@ def _untold(found: Estimate) -> Refused | None:
 def _model_share(decisions: Sequence[LoggedDecision], place: int) -> float:
     """In which share of decisions a model would be asked."""
     return fmean(
-        sum(
+        total(
             share
             for arm, share in decision.odds[place].arms
             if arm.startswith(_MODEL_ARMS)

@@ -72,6 +72,14 @@ def test_a_pattern_counts_only_within_its_own_time(pack: CompiledPack) -> None:
     assert (late.outcome.value, late.outcome.source) == (0.5, "unseen")
 
 
+def test_what_another_clock_shows_is_no_outcome(pack: CompiledPack) -> None:
+    """Time went back: nobody can know what would have come within its own time."""
+    left = Case(pack).later(-3_600, "The wind blows").later(10, "Drink is restored")
+
+    assert (left.outcome.value, left.outcome.source) == (None, "unknown")
+    assert left.outcome.is_censored
+
+
 def test_a_shorter_window_may_be_set(pack: CompiledPack) -> None:
     """With a window of 30 s nothing that comes later counts."""
     late = Case(pack, window_s=30.0).later(31, "Drink is restored")
