@@ -38,7 +38,8 @@ def test_the_shipped_sessions_verify_under_each_python(minor: str) -> None:
     """Every output of every session is identical to what was recorded."""
     sessions = report(minor)["sessions"]
 
-    assert {"evening.echoic", "explored.echoic"} <= sessions.keys()
+    shipped = {"evening.echoic", "explored.echoic", "second-edition.echoic"}
+    assert shipped <= sessions.keys()
     for found in sessions.values():
         assert found["divergence"] is None
         assert found["identical"] == found["total"] > 400
