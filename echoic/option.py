@@ -112,10 +112,17 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def biases(value: object) -> dict[str, float]:
-    """Numbers by name; in a variable `name=0.1;other=-0.05`."""
+    """Small numbers by name; in a variable `name=0.1;other=-0.05`."""
     allowed = ValueError(
         "numbers from -0.1 to 0.1 by name, such as confidence_threshold=0.1"
     )
+    found = _numbers(value, allowed)
+    if any(abs(each) > MOST_BIAS for each in found.values()):
+        raise allowed
+    return found
+
+
+def _numbers(value: object, allowed: ValueError) -> dict[str, float]:
     if isinstance(value, str):
         pairs: dict[object, object] = {}
         for part in texts(value):
@@ -128,7 +135,7 @@ def biases(value: object) -> dict[str, float]:
         raise allowed
     found = {str(name): _number(amount) for name, amount in value.items()}
     known = {name: amount for name, amount in found.items() if amount is not None}
-    if len(known) < len(found) or any(abs(each) > MOST_BIAS for each in known.values()):
+    if len(known) < len(found):
         raise allowed
     return known
 
@@ -146,10 +153,7 @@ def origin_factors(value: object) -> dict[str, float]:
     """Factors over zero by origin; what is not named is 1."""
     origins = ("skill_pack", "seeded", "learned")
     wrong = ValueError(f"factors from 0.001 to 1000 for {', '.join(origins)}")
-    try:
-        found = biases(value)
-    except ValueError:
-        raise wrong from None
+    found = _numbers(value, wrong)
     if any(name not in origins for name in found):
         raise wrong
     if any(not 0.001 <= factor <= 1_000.0 for factor in found.values()):

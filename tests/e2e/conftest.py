@@ -15,6 +15,9 @@ from tests.e2e.companion import Companion, companion
 from tests.e2e.model_double import NAME, ModelDouble, model_double
 
 ADVISOR = Path(__file__).parent / "game_advisor"
+COUNTABLE = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=1"}
+"""Whoever declares a confidence, it weighs two observations, which a reader can count."""
+
 _NUMBERS = itertools.count(1)
 
 
@@ -52,7 +55,7 @@ async def running_instance(
 ) -> AsyncIterator[Instance]:
     """An instance over a folder with the game's pack, set up by the environment."""
     flags = {"data": str(folder), "packs": [str(pack) for pack in packs]}
-    settings = load(flags, environment=variables, folder=folder)
+    settings = load(flags, environment=COUNTABLE | dict(variables), folder=folder)
     async with instance(settings, print, durable=False) as running:
         yield running
 

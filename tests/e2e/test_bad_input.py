@@ -21,7 +21,7 @@ from schemas.record import Record, Wire
 from schemas.subjects import input_subject
 from streams.connection import ApiError
 from streams.order import Group, answer
-from tests.e2e.companion import DEADLINE_S, GAME, Companion, is_sound
+from tests.e2e.companion import DEADLINE_S, GAME, Companion, companion, is_sound
 from tests.e2e.conftest import running_instance
 from tests.e2e.raw import publish_raw as publish_anything
 
@@ -75,13 +75,25 @@ async def test_text_that_is_no_json_is_an_event(ada: Companion) -> None:
     assert decided.source == GAME
 
 
-@pytest.mark.parametrize("size", [70_000, 1_000_000])
+@pytest.mark.parametrize("size", [70_000, 110_000])
 async def test_an_event_that_is_too_large_is_refused(ada: Companion, size: int) -> None:
     """The letter box takes 60 kB; whoever sends more hears so, and the mind goes on."""
     with pytest.raises(ApiError, match="size exceeds"):
         await publish_raw(ada.sensor, f"in.{ada.agent}.{GAME}.vital", b"x" * size, {})
 
     await goes_on(ada)
+
+
+async def test_a_payload_over_the_accounts_limit_ends_the_connection(
+    ada: Companion,
+) -> None:
+    """The broker cuts whoever sends more than 120 kB; connected anew, it is heard."""
+    subject = f"in.{ada.agent}.{GAME}.vital"
+    with pytest.raises((nats.errors.Error, TimeoutError)):
+        await ada.sensor.request(subject, b"x" * 1_000_000, timeout=2)
+
+    async with companion(ada.live, ada.agent) as again:
+        await goes_on(again)
 
 
 async def test_a_payload_over_the_brokers_limit_is_refused(ada: Companion) -> None:

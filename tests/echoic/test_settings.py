@@ -226,3 +226,16 @@ def test_keys_are_not_shown(folders: tuple[Path, Path]) -> None:
     assert shown(settings, by_name["model.api_base"]) == "http://127.0.0.1:8000/v1"
     assert shown(settings, by_name["model.api_key"]) == "…"
     assert "sk-secret" not in repr(settings)
+
+
+def test_factors_by_origin_are_read_from_a_variable(tmp_path: Path) -> None:
+    """They are no biases: any factor from a thousandth to a thousand is one."""
+    given = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=4;learned=0.5"}
+    found = load(environment=given, folder=tmp_path)
+
+    assert found.learning_kappa_by_origin == {"skill_pack": 4.0, "learned": 0.5}
+    for wrong in ("skill_pack=0", "pack=4", "learned"):
+        with pytest.raises(SettingsError, match="factors from"):
+            load(
+                environment={"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": wrong}, folder=tmp_path
+            )
