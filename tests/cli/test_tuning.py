@@ -178,7 +178,8 @@ def test_a_proposal_is_applied_and_reverted(live: Program, drift: Path) -> None:
 @pytest.mark.services
 @pytest.mark.timeout(240)
 def test_nothing_was_proposed_to_a_stranger(live: Program) -> None:
-    """The list says so."""
+    """The list says so, once the agent is known at all."""
+    live.here("goals", "set", "Rest", "--agent", "untuned")
     ran = live.here("tune", "list", "--agent", "untuned")
 
     assert (ran.code, ran.out) == (0, "")

@@ -37,7 +37,8 @@ async def test_a_session_over_a_broker_hears_and_reports(tmp_path: Path) -> None
             }
             await client.publish("out.steve.say", json.dumps(advice).encode())
 
-        await client.subscribe("in.steve.crafter.*", cb=answer)
+        # What a sensor publishes comes into our account as its partition's.
+        await client.subscribe("ip.*.steve.crafter.*", cb=answer)
         status = await asyncio.to_thread(
             main,
             ["--agent", "steve", "--credentials", str(file), "--steps", "60",
