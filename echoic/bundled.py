@@ -4,6 +4,7 @@ They lie beside the code, in a clone as in an installed wheel, and are read as d
 nothing imports them.
 """
 
+import sys
 from pathlib import Path
 
 PACKS = Path(__file__).parents[1] / "packs"
@@ -19,3 +20,10 @@ def found(path: Path) -> Path:
         if known.is_relative_to(PACKS.resolve()) and known.exists():
             return known
     return path
+
+
+def extra(name: str) -> str:
+    """The command that installs what only some need."""
+    if (PACKS.parent / "pyproject.toml").exists():
+        return "make setup"
+    return f"{sys.executable} -m pip install 'echoic[{name}]'"

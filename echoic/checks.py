@@ -16,6 +16,7 @@ from typing import Literal
 from nats.errors import Error as NatsError
 
 from echoic import health
+from echoic.bundled import extra
 from echoic.errors import EchoicError, NotRunningError
 from echoic.instance_file import read_note
 from echoic.live import Connection, connect
@@ -84,8 +85,12 @@ async def of_instance(settings: Settings) -> list[Check]:
 
 
 async def of_flow(connection: Connection) -> list[Check]:
-    """Whether worker and read models keep up with the log."""
-    looks = {"worker": _worker, "read models": _read_models}
+    """Whether worker and read models keep up with the log, and what was set aside."""
+    looks = {
+        "worker": _worker,
+        "read models": _read_models,
+        "quarantine": _quarantine,
+    }
     return [await _looked(name, look, connection) for name, look in looks.items()]
 
 
@@ -160,7 +165,7 @@ def _model(settings: Settings) -> Check:
             "model",
             "problem",
             "litellm is not installed",
-            "pip install 'echoic[model]'",
+            extra("model"),
         )
     return Check("model", "fine", settings.model_name)
 

@@ -55,7 +55,7 @@ def await_start(
             return _banner(log, passed_on)
         if process.poll() is not None:
             raise EchoicError(
-                f"the instance did not start:\n{log.read_text().strip()}",
+                f"the instance did not start:\n{_rest(log, passed_on)}",
                 next_step="echoic doctor",
             )
         whole = news.rfind(b"\n") + 1
@@ -67,6 +67,11 @@ def await_start(
         f"the instance has said nothing for {SILENCE_S:.0f} s and is not ready",
         next_step=f"less {log}",
     )
+
+
+def _rest(log: Path, place: int) -> str:
+    """What the instance said that was not passed on."""
+    return log.read_bytes()[place:].decode(errors="replace").strip()
 
 
 def _banner(log: Path, place: int) -> str:

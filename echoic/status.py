@@ -35,6 +35,8 @@ class Status:
     worker: str
     """Whether every input is answered, in words."""
     read_models: str
+    quarantine: str
+    """What was set aside, by reason, in words."""
     agents: int
     lately: tuple[Account, ...]
     """The last decision of each agent that was heard last, the newest first."""
@@ -59,6 +61,7 @@ async def look(connection: Connection) -> Status:
         mind=await _mind(connection),
         worker=found["worker"],
         read_models=found["read models"],
+        quarantine=found["quarantine"],
         agents=len(named),
         lately=await _lately(connection, named),
     )

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sleep": ("sleeping", "Look back on what was done, and propose what to change."),
     "tune": ("tuning", "Search for better settings; propose, apply, revert them."),
     "projection": ("projections", "The read models: list, rebuild, lag, replay."),
-    "log": ("log", "The log itself: verify, tail."),
+    "log": ("log", "The log itself: verify, tail, salvage."),
     "shadow": ("shadowing", "Ask another strategy beside the one that decides."),
     "ab": ("experiments", "Let two strategies or personalities take turns."),
     "replay": ("replays", "Decide a session again, and compare."),

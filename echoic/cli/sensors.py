@@ -95,9 +95,7 @@ def _run(
     """
     folder = bundled.PACKS / pack
     if needs is not None and find_spec(needs) is None:
-        raise EchoicError(
-            f"{needs} is not installed", next_step=f"pip install 'echoic[{source}]'"
-        )
+        raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
 

@@ -38,7 +38,7 @@ def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> Non
 
 _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
-    "read_models", "agents",
+    "read_models", "quarantine", "agents",
 )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ def _lines(found: Status, style: Style) -> Iterator[str]:
         "database": found.database or "none: there are no read models",
         "read models": found.read_models,
         "worker": found.worker,
+        "quarantine": found.quarantine,
         "mind": f"{mind.strategy.name}, threshold {mind.threshold:g}",
         "model": model.name if model else "none: only what was learnt answers",
         "agents": str(found.agents) if found.agents else 'none yet: echoic pub "hello"',

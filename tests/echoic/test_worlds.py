@@ -68,7 +68,7 @@ def test_the_page_finds_out_what_is_better(world: Path) -> None:
     """Advice helps there, and the recordings can tell."""
     told = imported("judge").judge(world, sessions=25)
 
-    assert told.startswith("BETTER: 0.")
+    assert told.startswith("BETTER: +0.")
 
 
 def test_a_reaction_says_what_came_of_an_event(world: Path) -> None:
