@@ -1,5 +1,6 @@
 """The FastStream broker that effects and services subscribe to, and its round trips."""
 
+import asyncio
 import logging
 from contextlib import suppress
 from typing import Protocol
@@ -8,6 +9,7 @@ import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 
+from handlers.patience import heed_cancellation
 from streams.accounts import Credentials
 
 FLUSH_S = 5
@@ -68,9 +70,11 @@ async def stop(broker: NatsBroker) -> None:
         await broker.stop()
     except (nats.errors.Error, OSError):
         # A connection that was cut can be neither drained nor closed with what it has
-        # not sent, and must not hide why the program ends.
-        with suppress(nats.errors.Error, OSError):
+        # not sent, and must not hide why the program ends. Its reader, which it cancels,
+        # may leave a cancellation behind that is not ours.
+        with suppress(nats.errors.Error, OSError, asyncio.CancelledError):
             await connection.close()
+        heed_cancellation()
 
 
 async def settle(connection: Flushing) -> None:
