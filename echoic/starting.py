@@ -55,7 +55,7 @@ def await_start(
             return _banner(log, passed_on)
         if process.poll() is not None:
             raise EchoicError(
-                f"the instance did not start:\n{_rest(log, passed_on)}",
+                f"the instance did not start{_rest(log, passed_on)}",
                 next_step="echoic doctor",
             )
         whole = news.rfind(b"\n") + 1
@@ -70,8 +70,9 @@ def await_start(
 
 
 def _rest(log: Path, place: int) -> str:
-    """What the instance said that was not passed on."""
-    return log.read_bytes()[place:].decode(errors="replace").strip()
+    """What the instance said that was not passed on, as the end of a sentence."""
+    said = log.read_bytes()[place:].decode(errors="replace").strip()
+    return f":\n{said}" if said else ", as it says above"
 
 
 def _banner(log: Path, place: int) -> str:

@@ -80,13 +80,16 @@ def test_a_start_that_says_nothing_has_failed(
 
 
 def test_a_start_that_ends_shows_its_words(tmp_path: Path) -> None:
-    """Whoever waits sees what the program said at its end."""
-    data = tmp_path / "data"
+    """Whoever waits sees what the program said at its end, once."""
+    data, heard = tmp_path / "data", list[str]()
     with (
         started(data, "sys.exit('the disk is on fire')") as process,
-        pytest.raises(EchoicError, match="the disk is on fire"),
+        pytest.raises(EchoicError, match="the instance did not start") as error,
     ):
-        starting.await_start(process, data, data / "echoic.log", print)
+        starting.await_start(process, data, data / "echoic.log", heard.append)
+
+    seen = "\n".join([*heard, error.value.what])
+    assert seen.count("the disk is on fire") == 1
 
 
 def test_folding_is_told_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
