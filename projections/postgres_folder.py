@@ -111,6 +111,18 @@ def hand_over(folder: Path, programs: Path, secret: Path) -> None:
         mode = passed.stat().st_mode
         if not mode & 0o001:
             passed.chmod(mode | 0o001)
+    _open_programs(programs.parent)
+
+
+def _open_programs(installed: Path) -> None:
+    """Let others read and run what a root of umask 077 installed for itself alone."""
+    for path in (installed, *installed.rglob("*")):
+        if path.is_symlink():
+            continue
+        mode = path.stat().st_mode
+        others = (mode & 0o500) >> 6
+        if mode & others != others:
+            path.chmod(mode | others)
 
 
 def write_private(path: Path, text: str) -> None:

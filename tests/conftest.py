@@ -2,8 +2,10 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _GUARD = Path(__file__).parent / "guard"
@@ -27,6 +29,15 @@ def _guard_this_process_and_its_children() -> None:
     import network_guard
 
     network_guard.install()
+
+
+@pytest.fixture(autouse=True)
+def _umask_is_put_back() -> Iterator[None]:
+    """A command called in this process makes all it writes private, and so would we."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
 
 
 settings.register_profile("dev", max_examples=50, deadline=None)

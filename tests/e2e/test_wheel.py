@@ -28,7 +28,10 @@ def place() -> Iterator[Path]:
     """A folder far from the clone, with the wheel in an environment of its own.
 
     Somebody's own `handlers` and `schemas` lie there, which must hide nothing of ours.
+    It is installed with a umask of 077: a root who keeps all for himself still has a
+    database, which runs as another user.
     """
+    before = os.umask(0o077)
     with TemporaryDirectory(prefix="echoic-wheel-") as folder:
         here = Path(folder)
         for name in ("handlers", "schemas"):
@@ -46,6 +49,7 @@ def place() -> Iterator[Path]:
         )  # fmt: skip
         for each in needed(wheel, "crafter"):
             link(each, site)
+        os.umask(before)
         yield here
 
 
