@@ -17,7 +17,7 @@ from pathlib import Path
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import hanging, live, logged, offline
+from bench import hanging, live, logged, mind, offline
 from echoic.process import prepare
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -30,6 +30,8 @@ Figures = dict[str, object]
 async def measure(events: int) -> Figures:
     """Every figure, in the order of what it builds on."""
     figures: Figures = {}
+    _say("the mind in memory")
+    figures["mind_cpu_us"] = await mind.measured()
     _say("the bare loop")
     before = await live.bare_loop()
     _say(f"live, 1,000 heuristics, {events} events")

@@ -141,7 +141,7 @@ def _kept_apart(
 def _turn(
     state: PartitionState, taken: Input, aids: Aids, made: mind.Answer, epoch: UUID
 ) -> Turn:
-    outputs = _marked(taken, made, epoch)
+    outputs = marked(taken, made, epoch)
     faults.check_size([output.record.body for output in outputs])
     # The mind has folded what it said; `fold` makes the same state of the recording.
     return Turn(
@@ -161,7 +161,7 @@ def fold(
     return partition.evolve(state, taken, outputs, aids)
 
 
-def _marked(taken: Input, made: mind.Answer, epoch: UUID) -> tuple[Output, ...]:
+def marked(taken: Input, made: mind.Answer, epoch: UUID) -> tuple[Output, ...]:
     """The outputs with their ids and group marks, as the bytes to be stored."""
     count = len(made.outputs)
     return tuple(

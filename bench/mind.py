@@ -1,0 +1,176 @@
+"""CPU time of the mind in memory, part by part: `python -m bench.mind [--events N]`.
+
+Events of the bench's household are answered with 1,000 heuristics as a worker answers
+what waits for it, in batches, but without a broker. A figure is microseconds of CPU an
+event: the 20th percentile of the batches of a run, then the median of the runs, since
+whoever else uses the machine can only make a batch dearer.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+from collections.abc import Sequence
+from itertools import count
+from time import process_time_ns
+from uuid import UUID
+
+# Before numpy is loaded: a second thread of it counts as the mind's.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from bench import world
+from bench.rig import PARTITIONS
+from bench.worker import started
+from echoic.embedders import embedder
+from echoic.process import prepare
+from handlers import mind, turns
+from handlers.aids import Bringer, PackLibrary
+from handlers.turns import Turn
+from handlers.worker.loop import INPUTS_AT_ONCE
+from handlers.worker.standing import Standing, writes
+from projections.folds import partition
+from schemas.controls import PackLoaded
+from schemas.faults import check_size
+from schemas.packs import to_blob
+from schemas.reading import read_input
+from schemas.record import Record, Wire
+from schemas.state import PartitionState
+from schemas.subjects import SHARED_AGENT
+from schemas.writing import write_input
+from streams.headers import block_of
+from streams.log import check_writes
+from streams.memory import MemoryLog
+
+EVENTS = 6_144
+HEURISTICS = 1_000
+RUNS = 3
+PARTS = ("read_input", "aids", "handle", "ids_headers_json", "chain_and_fold", "commit")
+EPOCH = UUID(int=5)
+BEGIN_NS = 1_767_600_000_000_000_000
+STEP_NS = 2_000_000
+
+Figures = dict[str, float]
+"""Microseconds of CPU an event, by part, and `sum`."""
+
+
+async def measured(events: int = EVENTS, runs: int = RUNS) -> Figures:
+    """The medians of some runs."""
+    found = [await _run(events) for _ in range(runs)]
+    medians = {part: statistics.median(each[part] for each in found) for part in PARTS}
+    medians["sum"] = statistics.median(sum(each.values()) for each in found)
+    return {part: round(figure, 1) for part, figure in medians.items()}
+
+
+async def _run(events: int) -> Figures:
+    """Microseconds an event of each part: the 20th percentile of all batches."""
+    life = _Life()
+    await life.begin()
+    told = [event.wire for event in world.events(events)]
+    batches = [
+        await life.answer(told[start : start + INPUTS_AT_ONCE])
+        for start in range(0, len(told), INPUTS_AT_ONCE)
+    ]
+    # The first fill caches, and a short last one is none.
+    whole = batches[1 : events // INPUTS_AT_ONCE]
+    return {part: _percentile_20([each[part] for each in whole]) for part in PARTS}
+
+
+class _Life:
+    """All partitions that have agents, as one worker keeps them."""
+
+    def __init__(self) -> None:
+        log, made_by = MemoryLog(EPOCH), embedder("wordllama")
+        self._log = log
+        self._bringer = Bringer(made_by, PackLibrary(log, made_by))
+        self._states = {number: PartitionState() for number in PARTITIONS}
+        self._sequences = count(1)
+
+    async def begin(self) -> None:
+        """Start a mind with the pack in force in each partition."""
+        pack = world.pack(HEURISTICS)
+        digest = await self._log.put_blob(to_blob(pack))
+        loaded = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
+        for number in PARTITIONS:
+            for message in (started(), loaded):
+                wire = write_input(
+                    message,
+                    agent=SHARED_AGENT,
+                    partition=number,
+                    id_=f"{number}-{message.token()}",
+                    source="/bench",
+                )
+                await self.answer([wire])
+
+    async def answer(self, wires: Sequence[Wire]) -> Figures:
+        """Answer inputs as one batch; microseconds an input by part."""
+        records = [self._record(wire) for wire in wires]
+        watch = _Watch()
+        inputs = [read_input(record) for record in records]
+        watch.lap("read_input")
+        shed = turns.sheds(self._states, inputs)
+        brought = await self._bringer.bring(inputs, shed)
+        watch.lap("aids")
+        made = []
+        for taken, aids in zip(inputs, brought, strict=True):
+            before = self._states[taken.partition]
+            answer = mind.handle(before, taken, aids, EPOCH)
+            watch.lap("handle")
+            outputs = turns.marked(taken, answer, EPOCH)
+            check_size([output.record.body for output in outputs])
+            watch.lap("ids_headers_json")
+            after = partition.concluded(before, taken, outputs, answer.agent, aids)
+            made.append(Turn(taken, outputs, after))
+            self._states[taken.partition] = after
+            watch.lap("chain_and_fold")
+        self._prepare_commit(made)
+        watch.lap("commit")
+        return watch.each(len(wires))
+
+    def _prepare_commit(self, made: Sequence[Turn]) -> None:
+        """Make of turns what a writer sends."""
+        standings = {key: Standing(key, state) for key, state in self._states.items()}
+        found = writes(made, standings)
+        check_writes(found)
+        for write in found:
+            for wire in write.messages:
+                block_of(wire.headers)
+
+    def _record(self, wire: Wire) -> Record:
+        sequence = next(self._sequences)
+        at = BEGIN_NS + STEP_NS * sequence
+        return Record(wire.subject, wire.headers, wire.body, sequence, at)
+
+
+class _Watch:
+    """CPU time by part; what reading the clock costs is left out."""
+
+    def __init__(self) -> None:
+        self._spent_ns = dict.fromkeys(PARTS, 0)
+        self._last_ns = process_time_ns()
+
+    def lap(self, part: str) -> None:
+        now_ns = process_time_ns()
+        self._spent_ns[part] += now_ns - self._last_ns
+        self._last_ns = process_time_ns()
+
+    def each(self, inputs: int) -> Figures:
+        return {part: spent / inputs / 1000 for part, spent in self._spent_ns.items()}
+
+
+def _percentile_20(figures: Sequence[float]) -> float:
+    return statistics.quantiles(figures, n=5)[0]
+
+
+def main() -> None:
+    """Measure and print."""
+    prepare()
+    parser = argparse.ArgumentParser(prog="python -m bench.mind", description=__doc__)
+    parser.add_argument("--events", type=int, default=EVENTS)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    given = parser.parse_args()
+    print(json.dumps(asyncio.run(measured(given.events, given.runs)), indent=2))
+
+
+if __name__ == "__main__":
+    main()
