@@ -97,7 +97,7 @@ class _Life:
                     message,
                     agent=SHARED_AGENT,
                     partition=number,
-                    id_=f"{number}-{message.token()}",
+                    id_=f"{number}-{message.token}",
                     source="/bench",
                 )
                 await self.answer([wire])

@@ -180,7 +180,7 @@ def _message(model: type[Message]) -> Document:
     is_output = model.kind in OUTPUT_KINDS
     properties = _HEADERS["properties"] | (_MARKS if is_output else {})
     return {
-        "name": model.token(),
+        "name": model.token,
         "title": " ".join((model.__doc__ or "").split()),
         "contentType": "application/json",
         "headers": {"type": "object", "properties": properties},

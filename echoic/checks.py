@@ -243,7 +243,7 @@ async def _read_models(connection: Connection) -> Check:
 
 async def _quarantine(connection: Connection) -> Check:
     log = connection.log
-    subjects = f"ev.*.out.*.note.{Quarantined.token()}"
+    subjects = f"ev.*.out.*.note.{Quarantined.token}"
     reasons: Counter[str] = Counter()
     position = 0
     while page := await log.page(subjects, position, _PAGE):

@@ -38,7 +38,7 @@ def render() -> str:
 
 def _message(model: type[Message]) -> str:
     version = "" if model.version == 1 else f", version {model.version}"
-    heading = f"### {model.__name__}\n\n`{model.kind}` · `{model.token()}`{version}\n"
+    heading = f"### {model.__name__}\n\n`{model.kind}` · `{model.token}`{version}\n"
     return "\n".join([heading, f"{_docstring(model)}\n", *_fields(model)])
 
 

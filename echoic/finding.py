@@ -114,7 +114,7 @@ async def _ended(
 
 async def _decisions(log: ReadableLog, agent: str) -> AsyncIterator[Output]:
     """The agent's decisions, newest first."""
-    subject = output_subject(partition_of(agent), agent, "decision", Decided.token())
+    subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
     end = await log.last_sequence(subject)
     width = _FIRST_WINDOW
     while end > 0:

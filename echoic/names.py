@@ -33,7 +33,7 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
 
 async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
     """The names of what was made of models' answers."""
-    kind, token = HeuristicFormed.kind, HeuristicFormed.token()
+    kind, token = HeuristicFormed.kind, HeuristicFormed.token
     subject = output_subject(partition_of(agent), agent, kind, token)
     names: dict[str, str] = {}
     position = 0

@@ -86,7 +86,7 @@ class Allowed:
 async def limit_of(log: ReadableLog, agent: str) -> IntakeSettings | None:
     """What the settings in force for an agent let each source send."""
     partition = partition_of(agent)
-    token = MindStarted.token()
+    token = MindStarted.token
     subject = input_subject(partition, SHARED_AGENT, "control", token)
     record = await log.record(await log.last_sequence(subject))
     message = read_input(record).message if record is not None else None

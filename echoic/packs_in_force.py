@@ -37,7 +37,7 @@ async def in_force(
     log: ReadableLog, owner: str, partition: int
 ) -> dict[str, PackLoaded]:
     """The packs loaded last, by name; of one agent, or with `_` of all."""
-    subject = input_subject(partition, owner, "control", PackLoaded.token())
+    subject = input_subject(partition, owner, "control", PackLoaded.token)
     found: dict[str, PackLoaded] = {}
     position = 0
     while page := await log.page(subject, position, _PAGE):

@@ -61,7 +61,7 @@ def _occasions(session: SessionFile) -> dict[str, EventRef]:
     found = {}
     for record in session.records:
         place = parse(record.subject)
-        if place.direction == "out" and place.detail == Decided.token():
+        if place.direction == "out" and place.detail == Decided.token:
             output = read_output(record)
             if isinstance(output.message, Decided):
                 found[output.id] = EventRef(

@@ -69,7 +69,7 @@ async def look(connection: Connection) -> Status:
 
 async def _mind(connection: Connection) -> MindSettings:
     """The settings in force: what the mind was last started with."""
-    subject = input_subject(0, SHARED_AGENT, "control", MindStarted.token())
+    subject = input_subject(0, SHARED_AGENT, "control", MindStarted.token)
     record = await connection.log.record(await connection.log.last_sequence(subject))
     message = read_input(record).message if record is not None else None
     return message.settings if isinstance(message, MindStarted) else UNSTARTED

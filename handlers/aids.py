@@ -228,7 +228,7 @@ def _as_it_was(group: Group, taken: Input, aids: Aids) -> Aids:
     if not isinstance(taken.message, PackLoaded):
         return aids
     first = group.outputs[0]
-    was_refused = subjects.parse(first.subject).detail == ControlRefused.token()
+    was_refused = subjects.parse(first.subject).detail == ControlRefused.token
     if not was_refused or orjson.loads(first.body).get("reason") != "unknown_pack":
         return aids
     missing = taken.message.digest
@@ -239,14 +239,14 @@ def _as_it_was(group: Group, taken: Input, aids: Aids) -> Aids:
 
 def _was_shed(output: Record) -> bool:
     """Whether a recorded answer says that its input was too many."""
-    is_kept = subjects.parse(output.subject).detail == Quarantined.token()
+    is_kept = subjects.parse(output.subject).detail == Quarantined.token
     return is_kept and orjson.loads(output.body).get("reason") == "rate"
 
 
 def _recorded_vector(outputs: Sequence[Record]) -> Vector | None:
     """The vector that a decision holds because no other machine might compute it."""
     for output in outputs:
-        if subjects.parse(output.subject).detail == Decided.token():
+        if subjects.parse(output.subject).detail == Decided.token:
             embedding = orjson.loads(output.body).get("embedding")
             return b64decode(embedding) if embedding else None
     return None

@@ -70,7 +70,7 @@ async def recalled(
 
 
 async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
-    subject = output_subject(partition_of(agent), agent, "decision", Decided.token())
+    subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
     async for record in _records(log, subject, 0):
         if record.headers.get("ce-id") == id_:
             return read_output(record)
@@ -94,7 +94,7 @@ async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Out
 
 async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:
     """The latest vote of each person on the decision."""
-    token = FeedbackApplied.token()
+    token = FeedbackApplied.token
     subject = output_subject(decision.partition, decision.agent, "learning", token)
     latest: dict[str, FeedbackApplied] = {}
     async for record in _records(log, subject, decision.record.sequence):
@@ -113,7 +113,7 @@ def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
 
 async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
     """How the decision's fire ended, if the world showed it."""
-    token = OutcomeObserved.token()
+    token = OutcomeObserved.token
     subject = output_subject(decision.partition, decision.agent, "outcome", token)
     async for record in _records(log, subject, decision.record.sequence):
         end = read_output(record).message

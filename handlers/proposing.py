@@ -54,7 +54,7 @@ def answer(group: Group, control: ProposalControl) -> None:
     except _RefusedError as refused:
         group.say(
             ControlRefused(
-                control=control.token(), reason=refused.reason, detail=str(refused)
+                control=control.token, reason=refused.reason, detail=str(refused)
             )
         )
 
@@ -62,7 +62,7 @@ def answer(group: Group, control: ProposalControl) -> None:
 def _check_agent(group: Group, control: ProposalControl) -> None:
     if group.taken.agent == SHARED_AGENT:
         raise _RefusedError(
-            "invalid", f"{quoted(control.token())} concerns one agent: name it"
+            "invalid", f"{quoted(control.token)} concerns one agent: name it"
         )
 
 
@@ -141,7 +141,7 @@ def _answered(group: Group, control: ProposalControl, change: RepertoireChange) 
     """Say that it is done, and announce what is frozen or released by it."""
     names = ", ".join(each.name for each in change.after)
     detail = f"{control.proposal_id}: {change.kind} {names}"
-    done = ControlApplied(control=control.token(), detail=detail)
+    done = ControlApplied(control=control.token, detail=detail)
     if change.going:
         going = change.going[0]
         group.watch(going.heuristic_id, going.content_hash, done)
@@ -154,7 +154,7 @@ def _apply(
 ) -> None:
     names = ", ".join(each.name for each in changes)
     detail = f"{control.proposal_id}: {names}"
-    group.say(ControlApplied(control=control.token(), detail=detail))
+    group.say(ControlApplied(control=control.token, detail=detail))
 
 
 def _known(group: Group, proposal_id: str) -> Proposal:

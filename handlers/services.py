@@ -264,5 +264,5 @@ def _is_refusal(reply: Reply) -> bool:
     return reply.get("answer", {}).get("type") in _REFUSALS
 
 
-_REFUSALS = (FeedbackRefused.token(), ControlRefused.token(), Quarantined.token())
-_ANSWERS = (FeedbackApplied.token(), ControlApplied.token(), *_REFUSALS)
+_REFUSALS = (FeedbackRefused.token, ControlRefused.token, Quarantined.token)
+_ANSWERS = (FeedbackApplied.token, ControlApplied.token, *_REFUSALS)

@@ -49,7 +49,7 @@ SAID_LIMIT = 1_000
 
 def requested(group: Group, control: SleepRequested) -> None:
     """Sleep because somebody asked for it, or say why not."""
-    token = control.token()
+    token = control.token
     if group.taken.agent == SHARED_AGENT:
         detail = f"{quoted(token)} concerns one agent: name it"
         group.say(ControlRefused(control=token, reason="invalid", detail=detail))

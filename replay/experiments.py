@@ -61,7 +61,7 @@ class Course:
 
 async def newest(log: ReadableLog, agent: str) -> Begun | None:
     """The experiment of an agent that was started last, whether it still runs or not."""
-    subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token())
+    subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token)
     found: Begun | None = None
     position = 0
     while page := await log.page(subject, position, _PAGE):
@@ -69,7 +69,7 @@ async def newest(log: ReadableLog, agent: str) -> Begun | None:
             applied = read_output(record).message
             if not isinstance(applied, ControlApplied):
                 continue
-            if applied.control == ExperimentStarted.token():
+            if applied.control == ExperimentStarted.token:
                 found = await _begun(log, read_mark(record).cause_sequence) or found
         position = page[-1].sequence
     return found

@@ -26,7 +26,7 @@ async def standing_before(
     for owner in (SHARED_AGENT, agent):
         for message in CHANGES:
             subject = output_subject(
-                partition_of(agent), owner, message.kind, message.token()
+                partition_of(agent), owner, message.kind, message.token
             )
             async for record in _all(log, subject):
                 causes[read_mark(record).cause_sequence].append(record)

@@ -126,7 +126,7 @@ async def from_range(
     )
 
 
-_DECIDED = (Decided.kind, Decided.token())
+_DECIDED = (Decided.kind, Decided.token)
 
 
 class _Scan:

@@ -33,7 +33,7 @@ from streams.log import ReadableLog
 CHANGES = (ControlApplied, ProposalMade, HeuristicFormed)
 """The outputs that change a standing."""
 
-CHANGE_TOKENS = frozenset(message.token() for message in CHANGES)
+CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
 
 NO_VARIANT = Variant()
 

@@ -170,7 +170,7 @@ def _compared(found: Verification, group: Group, turn: turns.Turn) -> Verificati
 def _error(outputs: Sequence[Record]) -> bool:
     """Whether a group says that answering its input raised."""
     first = outputs[0]
-    is_kept_apart = parse(first.subject).detail == Quarantined.token()
+    is_kept_apart = parse(first.subject).detail == Quarantined.token
     return is_kept_apart and first.body.startswith(b'{"reason":"error"')
 
 

@@ -58,6 +58,8 @@ class Words(Part):
 class ModelAsked(Ask):
     """Ask the model this."""
 
+    token: ClassVar[str] = "model_asked"
+
     purpose: Literal["answer", "prediction", "formation", "reflection"] = "answer"
     """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
     again on an event of the past, or to make a heuristic of what was said each time."""
@@ -95,6 +97,8 @@ class ModelAsked(Ask):
 
 class DeliveryAsked(Ask):
     """Say this on a channel."""
+
+    token: ClassVar[str] = "delivery_asked"
 
     event_id: Name
     channel: Name

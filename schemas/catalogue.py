@@ -13,6 +13,7 @@ from schemas import (
     sensing,
     sleep,
 )
+from schemas.characters import quoted
 from schemas.message import Message
 
 ControlMessage: TypeAlias = (
@@ -141,9 +142,29 @@ OUTPUTS: tuple[type[Message], ...] = (
     notes.TimerFailed,
 )
 
-_BY_TOKEN: dict[tuple[str, str], type[Message]] = {
-    (model.kind, model.token()): model for model in (*INPUTS, *OUTPUTS)
-}
+
+def by_token(*models: type[Message]) -> dict[tuple[str, str], type[Message]]:
+    """Index the messages by kind and token.
+
+    Raises:
+        TypeError: a message declares no token, or one that another of its kind has.
+    """
+    found: dict[tuple[str, str], type[Message]] = {}
+    for model in models:
+        if "token" not in vars(model):
+            raise TypeError(
+                f"{model.__name__} declares no `token: ClassVar[str]`: its name on the log"
+            )
+        other = found.setdefault((model.kind, model.token), model)
+        if other is not model:
+            raise TypeError(
+                f"{model.__name__} and {other.__name__} have the same token"
+                f" {quoted(model.token)}"
+            )
+    return found
+
+
+_BY_TOKEN = by_token(*INPUTS, *OUTPUTS)
 
 
 def message_type(kind: str, token: str) -> type[Message] | None:

@@ -24,6 +24,8 @@ class Control(Message):
 class MindStarted(Control):
     """A worker took the partition over, with these settings in force from here."""
 
+    token: ClassVar[str] = "mind_started"
+
     settings: MindSettings
     digests: CodeDigests
 
@@ -35,6 +37,8 @@ Stretches: TypeAlias = tuple[tuple[Sequence, Sequence], ...]
 class MessagesLost(Control):
     """The log has lost messages of this partition, as `echoic log salvage` found it."""
 
+    token: ClassVar[str] = "messages_lost"
+
     lost: Stretches = Field(default=(), max_length=5_000)
     """What is gone; of some it cannot be told whether they were this partition's."""
     void: Stretches = Field(default=(), max_length=5_000)
@@ -43,6 +47,8 @@ class MessagesLost(Control):
 
 class SessionStarted(Control):
     """A session of the agent begins; one that is open ends."""
+
+    token: ClassVar[str] = "session_started"
 
     session_id: Name
     title: str = ""
@@ -53,9 +59,13 @@ class SessionStarted(Control):
 class SessionEnded(Control):
     """The agent's open session ends; its time is the broker's again."""
 
+    token: ClassVar[str] = "session_ended"
+
 
 class GoalsSet(Control):
     """The active goals are these, and no others."""
+
+    token: ClassVar[str] = "goals_set"
 
     goals: tuple[str, ...] = Field(max_length=32)
     domain: Name | None = None
@@ -65,6 +75,8 @@ class GoalsSet(Control):
 class PackLoaded(Control):
     """A pack is in force from here; an older version of the same name is not."""
 
+    token: ClassVar[str] = "pack_loaded"
+
     name: Name
     pack_version: Name
     digest: Name
@@ -73,6 +85,8 @@ class PackLoaded(Control):
 
 class StrategySelected(Control):
     """The agent decides by this strategy from here."""
+
+    token: ClassVar[str] = "strategy_selected"
 
     strategy: Name
     parameters: Fields = Field(default_factory=dict)
@@ -88,6 +102,8 @@ class Action(Part):
 
 class HeuristicSeeded(Control):
     """A person taught a heuristic: in such a situation, say this."""
+
+    token: ClassVar[str] = "heuristic_seeded"
 
     heuristic_id: Name
     name: Name
@@ -106,6 +122,8 @@ class HeuristicSeeded(Control):
 class HeuristicEdited(Control):
     """A person changed a seeded heuristic; what is not named stays as it was."""
 
+    token: ClassVar[str] = "heuristic_edited"
+
     heuristic_id: Name
     name: Name | None = None
     condition: str | None = Field(default=None, min_length=1, max_length=1_000)
@@ -119,6 +137,8 @@ class HeuristicEdited(Control):
 class HeuristicFrozen(Control):
     """A person froze a heuristic, which then never fires, or released it."""
 
+    token: ClassVar[str] = "heuristic_frozen"
+
     heuristic_id: Name
     frozen: bool = True
     reason: str = ""
@@ -126,6 +146,8 @@ class HeuristicFrozen(Control):
 
 class SleepRequested(Control):
     """The agent is to sleep: to look back on what it did, and propose what to change."""
+
+    token: ClassVar[str] = "sleep_requested"
 
     since: Moment | None = None
     """Only what was decided since then is decided again."""
@@ -142,6 +164,8 @@ class PriorUpdated(Control):
     One of which something was learnt already keeps the start that it had.
     """
 
+    token: ClassVar[str] = "prior_updated"
+
     origin: Origin
     kappa: float = Field(default=2.0, ge=0.1, le=1_000.0)
     """The weight of the start, in observations."""
@@ -157,6 +181,8 @@ class PriorUpdated(Control):
 class ProfileSet(Control):
     """The person's profile: biases that adjust thresholds."""
 
+    token: ClassVar[str] = "profile_set"
+
     biases: dict[str, float] = Field(max_length=32)
     domain: Name | None = None
     """For whose events they count, before the agent's own; None: these are its own."""
@@ -164,6 +190,8 @@ class ProfileSet(Control):
 
 class ProposalSubmitted(Control):
     """Somebody proposes other settings for the agent; none is in force by that."""
+
+    token: ClassVar[str] = "proposal_submitted"
 
     proposal_id: Name
     changes: dict[Name, Scalar] = Field(min_length=1, max_length=16)
@@ -178,6 +206,8 @@ class ProposalSubmitted(Control):
 class ProposalApplied(Control):
     """The agent goes by a proposal's settings from here."""
 
+    token: ClassVar[str] = "proposal_applied"
+
     proposal_id: Name
     by: Name = "user"
 
@@ -185,12 +215,16 @@ class ProposalApplied(Control):
 class ProposalReverted(Control):
     """The agent goes by what was in force before a proposal was applied."""
 
+    token: ClassVar[str] = "proposal_reverted"
+
     proposal_id: Name
     by: Name = "user"
 
 
 class ExperimentStarted(Control):
     """From here each session, or person, gets one of two variants by a keyed draw."""
+
+    token: ClassVar[str] = "experiment_started"
 
     experiment_id: Name
     """Part of the draws' key: the same units get other variants under another id."""
@@ -204,6 +238,8 @@ class ExperimentStarted(Control):
 
 class ExperimentStopped(Control):
     """The running experiment ends; what was in force without it is again."""
+
+    token: ClassVar[str] = "experiment_stopped"
 
     experiment_id: Name | None = None
     """Which one, for those who would not stop another."""

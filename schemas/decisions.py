@@ -148,6 +148,8 @@ class Decision(Message):
 class Decided(Decision):
     """The mind took one arm at an occasion."""
 
+    token: ClassVar[str] = "decided"
+
     event_id: Name
     """The occasion: the event decided on."""
     source: Name
@@ -207,6 +209,8 @@ class Decided(Decision):
 class Completed(Decision):
     """The answer to a decision that was not final is there."""
 
+    token: ClassVar[str] = "completed"
+
     decision_id: Name
     ask_id: Name
     path: Literal["llm", "fallback", "heuristic"]
@@ -233,6 +237,8 @@ class Completed(Decision):
 class Dropped(Decision):
     """A decision that was not final ends with nothing said."""
 
+    token: ClassVar[str] = "dropped"
+
     decision_id: Name
     ask_id: Name | None = None
     reason: Drop
@@ -243,6 +249,7 @@ class HeuristicFired(Message):
     """A heuristic took part in a decision."""
 
     kind: ClassVar[Kind] = "fire"
+    token: ClassVar[str] = "heuristic_fired"
 
     decision_id: Name
     event_id: Name

@@ -42,6 +42,7 @@ class FeedbackGiven(Message):
     """A person judged a decision, or a heuristic itself; the latest vote of each counts."""
 
     kind: ClassVar[Kind] = "feedback"
+    token: ClassVar[str] = "feedback_given"
 
     decision_id: Name | None = None
     """The `Decided` it is about."""

@@ -27,6 +27,8 @@ class OutcomeOfFire(Message):
 class OutcomeObserved(OutcomeOfFire):
     """The world showed how the fire turned out."""
 
+    token: ClassVar[str] = "outcome_observed"
+
     outcome: Outcome
     by: Literal["report", "pattern", "undo"]
     """`report`: an event named the decision; `pattern`: one of the pack's was seen;
@@ -40,9 +42,13 @@ class OutcomeObserved(OutcomeOfFire):
 class OutcomeExpired(OutcomeOfFire):
     """Nothing that was waited for was seen in time; confidence stays as it is."""
 
+    token: ClassVar[str] = "outcome_expired"
+
 
 class AdviceIgnored(OutcomeOfFire):
     """The last of several fires in a row that nothing came of, nor anybody judged."""
+
+    token: ClassVar[str] = "advice_ignored"
 
     count: int = Field(ge=1)
     """How many they were; together they count once, for the last of them."""
@@ -56,6 +62,8 @@ class Learning(Message):
 
 class FeedbackApplied(Learning):
     """A vote counted: for rapport, and for the heuristic whose answer was seen."""
+
+    token: ClassVar[str] = "feedback_applied"
 
     decision_id: str | None = None
     fire_id: str | None = None
@@ -77,6 +85,8 @@ class FeedbackApplied(Learning):
 class FeedbackRefused(Learning):
     """A vote could not count."""
 
+    token: ClassVar[str] = "feedback_refused"
+
     reason: Refusal
     detail: str
 
@@ -93,6 +103,8 @@ class SettingChange(Part):
 class ProposalMade(Learning):
     """Other settings are proposed: what would change, and what speaks for it."""
 
+    token: ClassVar[str] = "proposal_made"
+
     proposal_id: Name
     changes: tuple[SettingChange, ...]
     evidence: str = ""
@@ -108,6 +120,8 @@ class ProposalMade(Learning):
 class LifecycleChanged(Learning):
     """A heuristic crossed a limit; announced for those who listen, never folded."""
 
+    token: ClassVar[str] = "lifecycle_changed"
+
     heuristic_id: Name
     content_hash: Name
     before: Lifecycle
@@ -117,6 +131,8 @@ class LifecycleChanged(Learning):
 
 class HeuristicFormed(Learning):
     """A model's answer that a person liked became a heuristic, which has all to prove."""
+
+    token: ClassVar[str] = "heuristic_formed"
 
     heuristic_id: Name
     name: Name
@@ -144,6 +160,8 @@ class HeuristicFormed(Learning):
 class CandidateRefused(Learning):
     """A model's answer that a person liked became no heuristic."""
 
+    token: ClassVar[str] = "candidate_refused"
+
     reason: NotFormed
     detail: str = Field(default="", max_length=2_000)
     decision_id: Name
@@ -157,6 +175,8 @@ class HeuristicReinforced(Learning):
     What it earns is told by the `FeedbackApplied` before it.
     """
 
+    token: ClassVar[str] = "heuristic_reinforced"
+
     heuristic_id: Name
     content_hash: Name
     decision_id: Name
@@ -168,6 +188,8 @@ class HeuristicReinforced(Learning):
 
 class Endorsed(Learning):
     """A model that was not shown a heuristic said what it would have said."""
+
+    token: ClassVar[str] = "endorsed"
 
     heuristic_id: Name
     content_hash: Name
@@ -181,6 +203,8 @@ class Endorsed(Learning):
 class SilenceWeighed(Learning):
     """What came of an occasion speaks for keeping silent at such, or against it."""
 
+    token: ClassVar[str] = "silence_weighed"
+
     heuristic_id: Name
     """The heuristic that says nothing, whose condition and `when` hold of the occasion."""
     content_hash: Name
@@ -193,6 +217,8 @@ class SilenceWeighed(Learning):
 
 class DriftRaised(Learning):
     """A heuristic's latest fires went other than all before; announced, never folded."""
+
+    token: ClassVar[str] = "drift_raised"
 
     heuristic_id: Name
     content_hash: Name

@@ -1,11 +1,10 @@
 """The base of every message: frozen, closed when written, tolerant when read.
 
-A message knows its kind (which decides its subject) and its version. Its name in subjects
-and headers is its class name in snake case. Numbers are finite; unknown fields are an
+A message knows its kind (which decides its subject), its token (its name in subjects and
+headers) and its version. Numbers are finite; unknown fields are an
 error in our own code and are ignored when an older program reads a newer log.
 """
 
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, ClassVar, Self
@@ -41,12 +40,11 @@ class Message(Part):
     """A fact or an ask that the log holds."""
 
     kind: ClassVar[Kind]
-    version: ClassVar[int] = 1
+    token: ClassVar[str]
+    """The message's name in subjects and headers, for example `heuristic_fired`.
 
-    @classmethod
-    def token(cls) -> str:
-        """The message's token in subjects and headers, for example `heuristic_fired`."""
-        return _TOKENS.get(cls) or _TOKENS.setdefault(cls, _snake(cls.__name__))
+    It is the format of the log: it stays, whatever becomes of the class."""
+    version: ClassVar[int] = 1
 
     def to_bytes(self) -> bytes:
         """The body of the message: JSON without what is not set."""
@@ -66,10 +64,3 @@ class Message(Part):
 def rfc3339(at: datetime) -> str:
     """A time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-_TOKENS: dict[type, str] = {}

@@ -18,6 +18,8 @@ class Note(Message):
 class Quarantined(Note):
     """The input could not be read or answered; its raw message stays in the log."""
 
+    token: ClassVar[str] = "quarantined"
+
     reason: Quarantine
     detail: str = Field(max_length=2_000)
     subject: str
@@ -26,6 +28,8 @@ class Quarantined(Note):
 
 class TimerFailed(Note):
     """A timer could not be run, and what it was about is waited for no longer."""
+
+    token: ClassVar[str] = "timer_failed"
 
     timer_id: str
     """The fire, the ask or the sleep that it was about."""
@@ -37,12 +41,16 @@ class TimerFailed(Note):
 class ControlApplied(Note):
     """The change is in force from here."""
 
+    token: ClassVar[str] = "control_applied"
+
     control: Name
     detail: str = ""
 
 
 class ControlRefused(Note):
     """The change is not made."""
+
+    token: ClassVar[str] = "control_refused"
 
     control: Name
     reason: Refusal
@@ -51,6 +59,8 @@ class ControlRefused(Note):
 
 class Handled(Note):
     """The input was taken in; the reason says what kind of taking in that was."""
+
+    token: ClassVar[str] = "handled"
 
     reason: Handling
     detail: str = ""

@@ -13,6 +13,7 @@ class ClockTicked(Message):
     """A timer is due and no other input came to run it."""
 
     kind: ClassVar[Kind] = "clock"
+    token: ClassVar[str] = "clock_ticked"
 
     due_at: Moment
     """When the earliest timer was due."""
@@ -29,6 +30,8 @@ class Result(Message):
 class ModelAnswered(Result):
     """The model said something."""
 
+    token: ClassVar[str] = "model_answered"
+
     request_hash: Name
     """Of the request as asked, by which a replay finds this answer."""
     model: Name
@@ -43,6 +46,8 @@ class ModelAnswered(Result):
 class ModelFailed(Result):
     """The model said nothing."""
 
+    token: ClassVar[str] = "model_failed"
+
     request_hash: Name
     reason: Literal["timeout", "no_response", "declined", "unavailable"]
     detail: str = Field(default="", max_length=2_000)
@@ -51,11 +56,15 @@ class ModelFailed(Result):
 class Delivered(Result):
     """What was to be said has gone out."""
 
+    token: ClassVar[str] = "delivered"
+
     channel: Name
 
 
 class DeliveryFailed(Result):
     """What was to be said could not go out."""
+
+    token: ClassVar[str] = "delivery_failed"
 
     channel: Name
     reason: Literal["expired", "refused", "unknown"]

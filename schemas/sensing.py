@@ -54,6 +54,7 @@ class Sensed(Message):
     """A sensor noticed something, or a person said something."""
 
     kind: ClassVar[Kind] = "sensor"
+    token: ClassVar[str] = "sensed"
 
     source: str = ""
     """Who noticed it; filled from the subject."""

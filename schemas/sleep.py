@@ -4,7 +4,7 @@ What a sleep would change are proposals; here is only what it looked at.
 """
 
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 from pydantic import Field
@@ -23,6 +23,8 @@ SleepEnd = Literal["done", "no_model", "woken", "model_failed", "model_timeout"]
 class SleepBegun(Learning):
     """An agent sleeps: these decisions are made again, one by one, and thrown away."""
 
+    token: ClassVar[str] = "sleep_begun"
+
     sleep_id: Name
     cause: SleepCause
     apply: ApplyPolicy
@@ -31,6 +33,8 @@ class SleepBegun(Learning):
 
 class Reflected(Learning):
     """What a model says of an event of the past, that was shown no heuristic."""
+
+    token: ClassVar[str] = "reflected"
 
     sleep_id: Name
     decision_id: Name
@@ -47,6 +51,8 @@ class Reflected(Learning):
 
 class SleepEnded(Learning):
     """A sleep is over; what it would change are proposals of before this."""
+
+    token: ClassVar[str] = "sleep_ended"
 
     sleep_id: Name
     reason: SleepEnd

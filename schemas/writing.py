@@ -18,7 +18,7 @@ def write_input(
 ) -> Wire:
     """An input of ours on its way into the log; sensors write their own."""
     return Wire(
-        subject=subjects.input_subject(partition, agent, message.kind, message.token()),
+        subject=subjects.input_subject(partition, agent, message.kind, message.token),
         headers=_headers(message, agent, id_, source),
         body=message.to_bytes(),
     )
@@ -36,9 +36,7 @@ def write_output(
     """An output on its way into the log, with its group mark."""
     id_ = identity.output_id(epoch, mark.cause_sequence, mark.index)
     return Wire(
-        subject=subjects.output_subject(
-            partition, agent, message.kind, message.token()
-        ),
+        subject=subjects.output_subject(partition, agent, message.kind, message.token),
         headers={
             **_headers(message, agent, id_, "/echoic/mind"),
             "ce-time": rfc3339(at),
@@ -63,7 +61,7 @@ def _headers(message: Message, agent: str, id_: str, source: str) -> dict[str, s
     return {
         "ce-specversion": "1.0",
         "ce-id": id_,
-        "ce-type": _TYPE_PREFIX + message.token(),
+        "ce-type": _TYPE_PREFIX + message.token,
         "ce-source": source,
         "ce-subject": agent,
         "ce-schemaversion": str(message.version),

@@ -60,7 +60,7 @@ class Losses:
 async def losses_of(log: ReadableLog, partition: int) -> Losses:
     """What the log records as lost of a partition."""
     subject = input_subject(
-        partition, SHARED_AGENT, MessagesLost.kind, MessagesLost.token()
+        partition, SHARED_AGENT, MessagesLost.kind, MessagesLost.token
     )
     lost: list[tuple[int, int]] = []
     void: list[tuple[int, int]] = []

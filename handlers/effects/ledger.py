@@ -32,8 +32,8 @@ def _by_decision(record: Record) -> str:
 
 _FILTERS: dict[str, Callable[[Record], str]] = {
     "ev.*.in.*.result.*": _by_result,
-    f"ev.*.out.*.decision.{Completed.token()}": _by_decision,
-    f"ev.*.out.*.decision.{Dropped.token()}": _by_decision,
+    f"ev.*.out.*.decision.{Completed.token}": _by_decision,
+    f"ev.*.out.*.decision.{Dropped.token}": _by_decision,
 }
 """Where ends stand, and what they are the end of."""
 

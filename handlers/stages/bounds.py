@@ -43,7 +43,7 @@ def refusal(taken: Input, edition: int) -> ControlRefused | Quarantined | None:
     fault = _of_control(message)
     if fault is None:
         return None
-    return ControlRefused(control=message.token(), reason="invalid", detail=fault)
+    return ControlRefused(control=message.token, reason="invalid", detail=fault)
 
 
 def _of_control(message: Control) -> str | None:

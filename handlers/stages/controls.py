@@ -51,20 +51,20 @@ def answer(
         detail = _check(state, packs, message, aids, strategy_problem)
     except _RefusedError as refused:
         return ControlRefused(
-            control=message.token(), reason=refused.reason, detail=str(refused)
+            control=message.token, reason=refused.reason, detail=str(refused)
         )
-    return ControlApplied(control=message.token(), detail=detail)
+    return ControlApplied(control=message.token, detail=detail)
 
 
 def _check_agent(agent: str, message: ControlMessage) -> None:
     is_shared = agent == SHARED_AGENT
     if is_shared and not isinstance(message, _SHARED):
         raise _RefusedError(
-            "invalid", f"{quoted(message.token())} concerns one agent: name it"
+            "invalid", f"{quoted(message.token)} concerns one agent: name it"
         )
     if not is_shared and isinstance(message, _OF_A_PARTITION):
         raise _RefusedError(
-            "invalid", f"{quoted(message.token())} concerns a partition, not an agent"
+            "invalid", f"{quoted(message.token)} concerns a partition, not an agent"
         )
 
 

@@ -21,9 +21,9 @@ from replay.views import CandidateView, DecidedView
 from schemas.asks import ModelAsked
 from schemas.decisions import Completed, Decided, HeuristicFired
 
-_DECIDED = Decided.token()
-_COMPLETED = Completed.token()
-_READ = frozenset((ModelAsked.token(), HeuristicFired.token()))
+_DECIDED = Decided.token
+_COMPLETED = Completed.token
+_READ = frozenset((ModelAsked.token, HeuristicFired.token))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

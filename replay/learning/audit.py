@@ -58,7 +58,7 @@ RULES: Mapping[Rule, str] = {
 }
 
 _TOKENS = frozenset(
-    message.token()
+    message.token
     for message in (
         Decided,
         Completed,
@@ -281,7 +281,7 @@ class _Looking:
 
 
 def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
-    said = (each.message for each in passage.outputs(frozenset((Reflected.token(),))))
+    said = (each.message for each in passage.outputs(frozenset((Reflected.token,))))
     return any(
         isinstance(each, Reflected)
         and each.decision_id == endorsed.decision_id

@@ -62,7 +62,7 @@ EVIDENCE: frozenset[CauseKind] = frozenset(
 """What moves confidence by itself."""
 
 TOKENS = frozenset(
-    message.token()
+    message.token
     for message in (
         HeuristicFired,
         OutcomeObserved,

@@ -25,7 +25,7 @@ from schemas.tuning import strategy_with
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 _HEURISTIC = "heuristic:"
-_DECIDED = Decided.token()
+_DECIDED = Decided.token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from schemas.reading import read_input, read_output
 from schemas.subjects import SHARED_AGENT, parse
 from streams.order import Group
 
-_CHANGES = frozenset(change.token() for change in CHANGES)
+_CHANGES = frozenset(change.token for change in CHANGES)
 
 
 @dataclass(frozen=True)

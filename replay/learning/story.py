@@ -15,7 +15,18 @@ from replay.learning.known import Known, known, trust
 from replay.learning.passages import Passage, passages
 from replay.learning.thresholds import threshold
 from replay.retuning.believing import Believing
-from replay.retuning.facts import Evidence, Fact
+from replay.retuning.facts import (
+    Agreed,
+    Carried,
+    Evidence,
+    Fact,
+    Judged,
+    Neglected,
+    Redeclared,
+    Revived,
+    Seen,
+    Shown,
+)
 from replay.retuning.gathering import gather
 from replay.sources import Recording
 from replay.standing import Standing, brought
@@ -23,15 +34,15 @@ from schemas.controls import PackLoaded, PriorUpdated
 from schemas.evidence import belief_key
 from schemas.learning import CandidateRefused
 
-_FACTS: Mapping[str, tuple[CauseKind, ...]] = {
-    "Shown": ("fire", "kept"),
-    "Seen": ("outcome", "silence"),
-    "Neglected": ("ignored",),
-    "Judged": ("vote", "silence"),
-    "Agreed": ("endorsement",),
-    "Carried": ("edit",),
-    "Redeclared": ("taught",),
-    "Revived": ("released",),
+_FACTS: Mapping[type[Fact], tuple[CauseKind, ...]] = {
+    Shown: ("fire", "kept"),
+    Seen: ("outcome", "silence"),
+    Neglected: ("ignored",),
+    Judged: ("vote", "silence"),
+    Agreed: ("endorsement",),
+    Carried: ("edit",),
+    Redeclared: ("taught",),
+    Revived: ("released",),
 }
 """Which facts are the evidence of which causes."""
 
@@ -41,7 +52,7 @@ _RULES: Mapping[type, str] = {
 }
 """What controls change that are about no one heuristic."""
 
-_REFUSED = frozenset((CandidateRefused.token(),))
+_REFUSED = frozenset((CandidateRefused.token,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +209,7 @@ class _Writing:
 
 
 def _is_of(fact: Fact, cause: Cause) -> bool:
-    if cause.kind not in _FACTS.get(type(fact).__name__, ()):
+    if cause.kind not in _FACTS.get(type(fact), ()):
         return False
     key = belief_key(cause.heuristic_id, cause.content_hash)
     return key in (getattr(fact, "key", None), getattr(fact, "to", None))

@@ -110,7 +110,7 @@ class _Lives:
                 if parse(group.input.subject).agent != self._recording.agent:
                     continue
                 for record in group.outputs:
-                    if views.token_of(record) != FeedbackApplied.token():
+                    if views.token_of(record) != FeedbackApplied.token:
                         continue
                     vote = read_output(record).message
                     if isinstance(vote, FeedbackApplied) and vote.decision_id:

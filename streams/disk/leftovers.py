@@ -16,7 +16,7 @@ from streams.disk.blocks import StoredRecord
 from streams.headers import own_headers, parse_headers
 from streams.losses import Sequences, stretches
 
-_RECORDED = f".in.{SHARED_AGENT}.{MessagesLost.kind}.{MessagesLost.token()}"
+_RECORDED = f".in.{SHARED_AGENT}.{MessagesLost.kind}.{MessagesLost.token}"
 
 
 @dataclass(frozen=True, slots=True)

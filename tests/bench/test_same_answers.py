@@ -31,7 +31,7 @@ def test_a_session_of_everything_is_answered_as_ever() -> None:
         session.report(number, fire)
 
     said = Counter(
-        output.message.token() for turn in session.turns for output in turn.outputs
+        output.message.token for turn in session.turns for output in turn.outputs
     )
     assert said.keys() >= EXPECTED_KINDS, said
     assert session.outcomes()

@@ -191,7 +191,7 @@ def test_a_recording_that_disagrees_with_itself_is_invalid(
 ) -> None:
     """With exit code 3, the file and the input."""
     file = read_session(drift)
-    index = place(file, f".{HeuristicFired.token()}", -1)
+    index = place(file, f".{HeuristicFired.token}", -1)
     record = file.records[index]
     body = orjson.dumps({**orjson.loads(record.body), "confidence": 0.123})
     forged = echoic.folder / "forged.echoic"

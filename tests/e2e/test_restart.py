@@ -59,7 +59,7 @@ async def test_a_pack_is_loaded_once(tmp_path: Path) -> None:
     counts = []
     for _ in range(2):
         async with running_instance(tmp_path, {}) as live:
-            for token in (PackLoaded.token(), MindStarted.token()):
+            for token in (PackLoaded.token, MindStarted.token):
                 subject = f"ev.*.in.{SHARED_AGENT}.control.{token}"
                 counts.append(len(await live.log.page(subject, 0, 100)))
 

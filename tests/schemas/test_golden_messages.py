@@ -11,10 +11,12 @@ import pytest
 
 from schemas import catalogue
 from schemas.message import Message
+from schemas.sensing import Sensed
 from schemas.upcasts import upcast
 
 FOLDER = Path(__file__).parents[1] / "golden" / "messages"
-MODELS = {model.token(): model for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)}
+MODELS = {model.token: model for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)}
+TOKENS = FOLDER.parent / "tokens.txt"
 FILES = sorted(FOLDER.glob("*.json"))
 
 
@@ -39,23 +41,50 @@ def test_a_golden_message_reads_and_writes_the_same(path: Path) -> None:
     assert model.from_fields(orjson.loads(message.to_bytes())) == message
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.token())
+@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.token)
 def test_every_message_has_a_golden_file(model: type[Message]) -> None:
     """A message without a golden file for its present version is not done."""
-    assert (FOLDER / f"{model.token()}.v{model.version}.json").exists()
+    assert (FOLDER / f"{model.token}.v{model.version}.json").exists()
 
 
 def test_every_older_version_has_a_golden_file() -> None:
     """An upcast without the file that it reads is not tested."""
     for model in MODELS.values():
         for version in range(1, model.version):
-            assert (FOLDER / f"{model.token()}.v{version}.json").exists()
+            assert (FOLDER / f"{model.token}.v{version}.json").exists()
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.token())
+@pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.token)
 def test_a_field_of_the_future_is_ignored(model: type[Message]) -> None:
     """A message of a newer program is read by what this one knows of it."""
-    path = FOLDER / f"{model.token()}.v{model.version}.json"
+    path = FOLDER / f"{model.token}.v{model.version}.json"
     fields = orjson.loads(path.read_bytes())
 
     assert model.from_fields(fields | {"of_the_future": 1}) == model.from_fields(fields)
+
+
+def test_tokens_are_as_the_log_has_them() -> None:
+    """A message is found by kind and token: a class may be renamed, its token never."""
+    found = [
+        f"{model.kind} {model.token}"
+        for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)
+    ]
+
+    assert sorted(found) == TOKENS.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({}, "New declares no `token: ClassVar"),
+        ({"token": "sensed"}, "New and Sensed have the same token 'sensed'"),
+    ],
+)
+def test_a_message_without_a_token_of_its_own_is_refused(
+    fields: dict[str, str], complaint: str
+) -> None:
+    """What a message is called on the log is never made up from its class."""
+    new = type("New", (Message,), fields | {"kind": "sensor", "__module__": __name__})
+
+    with pytest.raises(TypeError, match=complaint):
+        catalogue.by_token(Sensed, new)

@@ -73,7 +73,7 @@ def sensed(*outputs: tuple[str, OutputMessage], **changes: Any) -> Answered:
 def result(message: Message, *outputs: tuple[str, OutputMessage], ms: int) -> Answered:
     """The answer to an ask, `ms` after the event."""
     partition = subjects.partition_of("mia")
-    subject = subjects.input_subject(partition, "mia", "result", message.token())
+    subject = subjects.input_subject(partition, "mia", "result", message.token)
     return answered(
         subject,
         message.to_bytes(),

@@ -157,7 +157,7 @@ def test_a_mind_starts_for_a_partition() -> None:
 @pytest.mark.parametrize(
     "control",
     [GoalsSet(goals=()), SessionStarted(session_id="s"), ProfileSet(biases={})],
-    ids=lambda control: control.token(),
+    ids=lambda control: control.token,
 )
 def test_what_concerns_one_agent_must_name_it(control: ControlMessage) -> None:
     """The shared agent has no goals, sessions or profile."""

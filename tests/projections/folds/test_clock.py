@@ -109,7 +109,7 @@ def test_a_repeated_event_is_a_repeat_and_not_late() -> None:
 
 
 @pytest.mark.parametrize(
-    "end", [SessionEnded(), SessionStarted(session_id="next")], ids=lambda c: c.token()
+    "end", [SessionEnded(), SessionStarted(session_id="next")], ids=lambda c: c.token
 )
 def test_time_is_the_brokers_again_when_the_session_ends(end: object) -> None:
     """Also where the next one begins; a future of the simulation is left behind."""

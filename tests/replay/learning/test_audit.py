@@ -28,9 +28,9 @@ from tests.replay.recording import evening, place, with_record
 from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
 
-OUTCOME = f".{OutcomeObserved.token()}"
-VOTE = f".{FeedbackApplied.token()}"
-FIRE = f".{HeuristicFired.token()}"
+OUTCOME = f".{OutcomeObserved.token}"
+VOTE = f".{FeedbackApplied.token}"
+FIRE = f".{HeuristicFired.token}"
 
 
 def forged(file: SessionFile, index: int, **fields: Any) -> SessionFile:
@@ -216,7 +216,7 @@ async def test_an_endorsement_of_what_was_shown_is_found() -> None:
         partition=life.partition,
         epoch=EPOCH,
     )
-    index = place(file, f".{Endorsed.token()}")
+    index = place(file, f".{Endorsed.token}")
     decision_id = fields(file.records[index])["decision_id"]
     decided = next(
         index

@@ -135,7 +135,7 @@ async def test_the_shipped_recording_is_proven() -> None:
 async def test_a_recording_that_disagrees_with_itself_is_refused() -> None:
     """With the input at which it does."""
     file = evening()
-    index = place(file, f".{HeuristicFired.token()}", 5)
+    index = place(file, f".{HeuristicFired.token}", 5)
     record = file.records[index]
     body = {**orjson.loads(record.body), "confidence": 0.123}
     forged = with_record(file, index, replace(record, body=orjson.dumps(body)))

@@ -132,7 +132,7 @@ def test_a_recording_that_differs_when_decided_again_is_refused() -> None:
     """With the input at which it does."""
     life: Life = explored(2)
     file = file_of(life)
-    broken = without(file, place(file, f".{Decided.token()}", 3))
+    broken = without(file, place(file, f".{Decided.token}", 3))
     broken = replace(broken, trailer=replace(broken.trailer, chain="0"))
 
     with pytest.raises(UnprovenError, match=r"input \d+: deciding it again"):
