@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import orjson
-from nats.aio.client import Client
 
 from bench import world
 from handlers.worker.loop import INPUTS_AT_ONCE
@@ -27,6 +26,7 @@ from schemas.subjects import SHARED_AGENT, outputs_of, parse, partition_of
 from schemas.writing import write_input
 from streams.accounts import Credentials
 from streams.append import JetStreamWriter
+from streams.client import BrokerClient
 from streams.connection import connect
 from streams.migrate import migrate, open_intake
 from streams.order import answer
@@ -45,7 +45,7 @@ class Rig:
     """A running server with an empty log, and a connection to it."""
 
     server: EmbeddedServer
-    client: Client
+    client: BrokerClient
     log: JetStreamReader
     writer: JetStreamWriter
 
@@ -100,7 +100,7 @@ def given_credentials() -> Credentials:
     return Credentials(**orjson.loads(sys.stdin.readline()))
 
 
-async def connected_child() -> Client:
+async def connected_child() -> BrokerClient:
     """In the child: the connection that the parent's credentials give."""
     return await connect(given_credentials(), "bench child")
 
@@ -134,7 +134,7 @@ async def store(rig: Rig, wires: Sequence[Wire]) -> int:
     return last
 
 
-async def _store_at_once(client: Client, wires: Sequence[Wire]) -> int:
+async def _store_at_once(client: BrokerClient, wires: Sequence[Wire]) -> int:
     batch = {"Nats-Batch-Id": uuid4().hex}
     for place, wire in enumerate(wires[:-1], start=1):
         headers = {**wire.headers, **batch, "Nats-Batch-Sequence": str(place)}

@@ -13,8 +13,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nats.aio.client import Client
-
 from echoic import health, packs_in_force
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
@@ -43,6 +41,7 @@ from schemas.settings import CodeDigests, MatchLimits
 from schemas.vectors import Embedder
 from streams.accounts import Credentials
 from streams.checkpoints import JetStreamCheckpoints
+from streams.client import BrokerClient
 from streams.connection import connected
 from streams.consumers import prepare_consumers
 from streams.migrate import close_intake, migrate, open_intake
@@ -58,7 +57,7 @@ class Instance:
     credentials: Credentials
     database_url: str | None
     """None: there are no read models."""
-    client: Client
+    client: BrokerClient
     log: LiveLog
     worker: Worker
     embedder: Embedder
@@ -234,7 +233,7 @@ def _model(settings: Settings) -> Model | None:
 async def _effects(
     stack: AsyncExitStack,
     credentials: Credentials,
-    client: Client,
+    client: BrokerClient,
     log: LiveLog,
     model: Model | None,
 ) -> None:

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit, urlunsplit
 from uuid import UUID
 
-from nats.aio.client import Client
-
 from echoic.errors import NotRunningError
 from echoic.instance_file import read_note
 from echoic.settings import Settings
 from streams.accounts import Credentials
 from streams.append import JetStreamWriter
+from streams.client import BrokerClient
 from streams.connection import connected
 from streams.migrate import epoch_of
 from streams.read import JetStreamReader
@@ -31,7 +30,7 @@ LOOK_S = 0.5
 class LiveLog(JetStreamReader, JetStreamWriter):
     """The log of a broker, to be read and written."""
 
-    def __init__(self, client: Client, epoch: UUID) -> None:
+    def __init__(self, client: BrokerClient, epoch: UUID) -> None:
         """Take a connection that stays the caller's."""
         JetStreamReader.__init__(self, client, epoch)
         JetStreamWriter.__init__(self, client)
@@ -42,7 +41,7 @@ class Connection:
     """What a command works with."""
 
     settings: Settings
-    client: Client
+    client: BrokerClient
     log: LiveLog
     database_url: str | None
 
@@ -80,7 +79,7 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
             moving.cancel()
 
 
-async def _follow_moves(client: Client, settings: Settings) -> None:
+async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
     """Look for the instance's broker where its note says that it listens now.
 
     A command that goes on, such as `watch`, outlives a broker whose port another program

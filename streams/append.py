@@ -8,11 +8,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
-from nats.aio.client import Client
 from nats.js.errors import NotFoundError
 
 from schemas.record import Record, Wire
 from schemas.subjects import outputs_of
+from streams.client import BrokerClient
 from streams.connection import ApiError, answer, attempts, publish, request, translated
 from streams.errors import Fenced, LogRefused, LogUnavailable
 from streams.headers import block_of
@@ -31,7 +31,7 @@ on the way, too many open batches."""
 class JetStreamWriter:
     """A `WritableLog` over a connection."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: BrokerClient) -> None:
         """Take a connection that stays the caller's."""
         self._client = client
 

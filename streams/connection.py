@@ -49,7 +49,7 @@ async def connect(
     credentials: Credentials,
     name: str = "echoic",
     kind: type[BrokerClient] = BrokerClient,
-) -> Client:
+) -> BrokerClient:
     """Open a connection that survives restarts of the broker."""
     client = kind()
     try:
@@ -82,7 +82,7 @@ async def connect(
 @asynccontextmanager
 async def connected(
     credentials: Credentials, name: str = "echoic"
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[BrokerClient]:
     """A connection that is closed at the end of the block."""
     client = await connect(credentials, name)
     try:
@@ -94,7 +94,7 @@ async def connected(
 @asynccontextmanager
 async def reading(
     credentials: Credentials, name: str = "echoic"
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[BrokerClient]:
     """A connection that can only read, and is closed at the end of the block."""
     client = await connect(credentials, name, ReadingClient)
     try:

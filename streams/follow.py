@@ -14,14 +14,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import nats.errors
-from nats.aio.client import Client
-from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from schemas.record import Record
+from streams.client import BrokerClient
 from streams.connection import call, translated
 from streams.errors import LogUnavailable
-from streams.headers import own_headers
+from streams.headers import own_headers_of, status_of
 from streams.log import Records
 from streams.topology import LOG
 
@@ -42,7 +41,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 async def follow(
-    client: Client, subjects: str, after: int, limit: int
+    client: BrokerClient, subjects: str, after: int, limit: int
 ) -> AsyncGenerator[Records, None]:
     """Yield records over sequence `after` for as long as the connection is open.
 
@@ -68,7 +67,11 @@ class _Consumer:
     """One consumer of the server, from its making to the first sign that it is lost."""
 
     def __init__(
-        self, client: Client, subjects: str, after: int, asked: int = ASKED_AT_ONCE
+        self,
+        client: BrokerClient,
+        subjects: str,
+        after: int,
+        asked: int = ASKED_AT_ONCE,
     ) -> None:
         self._client = client
         self._subjects = subjects
@@ -89,9 +92,7 @@ class _Consumer:
     async def __aenter__(self) -> Self:
         create = f"$JS.API.CONSUMER.CREATE.{LOG.name}"
         with translated(repr(create)):
-            self._subscription = await self._client.subscribe(
-                self._inbox, cb=self._hear
-            )
+            self._subscription = await self._client.receive(self._inbox, self._hear)
         try:
             made = await call(self._client, create, self._configuration())
         except BaseException:
@@ -164,18 +165,19 @@ class _Consumer:
                     "the connection was closed while the log was being followed"
                 ) from None
 
-    async def _hear(self, message: Msg) -> None:
+    def _hear(self, subject: bytes, reply: bytes, block: bytes, body: bytes) -> None:
         self._heard_at = _now()
         # Only the server can send from here: a header that looks like a status cannot.
-        if message.reply.startswith("$JS.ACK."):
-            self._keep(message)
+        if reply.startswith(b"$JS.ACK."):
+            self._keep(subject, reply.split(b"."), block, body)
         else:
-            self._heed((message.headers or {}).get("Status", ""), message)
+            self._heed(*status_of(block))
         if self._buffer or self._lost or self._owed == 0:
             self._arrived.set()
 
-    def _keep(self, message: Msg) -> None:
-        place = message.reply.split(".")
+    def _keep(
+        self, subject: bytes, place: list[bytes], block: bytes, body: bytes
+    ) -> None:
         if self._lost or int(place[6]) != self._delivered + 1:
             self._lost = True
             return
@@ -183,19 +185,18 @@ class _Consumer:
         self._owed -= 1
         self._buffer.append(
             Record(
-                subject=message.subject,
-                headers=own_headers(message.headers),
-                body=message.data,
+                subject=subject.decode(errors="replace"),
+                headers=own_headers_of(block),
+                body=body,
                 sequence=int(place[5]),
                 time_ns=int(place[7]),
             )
         )
 
-    def _heed(self, status: str, message: Msg) -> None:
+    def _heed(self, status: str, about: str) -> None:
         """A heartbeat, the end of a request, or the end of the consumer."""
         if status == "100":
             return
-        about = (message.headers or {}).get("Description", "")
         if status in ("404", "408") or "MaxBytes" in about or "Completed" in about:
             self._owed = 0
         else:

@@ -24,6 +24,23 @@ def parse_headers(raw: bytes) -> dict[str, str]:
     return headers
 
 
+def own_headers_of(block: bytes) -> dict[str, str]:
+    """The message's own headers of a block; its first line, the version, is no header."""
+    headers = {}
+    for line in block.decode("utf-8", "replace").split("\r\n"):
+        name, colon, value = line.partition(":")
+        if colon and (key := _own_name(name)):
+            headers[key] = value.strip(_SPACE)
+    return headers
+
+
+def status_of(block: bytes) -> tuple[str, str]:
+    """Code and text of the status that a server's message bears; empty for none."""
+    line = block.partition(b"\r\n")[0].removeprefix(_VERSION).decode()
+    code, _, text = line.strip().partition(" ")
+    return code, text.strip()
+
+
 def block_of(headers: Mapping[str, str]) -> bytes | None:
     """Headers in the wire form of the NATS protocol; None if one of them is not plain."""
     if not headers:
@@ -34,7 +51,7 @@ def block_of(headers: Mapping[str, str]) -> bytes | None:
     breaks = len(headers) - 1
     if lines.count("\r") != breaks or lines.count("\n") != breaks:
         return None
-    return f"NATS/1.0\r\n{lines}\r\n\r\n".encode()
+    return b"%b\r\n%b\r\n\r\n" % (_VERSION, lines.encode())
 
 
 def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
@@ -44,6 +61,7 @@ def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {key: value for key, value in headers.items() if not _is_reserved(key)}
 
 
+_VERSION = b"NATS/1.0"
 _SPACE = " \t\n\r\x0b\x0c"
 
 
@@ -52,6 +70,13 @@ def _name(raw: str) -> str:
     """A header's name, empty if it cannot be one."""
     name = raw.strip(_SPACE)
     return name if name.isascii() and name.split() == [name] else ""
+
+
+@lru_cache(maxsize=4096)
+def _own_name(raw: str) -> str:
+    """A header's name, empty if it cannot be one or is the broker's."""
+    name = _name(raw)
+    return "" if _is_reserved(name) else name
 
 
 @lru_cache(maxsize=4096)

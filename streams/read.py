@@ -7,21 +7,22 @@ reader's own to know.
 import asyncio
 import base64
 import json
+import re
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from nats.aio.client import Client
-from nats.aio.msg import Msg
 from nats.js.errors import NotFoundError
 
 from schemas.record import Record, nanoseconds
+from streams.client import BrokerClient
 from streams.connection import ApiError, attempts, insist, translated
 from streams.errors import LogUnavailable
 from streams.follow import follow
-from streams.headers import own_headers, parse_headers
+from streams.headers import own_headers_of, status_of
 from streams.log import Records
 from streams.migrate import epoch_of
 from streams.topology import BLOB_BUCKET, LOG
@@ -31,9 +32,16 @@ PAGE_BYTES = 8_000_000
 
 _SILENCE_S = 2.0
 _NO_MESSAGE = 10037
+_SERVERS = b"\r\nNats-Stream: "
+_PLACE = re.compile(
+    rb"\r\nNats-Stream: [^\r]*\r\nNats-Subject: ([^\r]*)\r\nNats-Sequence: (\d+)"
+    rb"\r\nNats-Time-Stamp: ([^\r]*)\r\n(?:.*\r\n)?Nats-Last-Sequence: (\d+)\r\n",
+    re.DOTALL,
+)
+"""What the server adds to a message of a page."""
 
 
-async def open_reader(client: Client) -> "JetStreamReader":
+async def open_reader(client: BrokerClient) -> "JetStreamReader":
     """The log of the connection's account, which must exist."""
     return JetStreamReader(client, await epoch_of(client))
 
@@ -41,7 +49,7 @@ async def open_reader(client: Client) -> "JetStreamReader":
 class JetStreamReader:
     """A `ReadableLog` over a connection."""
 
-    def __init__(self, client: Client, epoch: UUID) -> None:
+    def __init__(self, client: BrokerClient, epoch: UUID) -> None:
         """Take a connection that stays the caller's, and the epoch of its log."""
         self._client = client
         self._epoch = epoch
@@ -89,7 +97,7 @@ class JetStreamReader:
                 return None
 
 
-async def stored(client: Client, which: dict[str, Any]) -> Record | None:
+async def stored(client: BrokerClient, which: dict[str, Any]) -> Record | None:
     """One message as the stream's leader has it, so never behind a write."""
     try:
         found = await insist(client, f"$JS.API.STREAM.MSG.GET.{LOG.name}", which)
@@ -100,7 +108,7 @@ async def stored(client: Client, which: dict[str, Any]) -> Record | None:
     message = found["message"]
     return Record(
         subject=message["subject"],
-        headers=own_headers(parse_headers(base64.b64decode(message.get("hdrs", "")))),
+        headers=own_headers_of(base64.b64decode(message.get("hdrs", ""))),
         body=base64.b64decode(message.get("data", "")),
         sequence=message["seq"],
         time_ns=_time_ns(message["time"]),
@@ -110,7 +118,7 @@ async def stored(client: Client, which: dict[str, Any]) -> Record | None:
 class _Page:
     """One request for many messages, and the messages as they come."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: BrokerClient) -> None:
         self._client = client
         self._records: list[Record] = []
         self._before = 0
@@ -119,7 +127,7 @@ class _Page:
     async def read(self, subjects: str, after: int, limit: int) -> Records | None:
         """The records, or None if an answer was lost on the way."""
         inbox = self._client.new_inbox()
-        subscription = await self._client.subscribe(inbox, cb=self._take)
+        subscription = await self._client.receive(inbox, self._take)
         wanted = {
             "seq": after + 1,
             "batch": limit,
@@ -147,28 +155,29 @@ class _Page:
             if len(self._records) == seen:
                 return False
 
-    async def _take(self, message: Msg) -> None:
-        headers = message.headers or {}
-        # The server adds its own headers last, so a sensor cannot forge this one.
-        if "Nats-Sequence" in headers:
-            self._keep(message, headers)
+    def _take(self, _: bytes, __: bytes, block: bytes, body: bytes) -> None:
+        # The server adds its own headers last, so a sensor cannot forge them.
+        own = block.rfind(_SERVERS)
+        place = _PLACE.match(block, own) if own >= 0 else None
+        if place is not None:
+            self._keep(place, block[:own], body)
         elif not self._done.done():
             # 204 ends a page and 404 an empty one; all else is worth another try.
-            self._done.set_result(headers.get("Status") in ("204", "404"))
+            self._done.set_result(status_of(block)[0] in ("204", "404"))
 
-    def _keep(self, message: Msg, headers: dict[str, str]) -> None:
-        sequence = int(headers["Nats-Sequence"])
-        if self._records and int(headers["Nats-Last-Sequence"]) != self._before:
+    def _keep(self, place: re.Match[bytes], own: bytes, body: bytes) -> None:
+        subject, sequence, time, before = place.groups()
+        if self._records and int(before) != self._before:
             self._lose()
             return
-        self._before = sequence
+        self._before = int(sequence)
         self._records.append(
             Record(
-                subject=headers["Nats-Subject"],
-                headers=own_headers(headers),
-                body=message.data,
-                sequence=sequence,
-                time_ns=_time_ns(headers["Nats-Time-Stamp"]),
+                subject=subject.decode(errors="replace"),
+                headers=own_headers_of(own),
+                body=body,
+                sequence=self._before,
+                time_ns=_time_ns(time.decode()),
             )
         )
 
@@ -179,6 +188,10 @@ class _Page:
 
 def _time_ns(text: str) -> int:
     """Nanoseconds since 1970 of the server's RFC 3339, whose fraction has 0 to 9 digits."""
-    seconds, _, fraction = text.rstrip("Z").partition(".")
-    whole = nanoseconds(datetime.fromisoformat(seconds + "+00:00"))
-    return whole + int(fraction.ljust(9, "0")) if fraction else whole
+    return _whole_ns(text[:19]) + int(text[20:-1].ljust(9, "0"))
+
+
+@lru_cache(maxsize=64)
+def _whole_ns(seconds: str) -> int:
+    """Of a whole second, in which many messages come."""
+    return nanoseconds(datetime.fromisoformat(seconds + "+00:00"))

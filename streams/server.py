@@ -15,11 +15,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
-from nats.aio.client import Client
-
 from streams import enrolment
 from streams import folder as folders
 from streams.accounts import Credentials
+from streams.client import BrokerClient
 from streams.connection import connect, connected
 from streams.disk import guarding
 from streams.errors import ServerFailed
@@ -133,7 +132,7 @@ class EmbeddedServer:
         has_ended = self._process is None or self._process.returncode is not None
         return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
 
-    async def connect(self, name: str = "echoic") -> Client:
+    async def connect(self, name: str = "echoic") -> BrokerClient:
         """A connection as Echoic itself; the caller closes it."""
         return await connect(self.core, name)
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nats.aio.client import Client
-
 from streams.append import JetStreamWriter
+from streams.client import BrokerClient
 from streams.migrate import migrate, open_intake
 from streams.read import JetStreamReader
 from streams.server import EmbeddedServer, embedded_server
@@ -19,7 +18,7 @@ class Broker:
     """A running server with an empty log, and a connection as Echoic."""
 
     server: EmbeddedServer
-    client: Client
+    client: BrokerClient
     reader: JetStreamReader
     writer: JetStreamWriter
 

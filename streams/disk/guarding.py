@@ -11,9 +11,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nats.aio.client import Client
-
 from schemas.subjects import PARTITIONS
+from streams.client import BrokerClient
 from streams.connection import ApiError, call
 from streams.disk import survey as surveying
 from streams.disk.survey import INDEX
@@ -76,7 +75,7 @@ def keep(server_folder: Path) -> Kept | None:
     return Kept(messages.parent, aside / "files", last)
 
 
-async def fault(client: Client, kept: Kept) -> LogDamaged | None:
+async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
     """What the server lacks of the files that were kept; None if nothing."""
     try:
         info = await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})

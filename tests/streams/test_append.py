@@ -6,12 +6,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from nats.aio.client import Client
 
 from schemas.subjects import outputs_of
 from streams import append, connection
 from streams.append import JetStreamWriter
 from streams.audit import Audit, audit
+from streams.client import BrokerClient
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 from streams.log import GroupWrite
 from tests.servers import Broker, opened
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.services
 class LosesAnswers(JetStreamWriter):
     """A writer whose first answers never arrive, though the broker did as asked."""
 
-    def __init__(self, client: Client, count: int = 1) -> None:
+    def __init__(self, client: BrokerClient, count: int = 1) -> None:
         super().__init__(client)
         self._to_lose = count
 

@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.client import Client
 
-from streams.headers import block_of, own_headers, parse_headers
+from streams.headers import (
+    block_of,
+    own_headers,
+    own_headers_of,
+    parse_headers,
+    status_of,
+)
 
 names = st.one_of(
     st.sampled_from([b"ce-id", b"Nats-Sequence", b" ce-type ", b"a b", b"\xff", b""]),
@@ -57,3 +63,23 @@ def test_a_line_break_makes_no_header() -> None:
     assert block_of({"a b": "c"}) is None
     assert block_of({"": "c"}) is None
     assert block_of({"a": "b", "c": "é"}) == b"NATS/1.0\r\na: b\r\nc: \xc3\xa9\r\n\r\n"
+
+
+@given(st.lists(lines.map(b"".join)))
+def test_own_headers_are_read_in_one_go(block: list[bytes]) -> None:
+    """With the line of the version or without, and whatever the broker added."""
+    raw = b"NATS/1.0\r\n" + b"\r\n".join(block) + b"\r\n\r\n"
+
+    assert own_headers_of(raw) == own_headers(parse_headers(raw))
+
+
+def test_a_status_is_read_of_the_first_line() -> None:
+    """Only what the server itself says has one."""
+    assert status_of(b"NATS/1.0 404 No Messages\r\n\r\n") == ("404", "No Messages")
+    assert status_of(b"NATS/1.0 100 Idle Heartbeat\r\nNats-A: 1\r\n\r\n") == (
+        "100",
+        "Idle Heartbeat",
+    )
+    assert status_of(b"NATS/1.0 503\r\n\r\n") == ("503", "")
+    assert status_of(b"NATS/1.0\r\nce-id: 404\r\n\r\n") == ("", "")
+    assert status_of(b"") == ("", "")
