@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar o
 SHOWN := 2>&1 | sed -u -E '/^(Requirement already|  )/d'
 MODEL_API_BASE ?= http://127.0.0.1:8080/v1
 MODEL_NAME ?= openai/local
-CODE := schemas streams projections handlers replay echoic packs bench docs tests
+CODE := schemas streams projections handlers replay evaluation echoic packs bench docs tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down test test-model check format lint types layers docs cov bench clean

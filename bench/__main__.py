@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import hanging, live, logged, mind, offline
-from echoic.process import prepare
+from echoic.run.process import prepare
 
 LATEST = Path(__file__).with_name("latest.json")
 EVENTS = 12_000

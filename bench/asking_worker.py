@@ -13,19 +13,19 @@ from contextlib import AsyncExitStack
 from bench.rig import given_credentials
 from bench.worker import started
 from echoic.embedders import embedder
-from echoic.process import prepare
+from echoic.run.process import prepare
 from handlers.aids import Bringer, PackLibrary
 from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM
-from handlers.effects.performing import Performer
+from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from handlers.worker.loop import Worker
-from streams.append import JetStreamWriter
-from streams.checkpoints import JetStreamCheckpoints
-from streams.connection import connect
-from streams.consumers import prepare_consumers
-from streams.migrate import epoch_of
-from streams.read import JetStreamReader
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.connection import connect
+from streams.jetstream.consumers import prepare_consumers
+from streams.jetstream.migrate import epoch_of
+from streams.jetstream.read import JetStreamReader
 
 MODEL = "openai/hangs"
 

@@ -21,9 +21,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from bench import flooding
 from bench.live import with_pack
 from bench.rig import Rig, child
-from echoic.process import prepare
-from schemas.record import Record
-from schemas.subjects import partition_of
+from echoic.run.process import prepare
+from schemas.values.record import Record
+from schemas.values.subjects import partition_of
 
 AGENT = "ben"
 PER_S = 20

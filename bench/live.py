@@ -11,8 +11,8 @@ import psutil  # type: ignore[import-untyped]  # has no types
 
 from bench import bare, world
 from bench.rig import Rig, answered, child, load_pack, rate, rig, store, written
-from schemas.record import Record, Wire
-from schemas.subjects import outputs_of
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import outputs_of
 
 BARE_INPUTS = 20_000
 LATENCY_S = 8.0

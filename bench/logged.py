@@ -22,25 +22,25 @@ import psutil  # type: ignore[import-untyped]  # has no types
 from bench import world
 from bench.worker import started
 from echoic.embedders import embedder
-from handlers import turns
-from handlers.turns import Turn
-from replay.logged import logged_state
-from replay.sources import from_file
-from schemas import checkpoint
-from schemas.aids import Aids
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.catalogue import InputMessage
-from schemas.controls import PackLoaded
-from schemas.identity import output_id
-from schemas.packs import CompiledPack, PackSalience, compile_pack, to_blob
-from schemas.reading import read_input
-from schemas.record import Record, Wire
-from schemas.results import Delivered, ModelAnswered
-from schemas.settings import ModelSettings, StrategySpec
-from schemas.state import PartitionState
-from schemas.subjects import SHARED_AGENT, partition_of
-from schemas.writing import write_input
-from streams.session_file import (
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from replay.open_loop.asked import logged_state
+from replay.recording.source import from_file
+from schemas.codec import checkpoint
+from schemas.codec.catalogue import InputMessage
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import PackLoaded
+from schemas.messages.results import Delivered, ModelAnswered
+from schemas.packs.manifest import CompiledPack, PackSalience, compile_pack, to_blob
+from schemas.ports.aids import Aids
+from schemas.state.agent import PartitionState
+from schemas.values.ids import output_id
+from schemas.values.record import Record, Wire
+from schemas.values.settings import ModelSettings, StrategySpec
+from schemas.values.subjects import SHARED_AGENT, partition_of
+from streams.session_files.file import (
     SessionFile,
     SessionHeader,
     SessionTrailer,

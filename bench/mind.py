@@ -23,21 +23,21 @@ from bench import world
 from bench.rig import PARTITIONS
 from bench.worker import started
 from echoic.embedders import embedder
-from echoic.process import prepare
-from handlers import mind, turns
+from echoic.run.process import prepare
 from handlers.aids import Bringer, PackLibrary
-from handlers.turns import Turn
+from handlers.mind import handle, turn
+from handlers.mind.turn import Turn
 from handlers.worker.loop import INPUTS_AT_ONCE
-from handlers.worker.standing import Standing, writes
+from handlers.worker.partition_owner import Standing, writes
 from projections.folds import partition
-from schemas.controls import PackLoaded
-from schemas.faults import check_size
-from schemas.packs import to_blob
-from schemas.reading import read_input
-from schemas.record import Record, Wire
-from schemas.state import PartitionState
-from schemas.subjects import SHARED_AGENT
-from schemas.writing import write_input
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.messages.controls import PackLoaded
+from schemas.packs.manifest import to_blob
+from schemas.ports.faults import check_size
+from schemas.state.agent import PartitionState
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import SHARED_AGENT
 from streams.headers import block_of
 from streams.log import check_writes
 from streams.memory import MemoryLog
@@ -108,15 +108,15 @@ class _Life:
         watch = _Watch()
         inputs = [read_input(record) for record in records]
         watch.lap("read_input")
-        shed = turns.sheds(self._states, inputs)
+        shed = turn.sheds(self._states, inputs)
         brought = await self._bringer.bring(inputs, shed)
         watch.lap("aids")
         made = []
         for taken, aids in zip(inputs, brought, strict=True):
             before = self._states[taken.partition]
-            answer = mind.handle(before, taken, aids, EPOCH)
+            answer = handle.handle(before, taken, aids, EPOCH)
             watch.lap("handle")
-            outputs = turns.marked(taken, answer, EPOCH)
+            outputs = turn.marked(taken, answer, EPOCH)
             check_size([output.record.body for output in outputs])
             watch.lap("ids_headers_json")
             after = partition.concluded(before, taken, outputs, answer.agent, aids)

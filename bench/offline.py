@@ -11,9 +11,9 @@ from bench.rig import PARTITIONS, Rig
 from bench.worker import started
 from echoic.embedders import embedder
 from handlers.aids import Bringer, PackLibrary
-from projections.postgres import embedded_postgres
-from projections.rebuilding import rebuild
-from projections.store import Store
+from projections.postgres.server import embedded_postgres
+from projections.projector.rebuild import rebuild
+from projections.store.store import Store
 from replay.verify import Span, verify
 
 STARTS = 9

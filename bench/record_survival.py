@@ -28,17 +28,17 @@ from pathlib import Path
 
 from nats.aio.msg import Msg
 
-from echoic.instance import Instance, instance
-from echoic.settings import Settings, load
-from echoic.talking import publish_raw, tell
-from echoic.watching import decisions
+from echoic.client.publish import publish_raw, tell
+from echoic.client.watch import decisions
+from echoic.config.load import Settings, load
+from echoic.run.instance import Instance, instance
 from handlers.aids import Bringer, PackLibrary
 from packs.survival.sensor.playing import Plan, play
-from replay.sessions import export, find_session
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.feedback import FeedbackGiven
-from schemas.record import Wire
-from streams.session_file import write_session
+from replay.recording.sessions import export, find_session
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.feedback import FeedbackGiven
+from schemas.values.record import Wire
+from streams.session_files.file import write_session
 
 ROOT = Path(__file__).parents[1]
 AGENT = "companion"

@@ -18,20 +18,20 @@ import orjson
 
 from bench import world
 from handlers.worker.loop import INPUTS_AT_ONCE
-from schemas.controls import PackLoaded
-from schemas.identity import EPOCH_PREFIX
-from schemas.packs import to_blob
-from schemas.record import Wire
-from schemas.subjects import SHARED_AGENT, outputs_of, parse, partition_of
-from schemas.writing import write_input
-from streams.accounts import Credentials
-from streams.append import JetStreamWriter
-from streams.client import BrokerClient
-from streams.connection import connect
-from streams.migrate import migrate, open_intake
-from streams.order import answer
-from streams.read import JetStreamReader
-from streams.server import EmbeddedServer, embedded_server
+from schemas.codec.encode import write_input
+from schemas.messages.controls import PackLoaded
+from schemas.packs.manifest import to_blob
+from schemas.values.ids import EPOCH_PREFIX
+from schemas.values.record import Wire
+from schemas.values.subjects import SHARED_AGENT, outputs_of, parse, partition_of
+from streams.broker.server import EmbeddedServer, embedded_server
+from streams.groups import answer
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.connection import connect
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import migrate, open_intake
+from streams.jetstream.read import JetStreamReader
 
 PARTITIONS = tuple(sorted({partition_of(agent) for agent in world.AGENTS}))
 BATCH = 500

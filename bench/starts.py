@@ -18,28 +18,28 @@ from tempfile import TemporaryDirectory
 from bench import world
 from bench.rig import Rig, answered, child, load_pack, rig, store
 from bench.worker import started
-from echoic import verified
+from echoic.client import verified
+from echoic.client.state import state_at
+from echoic.client.verify_log import verify
 from echoic.embedders import embedder
-from echoic.process import prepare
-from echoic.remembering import state_at
-from echoic.verifying import verify
-from handlers import turns
+from echoic.run.process import prepare
 from handlers.aids import Bringer, PackLibrary
-from handlers.beginnings import Beginnings
-from handlers.sources import state_code
-from handlers.turns import Turn
+from handlers.fold_start import Beginnings
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from handlers.state_sources import state_code
+from handlers.worker.checkpointing import GROUPS_BETWEEN, Saver
+from handlers.worker.partition_owner import Standing, advanced, writes
 from handlers.worker.recovery import Recovery
-from handlers.worker.saving import GROUPS_BETWEEN, Saver
-from handlers.worker.standing import Standing, advanced, writes
-from projections.folding import Folding
-from replay.chains import Chained
-from schemas.aids import Aids
-from schemas.reading import read_input
-from schemas.record import Record
-from schemas.state import PartitionState
-from schemas.subjects import PARTITIONS, SHARED_AGENT, parse
-from schemas.writing import wire_digest
-from streams.checkpoints import JetStreamCheckpoints
+from projections.projector.folding import Folding
+from replay.chain import Chained
+from schemas.codec.decode import read_input
+from schemas.codec.encode import wire_digest
+from schemas.ports.aids import Aids
+from schemas.state.agent import PartitionState
+from schemas.values.record import Record
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT, parse
+from streams.jetstream.checkpoints import JetStreamCheckpoints
 
 EVENTS = 1_000_000
 DECIDED = 5_000

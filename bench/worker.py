@@ -7,21 +7,21 @@ from importlib.metadata import version
 
 from bench.rig import connected_child
 from echoic.embedders import embedder
-from echoic.process import prepare
+from echoic.run.process import prepare
 from handlers.aids import Bringer, PackLibrary
 from handlers.worker.loop import Worker
-from schemas.controls import MindStarted
-from schemas.settings import (
+from schemas.messages.controls import MindStarted
+from schemas.values.settings import (
     CodeDigests,
     IntakeSettings,
     MatchLimits,
     MindSettings,
     ModelSettings,
 )
-from streams.append import JetStreamWriter
-from streams.checkpoints import JetStreamCheckpoints
-from streams.migrate import epoch_of
-from streams.read import JetStreamReader
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.migrate import epoch_of
+from streams.jetstream.read import JetStreamReader
 
 
 async def main() -> None:

@@ -11,9 +11,8 @@ from uuid import UUID
 
 import orjson
 
-from schemas.controls import Action
-from schemas.message import rfc3339
-from schemas.packs import (
+from schemas.messages.controls import Action
+from schemas.packs.manifest import (
     EventType,
     Executive,
     Heuristic,
@@ -22,8 +21,9 @@ from schemas.packs import (
     PackSalience,
     Response,
 )
-from schemas.record import Wire
-from schemas.subjects import partition_of
+from schemas.values.base import rfc3339
+from schemas.values.record import Wire
+from schemas.values.subjects import partition_of
 
 AGENTS = ("ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 PACK = "household"

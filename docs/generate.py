@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from echoic import commands_page, events_page, settings_page
+from echoic.cli import commands_page
+from echoic.config import settings_page
+from echoic.docs_pages import events
 
 FOLDER = Path(__file__).parent
 PAGES: Mapping[str, Callable[[], str]] = {
-    "events.md": events_page.render,
+    "events.md": events.render,
     "settings.md": settings_page.render,
     "commands.md": commands_page.render,
 }

@@ -4,17 +4,19 @@ These names stay: one that goes is announced a version before, and what it means
 only in the way that `docs/strategies.md` and `docs/worlds.md` say.
 """
 
-from echoic.observing import observations
-from echoic.packs import BrokenPackError
-from echoic.packs import load as load_pack
-from echoic.world import Mind, Reaction
-from handlers.strategies.awaiting import LLMRequest, awaiting
-from replay.estimation.estimate import estimate
-from replay.estimation.results import Estimate
-from replay.estimation.rows import Observation
-from replay.outcomes import OutcomeSettings
-from schemas.asks import ModelAsked
-from schemas.context import (
+from echoic.client.observations import observations
+from echoic.packs.load import BrokenPackError
+from echoic.packs.load import load as load_pack
+from echoic.world.world import Mind, Reaction
+from evaluation.ope.estimate import estimate
+from evaluation.ope.results import Estimate
+from evaluation.ope.rows import Observation
+from handlers.mind.strategies.awaiting import LLMRequest, awaiting
+from replay.recording.outcomes import OutcomeSettings
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import SILENT, Gate
+from schemas.messages.sensing import Sensed
+from schemas.ports.decision_context import (
     DecisionContext,
     DecisionResult,
     HeuristicCandidate,
@@ -22,8 +24,6 @@ from schemas.context import (
     Question,
     Strategy,
 )
-from schemas.decisions import SILENT, Gate
-from schemas.sensing import Sensed
 
 __all__ = [
     "SILENT",

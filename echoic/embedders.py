@@ -14,8 +14,8 @@ from string import ascii_lowercase, ascii_uppercase
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from schemas.identity import digest
-from schemas.vectors import Embedder, Limits, Vector
+from schemas.values.ids import digest
+from schemas.values.vectors import Embedder, Limits, Vector
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,15 +6,16 @@ Its rule: it asks nothing that costs anything; `doctor` tries what can fail.
 from dataclasses import dataclass
 from datetime import datetime
 
-from echoic import checks, finding, known_agents
-from echoic.accounts import Account
+from echoic import doctor
+from echoic.client import find, known_agents
+from echoic.client.connection import Connection
+from echoic.client.decision_record import Account
+from echoic.client.instance_note import read_note
 from echoic.errors import NotFoundError
-from echoic.instance_file import read_note
-from echoic.live import Connection
-from schemas.controls import MindStarted
-from schemas.reading import read_input
-from schemas.settings import UNSTARTED, MindSettings
-from schemas.subjects import SHARED_AGENT, input_subject
+from schemas.codec.decode import read_input
+from schemas.messages.controls import MindStarted
+from schemas.values.settings import UNSTARTED, MindSettings
+from schemas.values.subjects import SHARED_AGENT, input_subject
 
 _AGENTS = 8
 
@@ -47,7 +48,7 @@ async def look(connection: Connection) -> Status:
     settings = connection.settings
     note = None if settings.nats_url else read_note(settings.data)
     named = await known_agents.names(connection)
-    found = {check.name: check.found for check in await checks.of_flow(connection)}
+    found = {check.name: check.found for check in await doctor.of_flow(connection)}
     database = connection.database_url
     return Status(
         process=note.pid if note else None,
@@ -79,7 +80,7 @@ async def _lately(connection: Connection, agents: list[str]) -> tuple[Account, .
     found: list[Account] = []
     for agent in agents:
         try:
-            found.append(await finding.last_decision(connection.log, agent))
+            found.append(await find.last_decision(connection.log, agent))
         except NotFoundError:
             continue
     found.sort(key=lambda each: each.at, reverse=True)

@@ -11,28 +11,29 @@ from dataclasses import replace
 
 import orjson
 
-from handlers import turns
-from handlers.turns import Needs
-from schemas import faults, subjects
-from schemas.aids import Aids, embedded
-from schemas.controls import PackLoaded
-from schemas.decisions import Decided
-from schemas.envelope import Input
-from schemas.notes import ControlRefused, Quarantined
-from schemas.packs import (
+from handlers.mind import turn
+from handlers.mind.turn import Needs
+from schemas.codec.decode import read_input
+from schemas.codec.envelope import Input
+from schemas.messages.controls import PackLoaded
+from schemas.messages.decisions import Decided
+from schemas.messages.notes import ControlRefused, Quarantined
+from schemas.packs.manifest import (
     CompiledPack,
     PackError,
     compile_embedded,
     from_blob,
     texts_of,
 )
-from schemas.reading import read_input
-from schemas.record import Record
-from schemas.state import PartitionState
-from schemas.vectors import Batch, Embedder, Vector
+from schemas.ports import faults
+from schemas.ports.aids import Aids, embedded
+from schemas.state.agent import PartitionState
+from schemas.values import subjects
+from schemas.values.record import Record
+from schemas.values.vectors import Batch, Embedder, Vector
 from streams.errors import LogDamaged, StreamsError
+from streams.groups import Group
 from streams.log import ReadableLog
-from streams.order import Group
 
 GROUPS_AT_ONCE = 64
 """How many recorded groups are brought aids together."""
@@ -179,7 +180,7 @@ class Bringer:
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
         """The aids of inputs; a vector that is known already is not computed again."""
-        needs = [turns.needs(taken) for taken in inputs]
+        needs = [turn.needs(taken) for taken in inputs]
         await self._library.fetch(
             need.pack_digest for need in needs if need.pack_digest
         )

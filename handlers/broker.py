@@ -9,8 +9,8 @@ import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 
-from handlers.patience import heed_cancellation
-from streams.accounts import Credentials
+from handlers.retry import heed_cancellation
+from streams.jetstream.accounts import Credentials
 
 FLUSH_S = 5
 """How long the server may take to answer."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from schemas.asks import ModelAsked
+from schemas.messages.asks import ModelAsked
 
 Mode = Literal["strict", "cassette", "requery", "stub"]
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
-from handlers import turns
 from handlers.aids import Bringer
-from replay.differing import first_difference
-from schemas.controls import MindStarted
-from schemas.envelope import Input
-from schemas.notes import Quarantined
-from schemas.reading import UnreadableOutputError
-from schemas.record import Record
-from schemas.settings import CodeDigests
-from schemas.state import PartitionState
-from schemas.subjects import parse
+from handlers.mind import turn as turns
+from replay.first_difference import first_difference
+from schemas.codec.decode import UnreadableOutputError
+from schemas.codec.envelope import Input
+from schemas.messages.controls import MindStarted
+from schemas.messages.notes import Quarantined
+from schemas.state.agent import PartitionState
+from schemas.values.record import Record
+from schemas.values.settings import CodeDigests
+from schemas.values.subjects import parse
 from streams.errors import LogDamaged
+from streams.groups import Group, groups
 from streams.log import ReadableLog
-from streams.order import Group, groups
 
 Progress = Callable[[int], None]
 """Told how many inputs have been answered."""

@@ -1,12 +1,12 @@
-"""Is every event answered, once and whole? Counts what `streams.order` would refuse."""
+"""Is every event answered, once and whole? Counts what `streams.groups` would refuse."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 
-from schemas.reading import read_mark
-from schemas.record import Record
-from schemas.subjects import PARTITIONS, inputs_of, outputs_of
+from schemas.codec.decode import read_mark
+from schemas.values.record import Record
+from schemas.values.subjects import PARTITIONS, inputs_of, outputs_of
 from streams.log import ReadableLog
 from streams.losses import losses_of
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from schemas.record import Record, Wire
-from schemas.subjects import parse
-from schemas.writing import wire_digest
+from schemas.codec.encode import wire_digest
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import parse
 from streams.errors import LogRefused
 from streams.topology import BATCH_LIMIT
 

@@ -8,9 +8,9 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schemas.controls import MessagesLost, Stretches
-from schemas.reading import read_input
-from schemas.subjects import SHARED_AGENT, input_subject
+from schemas.codec.decode import read_input
+from schemas.messages.controls import MessagesLost, Stretches
+from schemas.values.subjects import SHARED_AGENT, input_subject
 from streams.log import ReadableLog
 
 _PAGE = 1000

@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from uuid import UUID, uuid4
 
-from schemas.record import Record, Wire
-from schemas.subjects import outputs_of
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import outputs_of
 from streams.errors import Fenced
 from streams.headers import own_headers
 from streams.log import (

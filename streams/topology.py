@@ -1,13 +1,13 @@
 """The streams as data: what the log, the letter box and the blob store must look like.
 
-Nothing here talks to a broker; `streams.migrate` makes the broker look like this. Every
-field of a stream is named, so that a field somebody changed by hand shows as drift.
+Nothing here talks to a broker; `streams.jetstream.migrate` makes the broker look like
+this. Every field of a stream is named, so that a field somebody changed by hand shows as drift.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from schemas.subjects import PARTITIONS, SHARED_AGENT, partition_of
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT, partition_of
 
 LOG_SUBJECTS = "ev.>"
 SENSOR_SUBJECTS = "in.>"
@@ -64,7 +64,7 @@ class StreamSpec:
 
 
 _PARTITION = f"{{{{partition({PARTITIONS},1)}}}}"
-"""The server's own hash of an agent, equal to `schemas.subjects.partition_of`."""
+"""The server's own hash of an agent, equal to `schemas.values.subjects.partition_of`."""
 
 
 def _odd(tokens: int, *, more: bool = False) -> Transform:

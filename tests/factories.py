@@ -13,13 +13,18 @@ from uuid import UUID
 import orjson
 from pydantic import JsonValue
 
-from schemas import subjects
-from schemas.context import HeuristicCandidate
-from schemas.controls import MindStarted, PackLoaded
-from schemas.packs import CompiledPack, Pack, compile_pack
-from schemas.record import Record, nanoseconds
-from schemas.settings import CodeDigests, MatchLimits, MindSettings, ModelSettings
-from schemas.vectors import Vector
+from schemas.messages.controls import MindStarted, PackLoaded
+from schemas.packs.manifest import CompiledPack, Pack, compile_pack
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.values import subjects
+from schemas.values.record import Record, nanoseconds
+from schemas.values.settings import (
+    CodeDigests,
+    MatchLimits,
+    MindSettings,
+    ModelSettings,
+)
+from schemas.values.vectors import Vector
 
 EPOCH = UUID("3d9f2c52-5a1e-4a53-8f62-0f1c6f7b8a90")
 NOON = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)

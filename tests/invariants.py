@@ -7,19 +7,20 @@ closed table; nothing is changed in place; the bytes fold to the state they came
 from collections import Counter
 from uuid import UUID
 
-from handlers import turns
-from handlers.turns import Turn
-from schemas import catalogue, checkpoint, identity
-from schemas.aids import Aids
-from schemas.controls import Control
-from schemas.decisions import Decided
-from schemas.envelope import NotBuilt, Unreadable
-from schemas.feedback import FeedbackGiven
-from schemas.notes import Handled, Quarantined, TimerFailed
-from schemas.reading import read_output
-from schemas.results import ClockTicked, Result
-from schemas.sensing import Sensed
-from schemas.state import PartitionState
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from schemas.codec import catalogue, checkpoint
+from schemas.codec.decode import read_output
+from schemas.codec.envelope import NotBuilt, Unreadable
+from schemas.messages.controls import Control
+from schemas.messages.decisions import Decided
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.notes import Handled, Quarantined, TimerFailed
+from schemas.messages.results import ClockTicked, Result
+from schemas.messages.sensing import Sensed
+from schemas.ports.aids import Aids
+from schemas.state.agent import PartitionState
+from schemas.values import ids
 
 
 def check(
@@ -77,7 +78,7 @@ def _check_marks(turn: Turn, epoch: UUID) -> None:
         assert (mark.index, mark.count) == (index, count)
         assert mark.cause_sequence == turn.taken.sequence
         assert mark.cause_id == turn.taken.id
-        assert output.id == identity.output_id(epoch, turn.taken.sequence, index)
+        assert output.id == ids.output_id(epoch, turn.taken.sequence, index)
         assert output.agent == turn.taken.agent
         read = read_output(output.record)
         assert (read.mark, read.message) == (mark, output.message)

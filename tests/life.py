@@ -10,29 +10,26 @@ from typing import Any, TypeVar
 
 import orjson
 
-from handlers import turns
-from handlers.turns import Turn
-from schemas import subjects
-from schemas.aids import Aids, embedded
-from schemas.asks import ModelAsked
-from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
-from schemas.decisions import Decided
-from schemas.envelope import Input, Output
-from schemas.evidence import Belief, belief_key
-from schemas.feedback import FeedbackGiven
-from schemas.notes import ControlApplied, ControlRefused
-from schemas.packs import CompiledPack
-from schemas.reading import read_input
-from schemas.record import Record, nanoseconds
-from schemas.results import ModelAnswered, ModelFailed
-from schemas.settings import MindSettings
-from schemas.state import (
-    AgentState,
-    PartitionState,
-)
-from schemas.subjects import SHARED_AGENT
-from schemas.vectors import Vector
-from schemas.writing import write_input
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from schemas.codec.catalogue import ControlMessage, InputMessage, OutputMessage
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Decided
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.notes import ControlApplied, ControlRefused
+from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.aids import Aids, embedded
+from schemas.state.agent import AgentState, PartitionState
+from schemas.state.evidence import Belief, belief_key
+from schemas.values import subjects
+from schemas.values.record import Record, nanoseconds
+from schemas.values.settings import MindSettings
+from schemas.values.subjects import SHARED_AGENT
+from schemas.values.vectors import Vector
 from tests import factories, invariants
 
 M = TypeVar("M", bound=OutputMessage)

@@ -11,14 +11,14 @@ import orjson
 from echoic.embedders import embedder
 from handlers.aids import Bringer, PackLibrary
 from handlers.worker.loop import Worker
-from schemas.controls import MindStarted
-from schemas.identity import SENSOR_PREFIX
-from schemas.record import Wire
-from schemas.settings import CodeDigests, MatchLimits, MindSettings
-from schemas.subjects import input_subject, partition_of
-from schemas.vectors import Embedder
+from schemas.messages.controls import MindStarted
+from schemas.values.ids import SENSOR_PREFIX
+from schemas.values.record import Wire
+from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.values.subjects import input_subject, partition_of
+from schemas.values.vectors import Embedder
+from streams.groups import Group, groups
 from streams.log import ReadableLog, WritableLog
-from streams.order import Group, groups
 
 DEADLINE_S = 20.0
 """How long a test waits for what must happen."""

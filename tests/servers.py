@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from streams.append import JetStreamWriter
-from streams.client import BrokerClient
-from streams.migrate import migrate, open_intake
-from streams.read import JetStreamReader
-from streams.server import EmbeddedServer, embedded_server
+from streams.broker.server import EmbeddedServer, embedded_server
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import migrate, open_intake
+from streams.jetstream.read import JetStreamReader
 
 
 @dataclass(frozen=True, slots=True)

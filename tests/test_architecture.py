@@ -11,7 +11,15 @@ from typing import TypeGuard
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("schemas", "streams", "projections", "handlers", "replay", "echoic")
+PACKAGES = (
+    "schemas",
+    "streams",
+    "projections",
+    "handlers",
+    "replay",
+    "evaluation",
+    "echoic",
+)
 FOLDERS = (*PACKAGES, "packs", "bench", "docs", "tests")
 EXACT = ("schemas", "streams", "projections", "handlers")
 """Where each float is the same on every Python."""
@@ -58,7 +66,7 @@ def test_every_file_has_a_docstring_and_an_end() -> None:
 def test_no_float_is_added_by_the_builtin_sum() -> None:
     """Python 3.12 compensates it and 3.11 does not: `numbers.total` adds the same in all."""
     wrong = [
-        f"{path.relative_to(ROOT)}:{name.lineno}: add floats with schemas.numbers.total"
+        f"{path.relative_to(ROOT)}:{name.lineno}: add with schemas.values.exact_math.total"
         for path in python_files(EXACT)
         for name in _unsure_sums(ast.parse(path.read_text()))
     ]
@@ -92,12 +100,11 @@ def test_a_sum_is_banned_unless_its_numbers_are_seen_to_be_whole(
 
 def test_details_quote_by_a_table_of_our_own() -> None:
     """What `repr` escapes follows the Unicode of the Python that runs."""
-    names = ("effects", "worker", "services.py", "services", "longago.py")
-    shell = {ROOT / "handlers" / name for name in names}
+    shell = {ROOT / "handlers" / name for name in ("effects", "worker")}
     wrong = [
-        f"{path.relative_to(ROOT)}:{node.lineno}: quote with schemas.characters.quoted"
+        f"{path.relative_to(ROOT)}:{node.lineno}: quote with schemas.values.unicode_text.quoted"
         for path in python_files(("schemas", "projections/folds", "handlers"))
-        if path.name != "characters.py" and not shell & {path, *path.parents}
+        if path.name != "unicode_text.py" and not shell & {path, *path.parents}
         for node in ast.walk(ast.parse(path.read_text()))
         if _is_repr(node)
     ]

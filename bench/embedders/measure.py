@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from echoic.embedders import embedder
-from schemas.vectors import Embedder, cosine
+from schemas.values.vectors import Embedder, cosine
 
 PAIRS = Path(__file__).with_name("pairs.jsonl")
 STEPS = tuple(step / 100 for step in range(5, 100, 5))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.estimates.worlds import World, play, truth
-from replay.estimation.estimate import estimate_of
-from replay.estimation.results import DifferenceEstimate
-from replay.estimation.settings import EstimationSettings
+from evaluation.ope.estimate import estimate_of
+from evaluation.ope.results import DifferenceEstimate
+from evaluation.ope.settings import EstimationSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from replay.estimation.columns import Columns, Odds, columns_of, halved
-from replay.estimation.rows import Observation
+from evaluation.ope.columns import Columns, Odds, columns_of, halved
+from evaluation.ope.rows import Observation
 
 A, B = 0, 1
 ARMS = ("a", "b", "c")

@@ -18,10 +18,10 @@ from bench.learning.curve import drawing
 from bench.learning.measuring import Answers, Hour, Measuring
 from bench.learning.model import ScriptedModel
 from bench.learning.playing import HOUR_S, Course, lived
-from handlers.turns import Turn
-from replay.learning.audit import audit
-from replay.sources import of_file
-from streams.session_file import SessionFile
+from evaluation.learning.credit_audit import audit
+from handlers.mind.turn import Turn
+from replay.recording.source import of_file
+from streams.session_files.file import SessionFile
 
 LATEST = Path(__file__).with_name("latest.json")
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,20 +6,20 @@ It watches the turns go by, and knows from the ground truth what each answer was
 from dataclasses import dataclass, field
 
 from bench.learning.truth import case_of, holds, is_good
-from echoic.memory import AGENT
-from handlers.turns import Turn
-from schemas.asks import ModelAsked
-from schemas.catalogue import OutputMessage
-from schemas.decisions import Completed, Decided
-from schemas.learning import (
+from echoic.world.memory import AGENT
+from handlers.mind.turn import Turn
+from schemas.codec.catalogue import OutputMessage
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Completed, Decided
+from schemas.messages.learning import (
     CandidateRefused,
     Endorsed,
     FeedbackApplied,
     HeuristicFormed,
     OutcomeObserved,
 )
-from schemas.sensing import Sensed
-from schemas.state import PartitionState
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import PartitionState
 
 TRUSTED = 0.7
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import orjson
 
 from bench.learning.truth import WORDINGS, Deed, case_of
-from schemas.identity import draw
-from schemas.sensing import Sensed
+from schemas.messages.sensing import Sensed
+from schemas.values.ids import draw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

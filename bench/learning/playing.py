@@ -14,21 +14,21 @@ import orjson
 from bench.learning.model import ScriptedModel
 from bench.learning.truth import case_of, deed_of, is_good
 from bench.truth.playing import SURVIVAL
-from echoic import packs
-from echoic.memory import AGENT, BASE, InMemoryMind, Setting, settings_for
-from handlers.effects.delivering import spoken
-from handlers.turns import Turn
+from echoic.packs import load
+from echoic.world.memory import AGENT, BASE, InMemoryMind, Setting, settings_for
+from handlers.effects.delivery import spoken
+from handlers.mind.turn import Turn
 from packs.survival.sensor.playing import Plan, play
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.decisions import Decided
-from schemas.feedback import FeedbackGiven
-from schemas.identity import draw
-from schemas.record import Wire
-from schemas.results import Delivered, ModelAnswered
-from schemas.sensing import Sensed
-from schemas.settings import EDITION, MindSettings, ModelSettings
-from streams.session_file import SessionFile
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.decisions import Decided
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.results import Delivered, ModelAnswered
+from schemas.messages.sensing import Sensed
+from schemas.values.ids import draw
+from schemas.values.record import Wire
+from schemas.values.settings import EDITION, MindSettings, ModelSettings
+from streams.session_files.file import SessionFile
 
 MODEL = "scripted"
 HOUR_S = 3_600
@@ -91,7 +91,7 @@ class _Loop:
         """By decision, what it is about."""
         self._said: dict[str, str] = {}
         """By decision, what was said."""
-        pack = packs.load(SURVIVAL).model_copy(update={"heuristics": ()})
+        pack = load.load(SURVIVAL).model_copy(update={"heuristics": ()})
         name = f"learning-{course.seed}"
         self.mind = InMemoryMind(
             Setting(name, "learning", pack, course.settings), self._answered

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from schemas import conditions
-from schemas.conditions import When
-from schemas.sensing import Sensed
+from schemas.messages.sensing import Sensed
+from schemas.packs import conditions
+from schemas.packs.conditions import When
 
 Deed = tuple[str, str]
 """What advice asks for: type and target of an action that the player knows."""

@@ -19,9 +19,9 @@ from statistics import fmean, stdev
 from typing import TypeVar
 
 from bench.truth.measuring import Lived, Pair, explored, lived
-from replay.estimation.estimate import estimate
-from replay.estimation.intervals import quantile
-from schemas.settings import StrategySpec
+from evaluation.ope.estimate import estimate
+from evaluation.ope.intervals import quantile
+from schemas.values.settings import StrategySpec
 
 T = TypeVar("T")
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bench.truth.playing import Game, played, settings_for
-from echoic.memory import AGENT
-from replay.comparing.chronicle import chronicle
-from replay.comparing.rows import asked, observations
-from replay.comparing.session import with_packs
-from replay.estimation.rows import Observation
-from replay.logged import logged_state
-from replay.outcomes import OutcomeSettings
-from replay.sources import Recording, of_file
-from schemas.settings import ExplorationSettings, StrategySpec
+from echoic.world.memory import AGENT
+from evaluation.compare.rows import asked, observations
+from evaluation.compare.session import with_packs
+from evaluation.ope.rows import Observation
+from replay.open_loop.asked import logged_state
+from replay.recording.chronicle import chronicle
+from replay.recording.outcomes import OutcomeSettings
+from replay.recording.source import Recording, of_file
+from schemas.values.settings import ExplorationSettings, StrategySpec
 
 
 @dataclass(frozen=True, slots=True)

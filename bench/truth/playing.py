@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from echoic import memory, packs
-from echoic.memory import AGENT, BASE, InMemoryMind, Setting
-from handlers.effects.delivering import spoken
-from handlers.turns import Turn
+from echoic.packs import load
+from echoic.world import memory
+from echoic.world.memory import AGENT, BASE, InMemoryMind, Setting
+from handlers.effects.delivery import spoken
+from handlers.mind.turn import Turn
 from packs.survival.sensor.playing import Plan, play
-from schemas.asks import DeliveryAsked
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.record import Wire
-from schemas.results import Delivered
-from schemas.settings import MindSettings
-from streams.session_file import SessionFile
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.results import Delivered
+from schemas.values.record import Wire
+from schemas.values.settings import MindSettings
+from streams.session_files.file import SessionFile
 
 SURVIVAL = Path(__file__).parents[2] / "packs" / "survival"
 
@@ -57,7 +58,7 @@ class _Listening:
     def __init__(self, game: Game) -> None:
         self._game = game
         self._spoken: list[bytes] = []
-        setting = Setting(game.name, "truth", packs.load(SURVIVAL), game.settings)
+        setting = Setting(game.name, "truth", load.load(SURVIVAL), game.settings)
         self.mind = InMemoryMind(setting, self._deliver)
 
     async def play(self) -> None:

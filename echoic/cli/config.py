@@ -4,9 +4,17 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.common import Agent, Data, Json, new_app, print_json, settings_of, table
-from echoic.options import OPTIONS
-from echoic.settings import shown
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    new_app,
+    print_json,
+    settings_of,
+    table,
+)
+from echoic.config.load import shown
+from echoic.config.options import OPTIONS
 
 app = new_app("config", "The settings and where they come from.")
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from echoic import known_agents, remembering
-from echoic.cli.common import settings_of
+from echoic.cli.options import settings_of
 from echoic.cli.progress import Progress
+from echoic.client import known_agents, state
+from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
-from echoic.live import Connection, connect
 from handlers.aids import Bringer, PackLibrary
-from streams.checkpoints import JetStreamCheckpoints
+from streams.jetstream.checkpoints import JetStreamCheckpoints
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def bringer_of(connection: Connection) -> Bringer:
 
 async def known_at(
     connection: Connection, sequence: int | None = None, at: datetime | None = None
-) -> remembering.Remembered:
+) -> state.Remembered:
     """What the mind knew of the agent up to an input or a moment, folded with progress.
 
     Without either it is what the mind knows by the end of the log.
@@ -47,7 +47,7 @@ async def known_at(
     """
     await known_agents.check(connection)
     settings, progress = connection.settings, Progress("inputs folded")
-    known = await remembering.state_at(
+    known = await state.state_at(
         connection.log,
         settings.agent,
         embedder(settings.embedder),

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.checks import Check, of_installation, of_instance
-from echoic.cli.common import (
+from echoic.cli.options import (
     Agent,
     Data,
     Json,
@@ -18,8 +17,9 @@ from echoic.cli.common import (
     settings_of,
 )
 from echoic.cli.progress import waiting
-from echoic.render import Style, counted
-from echoic.settings import Settings
+from echoic.config.load import Settings
+from echoic.doctor import Check, of_installation, of_instance
+from echoic.terminal.decisions import Style, counted
 
 app = new_app("doctor", "Check the whole installation.")
 

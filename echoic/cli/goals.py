@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.common import Agent, Data, Json, new_app, note, print_json, print_rows
 from echoic.cli.connected import known_at, on_instance
+from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, print_rows
+from echoic.client.connection import Connection
+from echoic.client.publish import tell
 from echoic.errors import EchoicError
-from echoic.live import Connection
-from echoic.talking import tell
 from projections.folds import goals as goals_fold
-from schemas.controls import GoalsSet
-from schemas.settings import UNSTARTED
+from schemas.messages.controls import GoalsSet
+from schemas.values.settings import UNSTARTED
 
 app = new_app("goals", "What the companion is to help with: list, set.")
 

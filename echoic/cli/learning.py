@@ -10,8 +10,7 @@ from typing import Annotated, Literal, TypeVar
 
 import typer
 
-from echoic import curve_screen, learning_screen
-from echoic.cli.common import (
+from echoic.cli.options import (
     Agent,
     Data,
     Json,
@@ -22,18 +21,19 @@ from echoic.cli.common import (
     terminal_width,
 )
 from echoic.cli.progress import Progress
+from echoic.client.evidence import recordings, told
+from echoic.client.names import resolve
+from echoic.config.load import Settings
 from echoic.errors import EchoicError
-from echoic.evidence import recordings, told
-from echoic.names import resolve
-from echoic.render import Style
-from echoic.settings import Settings
-from replay.learning.differences import Difference, differences
-from replay.learning.known import Known
-from replay.learning.near_misses import THRESHOLDS, NearMisses, near_misses
-from replay.learning.report import read
-from replay.learning.report import report as report_on
-from replay.learning.story import Move, story
-from replay.sources import Recording
+from echoic.terminal import confidence_curve, learning
+from echoic.terminal.decisions import Style
+from evaluation.learning.differences import Difference, differences
+from evaluation.learning.heuristics_at import Known
+from evaluation.learning.history import Move, story
+from evaluation.learning.near_misses import THRESHOLDS, NearMisses, near_misses
+from evaluation.learning.summary import read
+from evaluation.learning.summary import report as report_on
+from replay.recording.source import Recording
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ def report(
     if as_json:
         print_json(found.as_json())
     else:
-        _print(learning_screen.report(found, _style()))
+        _print(learning.report(found, _style()))
     if found.faults:
         raise typer.Exit(1)
 
@@ -107,9 +107,9 @@ def history(
     if as_json:
         print_json({"v": 1, **asdict(known), "moves": _fields(moves)})
         return
-    _print(curve_screen.head(known, _style()))
+    _print(confidence_curve.head(known, _style()))
     print()
-    _print(curve_screen.history(moves, _style()))
+    _print(confidence_curve.history(moves, _style()))
 
 
 def curve(
@@ -121,7 +121,7 @@ def curve(
         fields = {"threshold": threshold, "moves": _fields(moves)}
         print_json({"v": 1, **asdict(known), **fields})
         return
-    _print(curve_screen.curve(known, moves, threshold, _style()))
+    _print(confidence_curve.curve(known, moves, threshold, _style()))
 
 
 def diff(
@@ -141,7 +141,7 @@ def diff(
     if as_json:
         print_json({"v": 1, "heuristics": [_difference(each) for each in found]})
         return
-    _print(learning_screen.difference(before, after, found, _style()))
+    _print(learning.difference(before, after, found, _style()))
 
 
 def near_misses_(
@@ -161,7 +161,7 @@ def near_misses_(
         thresholds = {"v": 1, "thresholds": THRESHOLDS}
         print_json({**thresholds, **asdict(found), "names": names})
         return
-    _print(learning_screen.near_misses(found, names, _style()))
+    _print(learning.near_misses(found, names, _style()))
 
 
 async def _near_misses(recording: Recording) -> tuple[NearMisses, dict[str, str]]:

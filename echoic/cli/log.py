@@ -8,22 +8,17 @@ from typing import Annotated, Literal
 import orjson
 import typer
 
-from echoic import errors, render, salvaging, verifying
-from echoic.cli.common import (
-    Agent,
-    Data,
-    Json,
-    new_app,
-    note,
-    print_json,
-    settings_of,
-)
+from echoic import errors
 from echoic.cli.connected import on_instance
+from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, settings_of
 from echoic.cli.progress import Progress
-from echoic.live import Connection, is_running
-from echoic.salvaging import Damage
-from schemas.record import Record
-from schemas.subjects import parse
+from echoic.client import verify_log
+from echoic.client.connection import Connection, is_running
+from echoic.run import salvage as salvaging
+from echoic.run.salvage import Damage
+from echoic.terminal import decisions
+from schemas.values.record import Record
+from schemas.values.subjects import parse
 from streams.losses import Sequences
 
 app = new_app("log", "The log itself: verify, tail, salvage.")
@@ -52,9 +47,9 @@ def verify(
         _look(settings.data, as_json)
         return
 
-    async def look(connection: Connection) -> verifying.Found:
+    async def look(connection: Connection) -> verify_log.Found:
         progress = Progress("groups read")
-        found = await verifying.verify(
+        found = await verify_log.verify(
             connection.log, connection.settings.data, progress, full=full
         )
         progress.done()
@@ -238,7 +233,7 @@ def _print(record: Record, as_json: bool) -> None:
         return
     place = parse(record.subject)
     arrow = "→" if place.direction == "in" else "←"
-    text = render.visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
+    text = decisions.visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
     cause = record.headers.get("ce-causeseq", "")
     print(
         f"{record.sequence:>8} {record.recorded_at.astimezone():%H:%M:%S}"

@@ -15,12 +15,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from echoic import errors
-from echoic.cli.called import as_typed
 from echoic.cli.commands import COMMANDS
+from echoic.terminal.called import as_typed
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-from echoic.process import prepare
+from echoic.run.process import prepare
 
 _DOCS = "Docs: README.md and docs/. Every error names the next command."
 
@@ -135,12 +135,12 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
     from pydantic import ValidationError
 
     from echoic.embedders import EmbedderError
-    from handlers.strategies.registry import UnknownStrategyError
-    from handlers.strategies.spec import StrategyTextError
+    from handlers.mind.strategies.registry import UnknownStrategyError
+    from handlers.mind.strategies.spec import StrategyTextError
     from projections.errors import ProjectionError, StoreUnavailable
-    from schemas.aids import MissingPackError, MissingStrategyError
-    from schemas.reading import UnreadableOutputError
-    from schemas.subjects import SubjectError
+    from schemas.codec.decode import UnreadableOutputError
+    from schemas.ports.aids import MissingPackError, MissingStrategyError
+    from schemas.values.subjects import SubjectError
     from streams.errors import LogUnavailable, ServerFailed, StreamsError
 
     match error:

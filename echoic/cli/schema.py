@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from echoic.asyncapi import asyncapi, json_schema
-from echoic.cli.common import new_app, print_json
-from echoic.events_page import render
+from echoic.cli.options import new_app, print_json
+from echoic.docs_pages.asyncapi import asyncapi, json_schema
+from echoic.docs_pages.events import render
 
 app = new_app("schema", "Messages and subjects, for programs.")
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from echoic import accounts, render
-from echoic.cli.common import (
+from echoic.cli.connected import on_instance
+from echoic.cli.options import (
     Agent,
     Data,
     Json,
@@ -13,9 +13,10 @@ from echoic.cli.common import (
     say,
     terminal_width,
 )
-from echoic.cli.connected import on_instance
-from echoic.render import Style, counted, padded
+from echoic.client import decision_record
 from echoic.status import Status, look
+from echoic.terminal import decisions
+from echoic.terminal.decisions import Style, counted, padded
 
 app = new_app("status", "What runs, and how it goes, on one screen.")
 
@@ -28,7 +29,7 @@ def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> Non
     """
     found = on_instance(data, agent, look)
     if as_json:
-        lately = [accounts.as_fields(each) for each in found.lately]
+        lately = [decision_record.as_fields(each) for each in found.lately]
         mind = found.mind.model_dump(exclude_none=True)
         fields = {name: getattr(found, name) for name in _PLAIN}
         print_json({"v": 1, **fields, "mind": mind, "lately": lately})
@@ -63,6 +64,6 @@ def _lines(found: Status, style: Style) -> Iterator[str]:
         said = f"“{account.said}”" if account.said else f"silent: {account.silence}"
         words = f"{account.event_text} → {said}"
         yield (
-            f"    {render.fitted(account.agent, 14)} {account.at.astimezone():%m-%d %H:%M}"
-            f"  {render.fitted(words, max(30, style.width - 32)).rstrip()}"
+            f"    {decisions.fitted(account.agent, 14)} {account.at.astimezone():%m-%d %H:%M}"
+            f"  {decisions.fitted(words, max(30, style.width - 32)).rstrip()}"
         )

@@ -30,10 +30,10 @@ from echoic.tracing.spans import (
     decision_spans,
     follow_up_spans,
 )
-from handlers.timing import Times
-from handlers.turns import Turn
-from schemas.decisions import Decided
-from schemas.envelope import Output
+from handlers.mind.turn import Turn
+from handlers.worker.timing import Times
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Decided
 
 Content = Literal["auto", "on", "off"]
 

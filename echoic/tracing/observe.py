@@ -11,14 +11,19 @@ from dataclasses import dataclass, field, replace
 from echoic.tracing import conventions as names
 from echoic.tracing import steps, tags
 from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
-from handlers.timing import Times
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.controls import PackLoaded
-from schemas.decisions import Completed, Decided, Dropped
-from schemas.envelope import Input, Output
-from schemas.feedback import FeedbackGiven
-from schemas.learning import OutcomeObserved
-from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
+from handlers.worker.timing import Times
+from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import PackLoaded
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import OutcomeObserved
+from schemas.messages.results import (
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
 
 HELD_MAX = 1_000
 """How many decisions are held at once; the oldest goes out first."""

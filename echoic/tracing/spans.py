@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from echoic.tracing import conventions as names
-from schemas import identity
+from schemas.values import ids as identity
 
 Scalar = str | bool | int | float
 Attributes = Mapping[str, Scalar]

@@ -11,18 +11,23 @@ import orjson
 from echoic.tracing import conventions as names
 from echoic.tracing.spans import Link, Scalar, SpanEvent, Step
 from echoic.tracing.tags import Tags
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.catalogue import OutputMessage
-from schemas.decisions import Candidate, Decided, Gate
-from schemas.envelope import Input, Output
-from schemas.learning import (
+from schemas.codec.catalogue import OutputMessage
+from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.decisions import Candidate, Decided, Gate
+from schemas.messages.learning import (
     FeedbackApplied,
     FeedbackRefused,
     LifecycleChanged,
     OutcomeObserved,
 )
-from schemas.record import nanoseconds
-from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
+from schemas.messages.results import (
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
+from schemas.values.record import nanoseconds
 
 EVENTS_MAX = 25
 """How many events a span shows; Jaeger gets slow with more."""

@@ -5,10 +5,10 @@ What people wrote or heard is added only where `content` allows it.
 
 from echoic.tracing import conventions as names
 from echoic.tracing.spans import Scalar
-from schemas.decisions import Completed, Decided, Dropped
-from schemas.envelope import Input
-from schemas.feedback import FeedbackGiven
-from schemas.sensing import Sensed
+from schemas.codec.envelope import Input
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.sensing import Sensed
 
 SUMMARY_MAX = 200
 """How many characters a summary has at most."""

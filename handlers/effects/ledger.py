@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 import orjson
 
-from handlers.effects.desk import Held
+from handlers.effects.priority_queue import Held
 from handlers.effects.results import result_id
-from schemas.asks import ModelAsked
-from schemas.decisions import Completed, Dropped
-from schemas.record import Record
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Completed, Dropped
+from schemas.values.record import Record
 from streams.log import ReadableLog
 
 REMEMBERED = 100_000

@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
-from schemas.asks import ModelAsked
+from schemas.messages.asks import ModelAsked
 
 _NOBODY = "http://127.0.0.1:0/v1"
 """Where no model can be: connecting fails at once."""

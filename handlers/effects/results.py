@@ -8,11 +8,11 @@ the mind keeps the first.
 from functools import partial
 from uuid import UUID, uuid5
 
-from handlers.effects.desk import Held
-from handlers.patience import patiently
-from schemas.catalogue import ResultMessage
-from schemas.identity import EPOCH_PREFIX
-from schemas.writing import write_input
+from handlers.effects.priority_queue import Held
+from handlers.retry import patiently
+from schemas.codec.catalogue import ResultMessage
+from schemas.codec.encode import write_input
+from schemas.values.ids import EPOCH_PREFIX
 from streams.log import WritableLog
 
 _SOURCE = "/echoic/effects"

@@ -1,6 +1,6 @@
 """The effects as FastStream subscribers: each hands its ask to a desk, nothing more.
 
-The consumers are made by `streams.consumers`; FastStream only binds to them.
+The consumers are made by `streams.jetstream.consumers`; FastStream only binds to them.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
 from nats.aio.msg import Msg
 
-from handlers.effects.desk import Desk, Held
-from handlers.effects.performing import Performer
-from schemas.asks import ModelAsked
-from schemas.catalogue import AskMessage
-from schemas.reading import UnreadableOutputError, read_output
-from schemas.record import Record, nanoseconds
-from streams.consumers import DELIVERY_ASKS, MODEL_ASKS
+from handlers.effects.perform import Performer
+from handlers.effects.priority_queue import Desk, Held
+from schemas.codec.catalogue import AskMessage
+from schemas.codec.decode import UnreadableOutputError, read_output
+from schemas.messages.asks import ModelAsked
+from schemas.values.record import Record, nanoseconds
 from streams.headers import own_headers
+from streams.jetstream.consumers import DELIVERY_ASKS, MODEL_ASKS
 from streams.topology import LOG
 
 MODEL_SLOTS = 3

@@ -9,9 +9,9 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
-from handlers.worker.arrivals import Arrivals
-from schemas.record import Record
-from schemas.subjects import inputs_of
+from handlers.worker.inbox import Arrivals
+from schemas.values.record import Record
+from schemas.values.subjects import inputs_of
 from streams.log import ReadableLog, Records
 
 READ_AT_ONCE = 192

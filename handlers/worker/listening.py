@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from handlers.timing import Times
-from handlers.turns import Turn
+from handlers.mind.turn import Turn
+from handlers.worker.timing import Times
 
 Timed = tuple[Turn, Times]
 

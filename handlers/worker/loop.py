@@ -14,31 +14,37 @@ from functools import partial
 from time import time_ns
 from uuid import uuid4
 
-from handlers import turns
 from handlers.aids import Bringer
-from handlers.patience import PAUSE_S, heed_cancellation, patiently
-from handlers.sources import state_code
-from handlers.timing import Times
-from handlers.turns import Turn
-from handlers.worker.arrivals import Arrivals
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from handlers.retry import PAUSE_S, heed_cancellation, patiently
+from handlers.state_sources import state_code
+from handlers.worker.checkpointing import Saver
+from handlers.worker.clock import Alarms, wall_clock
+from handlers.worker.inbox import Arrivals
 from handlers.worker.lanes import in_turn
 from handlers.worker.listening import Listeners, Timed
+from handlers.worker.partition_owner import Standing, advanced, writes
 from handlers.worker.recovery import Recovery
-from handlers.worker.saving import Saver
-from handlers.worker.standing import Standing, advanced, writes
-from handlers.worker.ticking import Alarms, wall_clock
-from schemas import faults
-from schemas.controls import MindStarted
-from schemas.envelope import Input
-from schemas.identity import EPOCH_PREFIX
-from schemas.reading import read_input
-from schemas.record import Record
-from schemas.results import ClockTicked
-from schemas.state import AgentState, PartitionState
-from schemas.subjects import PARTITIONS, SHARED_AGENT, inputs_of, parse, partition_of
-from schemas.writing import write_input
-from streams.checkpoints import Checkpoints
+from handlers.worker.timing import Times
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.codec.envelope import Input
+from schemas.messages.controls import MindStarted
+from schemas.messages.results import ClockTicked
+from schemas.ports import faults
+from schemas.state.agent import AgentState, PartitionState
+from schemas.values.ids import EPOCH_PREFIX
+from schemas.values.record import Record
+from schemas.values.subjects import (
+    PARTITIONS,
+    SHARED_AGENT,
+    inputs_of,
+    parse,
+    partition_of,
+)
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
+from streams.jetstream.checkpoints import Checkpoints
 from streams.log import ReadableLog, WritableLog
 from streams.topology import BATCH_LIMIT
 

@@ -4,18 +4,18 @@ import asyncio
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from handlers import turns
 from handlers.aids import Bringer
-from handlers.beginnings import Beginnings
+from handlers.fold_start import Beginnings
+from handlers.mind import turn
 from handlers.worker.listening import Progress, tell_nobody
-from handlers.worker.standing import Standing
-from schemas import checkpoint as codec
-from schemas.subjects import outputs_of
-from streams.checkpoints import Checkpoint, Checkpoints, Label
+from handlers.worker.partition_owner import Standing
+from schemas.codec import checkpoint as codec
+from schemas.values.subjects import outputs_of
 from streams.errors import LogDamaged
+from streams.groups import PAGE, groups
+from streams.jetstream.checkpoints import Checkpoint, Checkpoints, Label
 from streams.log import ReadableLog
 from streams.losses import losses_of
-from streams.order import PAGE, groups
 
 BEHIND_S = 0.05
 """How long to wait for a reader that is behind the writes, each time."""
@@ -34,7 +34,7 @@ class Recovery:
     bringer: Bringer
     checkpoints: Checkpoints | None
     code: str
-    """Of `handlers.sources.state_code`; a checkpoint of other code is not used."""
+    """Of `handlers.state_sources.state_code`; a checkpoint of other code is not used."""
     progress: Progress = tell_nobody
 
     async def recover(self, partition: int) -> Standing:
@@ -78,7 +78,7 @@ class Recovery:
         await self.bringer.bring_packs_of(state)
         recorded = groups(self.log, standing.partition, state.position)
         async for group, taken, aids in self.bringer.along(recorded):
-            state = turns.fold(state, taken, group.outputs, aids)
+            state = turn.fold(state, taken, group.outputs, aids)
             standing = Standing(
                 standing.partition,
                 state,

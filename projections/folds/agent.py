@@ -9,38 +9,35 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds import (
-    beliefs,
     clock,
     controls,
-    crediting,
+    credit,
     deadlines,
     events,
-    expectations,
     experiments,
     fires,
-    heuristics,
-    lessons,
-    lives,
+    formation,
+    outcome_patterns,
+    pending_answers,
     proposals,
+    reflection,
     sessions,
-    sleeping,
-    terms,
     timers,
-    waits,
 )
-from projections.folds.scene import Scene
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.catalogue import OutputMessage
-from schemas.controls import (
+from projections.folds.fold_context import Scene
+from projections.folds.learning import confidence, effective, heuristics, terms
+from schemas.codec.catalogue import OutputMessage
+from schemas.codec.envelope import Input
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import (
     HeuristicFrozen,
     HeuristicSeeded,
     ProposalApplied,
     ProposalReverted,
 )
-from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
-from schemas.envelope import Input
-from schemas.feedback import FeedbackGiven
-from schemas.learning import (
+from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import (
     AdviceIgnored,
     CandidateRefused,
     Endorsed,
@@ -51,18 +48,14 @@ from schemas.learning import (
     ProposalMade,
     SilenceWeighed,
 )
-from schemas.lessons import Lesson
-from schemas.notes import ControlApplied, Handled, TimerFailed
-from schemas.results import Result
-from schemas.sensing import Sensed
-from schemas.settings import UNSTARTED, MindSettings
-from schemas.sleep import Reflected, SleepBegun, SleepEnded
-from schemas.state import (
-    AgentState,
-    Expectation,
-    Trigger,
-)
-from schemas.vectors import Vector
+from schemas.messages.notes import ControlApplied, Handled, TimerFailed
+from schemas.messages.results import Result
+from schemas.messages.sensing import Sensed
+from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
+from schemas.state.agent import AgentState, Expectation, Trigger
+from schemas.state.lessons import Lesson
+from schemas.values.settings import UNSTARTED, MindSettings
+from schemas.values.vectors import Vector
 
 
 def begin(
@@ -93,10 +86,10 @@ def said(
             return _decided(state, scene, id_, message)
         case Completed():
             if scene.settings.formation:
-                state = lessons.completed(state, message)
+                state = formation.completed(state, message)
             if state.moments:
                 words = scene.aids.of(message.text)
-                state = sleeping.completed(state, message, words)
+                state = reflection.completed(state, message, words)
             return fires.completed(state, message)
         case Dropped():
             return fires.dropped(state, message)
@@ -126,7 +119,7 @@ def _controlled(state: AgentState, scene: Scene) -> AgentState:
             taught = heuristics.find(state, id_)
             if taught is None or scene.settings.edition < 2:
                 return state
-            return lives.redeclared(state, scene.packs, scene.learning, taught)
+            return effective.redeclared(state, scene.packs, scene.learning, taught)
         case _:
             return controls.applied(state, scene.taken, scene.aids)
 
@@ -138,12 +131,12 @@ def _revived(state: AgentState, scene: Scene, message: HeuristicFrozen) -> Agent
     if message.frozen or content_hash is None:
         return state
     learning = scene.judging(state, id_)
-    held = crediting.belief(state, scene, id_, content_hash)
-    if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
+    held = credit.belief(state, scene, id_, content_hash)
+    if confidence.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
         return state
     declared = terms.declared(state, scene.packs, id_)
-    return crediting.believing(
-        state, id_, content_hash, lives.revived(held, declared, learning)
+    return credit.believing(
+        state, id_, content_hash, effective.revived(held, declared, learning)
     )
 
 
@@ -154,22 +147,22 @@ def _learnt(
         case HeuristicFired():
             return _fired(state, scene, id_, message)
         case OutcomeObserved():
-            return crediting.observed(state, scene, message)
+            return credit.observed(state, scene, message)
         case OutcomeExpired():
-            return crediting.expired(state, scene, message)
+            return credit.expired(state, scene, message)
         case AdviceIgnored():
-            return crediting.ignored(state, scene, message)
+            return credit.ignored(state, scene, message)
         case FeedbackApplied() | Endorsed() | SilenceWeighed():
             return _told(state, scene, message)
         case HeuristicFormed():
             return _formed(state, scene, message)
         case CandidateRefused(sleep_id=None):
-            return lessons.over(state, message.decision_id)
+            return formation.over(state, message.decision_id)
         case ProposalMade():
             place = scene.taken.sequence
             state = proposals.made(state, message, place, scene.aids)
             asleep = message.sleep_id and state.sleeping
-            return sleeping.proposed(state, message) if asleep else state
+            return reflection.proposed(state, message) if asleep else state
         case _:
             return _slept(state, scene, message)
 
@@ -181,11 +174,11 @@ def _told(
 ) -> AgentState:
     match message:
         case FeedbackApplied():
-            return crediting.voted(state, scene, message)
+            return credit.voted(state, scene, message)
         case Endorsed():
-            return crediting.endorsed(state, scene, message)
+            return credit.endorsed(state, scene, message)
         case SilenceWeighed():
-            return crediting.weighed(state, scene, message)
+            return credit.weighed(state, scene, message)
 
 
 def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentState:
@@ -195,7 +188,7 @@ def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentS
         return heuristics.formed(state, message, scene.aids, kept)
     if message.proposal_id is None:
         state = heuristics.formed(state, message, scene.aids)
-        return lessons.over(state, message.decision_id)
+        return formation.over(state, message.decision_id)
     proposal = proposals.find(state, message.proposal_id)
     kept = proposal.vectors if proposal is not None else (b"", b"")
     return heuristics.formed(state, message, scene.aids, kept)
@@ -204,13 +197,13 @@ def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentS
 def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentState:
     match message:
         case SleepBegun():
-            return sleeping.begun(state, message, scene.now)
+            return reflection.begun(state, message, scene.now)
         case Reflected():
-            return sleeping.reflected(state, message)
+            return reflection.reflected(state, message)
         case CandidateRefused():
-            return sleeping.refused(state, message)
+            return reflection.refused(state, message)
         case SleepEnded():
-            return sleeping.ended(state, message, scene.now)
+            return reflection.ended(state, message, scene.now)
         case TimerFailed():
             return timers.failed(state, message)
         case _:
@@ -228,12 +221,12 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
     vector = scene.aids.vector
     state = events.remembered(state, event, scene.taken.id, id_, vector, scene.now)
     if scene.settings.silence and message.path != "none" and vector is not None:
-        lesson = lessons.of_event(event, message.domain, vector)
+        lesson = formation.of_event(event, message.domain, vector)
         state = replace(state, occasions=state.occasions.set(id_, lesson))
     if scene.settings.sleep.events:
         how = scene.settings.sleep
         packs, now = scene.packs, scene.now
-        state = sleeping.decided(
+        state = reflection.decided(
             state, packs, id_, message, event, now, how, vector=_vector(scene)
         )
     if vector is None:
@@ -255,7 +248,7 @@ def _fired(
     if isinstance(event, Sensed) and message.event_id == scene.taken.id:
         trigger = _trigger(scene, event)
     else:
-        trigger = waits.trigger(state, message.decision_id, scene.now)
+        trigger = pending_answers.trigger(state, message.decision_id, scene.now)
     state = fires.fired(state, id_, message, trigger)
     state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
     return _once_more(state, scene, message)
@@ -263,12 +256,12 @@ def _fired(
 
 def _once_more(state: AgentState, scene: Scene, message: HeuristicFired) -> AgentState:
     """The state in which a heuristic has done once more what it does."""
-    held = crediting.held_of(state, scene, message.heuristic_id, message.content_hash)
-    return crediting.believing(
+    held = credit.held_of(state, scene, message.heuristic_id, message.content_hash)
+    return credit.believing(
         state,
         message.heuristic_id,
         message.content_hash,
-        beliefs.fired(held, scene.now),
+        confidence.fired(held, scene.now),
     )
 
 
@@ -277,19 +270,21 @@ def _asked(
 ) -> AgentState:
     event, trigger, lesson = scene.taken.message, None, None
     if message.purpose == "reflection":
-        return sleeping.asked(state, id_, message)
+        return reflection.asked(state, id_, message)
     if isinstance(event, FeedbackGiven):
-        return lessons.asked(state, id_, message, scene)
+        return formation.asked(state, id_, message, scene)
     if message.about is not None:
         text = message.about.text
         words = scene.aids.of(text)
-        state = sleeping.asked_about(state, message.decision_id, text, words)
-        return waits.for_prediction(state, id_, message, message.about)
+        state = reflection.asked_about(state, message.decision_id, text, words)
+        return pending_answers.for_prediction(state, id_, message, message.about)
     if isinstance(event, Sensed):
         lesson = _lesson(scene, event)
     if message.rival is not None and isinstance(event, Sensed):
         trigger = _trigger(scene, event)
-    state = waits.for_answer(state, id_, message, scene.taken.id, trigger, lesson)
+    state = pending_answers.for_answer(
+        state, id_, message, scene.taken.id, trigger, lesson
+    )
     return experiments.asked(state, id_)
 
 
@@ -297,7 +292,7 @@ def _lesson(scene: Scene, event: Sensed) -> Lesson | None:
     """The event as what a model says of it may teach, if anything is learnt so."""
     if not (scene.settings.formation or scene.settings.endorsement):
         return None
-    return lessons.of_event(event, scene.appearance.domain.name, _vector(scene))
+    return formation.of_event(event, scene.appearance.domain.name, _vector(scene))
 
 
 def _vector(scene: Scene) -> Vector:
@@ -311,7 +306,7 @@ def _trigger(scene: Scene, event: Sensed) -> Trigger:
     armed: tuple[Expectation, ...] = ()
     if domain.pack:
         edition = scene.settings.edition
-        armed = expectations.armed(domain.pack, event, scene.now, edition)
+        armed = outcome_patterns.armed(domain.pack, event, scene.now, edition)
     return Trigger(
         at=scene.now, domain=domain.name, entities=event.entities, expectations=armed
     )

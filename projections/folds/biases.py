@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from schemas.controls import ProfileSet
-from schemas.numbers import clamp
-from schemas.packs import MOST_BIAS, CompiledPack
-from schemas.settings import MindSettings
-from schemas.state import AgentState
+from schemas.messages.controls import ProfileSet
+from schemas.packs.manifest import MOST_BIAS, CompiledPack
+from schemas.state.agent import AgentState
+from schemas.values.exact_math import clamp
+from schemas.values.settings import MindSettings
 
 _NONE: Mapping[str, float] = {}
 

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.envelope import Input
-from schemas.results import ClockTicked
-from schemas.sensing import Sensed
-from schemas.state import AgentState
+from schemas.codec.envelope import Input
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.results import ClockTicked
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import AgentState
 
 BACK_LIMIT = timedelta(seconds=1)
 AHEAD_LIMIT = timedelta(hours=24)

@@ -4,17 +4,15 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from projections.folds import biases, experiments, goals, heuristics, sessions
-from schemas import controls
-from schemas.aids import Aids
-from schemas.envelope import Input
-from schemas.evidence import Prior
-from schemas.packs import CompiledPack
-from schemas.settings import StrategySpec
-from schemas.state import (
-    AgentState,
-    PackRef,
-)
+from projections.folds import biases, experiments, goals, sessions
+from projections.folds.learning import heuristics
+from schemas.codec.envelope import Input
+from schemas.messages import controls
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState, PackRef
+from schemas.state.evidence import Prior
+from schemas.values.settings import StrategySpec
 
 
 def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:

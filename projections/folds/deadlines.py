@@ -14,9 +14,9 @@ from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
 
-from schemas.bounded import Bounded
-from schemas.message import Moment, Part
-from schemas.state import AgentState, Habit
+from schemas.state.agent import AgentState, Habit
+from schemas.values.base import Moment, Part
+from schemas.values.bounded_map import Bounded
 
 EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)

@@ -10,10 +10,10 @@ from functools import lru_cache
 
 import orjson
 
-from schemas import conditions
-from schemas.packs import CompiledPack, EventType
-from schemas.sensing import Sensed
-from schemas.state import Shelf
+from schemas.messages.sensing import Sensed
+from schemas.packs import conditions
+from schemas.packs.manifest import CompiledPack, EventType
+from schemas.state.agent import Shelf
 
 _TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
 

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from projections.folds import domains, habits
 from projections.folds.domains import Domain
-from schemas.packs import CompiledPack
-from schemas.sensing import Sensed
-from schemas.state import RECENT_LIMIT, AgentState, Habit, SourceMemory
-from schemas.vectors import Vector
+from schemas.messages.sensing import Sensed
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import RECENT_LIMIT, AgentState, Habit, SourceMemory
+from schemas.values.vectors import Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from schemas.controls import ExperimentStarted, ExperimentStopped
-from schemas.experiments import Assignment, Experiment, Variant, VariantName
-from schemas.settings import MindSettings
-from schemas.state import AgentState
+from schemas.messages.controls import ExperimentStarted, ExperimentStopped
+from schemas.messages.experiments import Assignment, Experiment, Variant, VariantName
+from schemas.state.agent import AgentState
+from schemas.values.settings import MindSettings
 
 
 def applied(

@@ -4,12 +4,11 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from projections.folds import beliefs, timers, waits
-from schemas.decisions import Completed, Decided, Dropped, HeuristicFired
-from schemas.evidence import Belief, belief_key
-from schemas.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
-from schemas.reasons import Outcome
-from schemas.state import (
+from projections.folds import pending_answers, timers
+from projections.folds.learning import confidence
+from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
+from schemas.state.agent import (
     AgentState,
     AskStatus,
     OpenFire,
@@ -18,6 +17,8 @@ from schemas.state import (
     Timer,
     Trigger,
 )
+from schemas.state.evidence import Belief, belief_key
+from schemas.values.reasons import Outcome
 
 SHOWN_LIMIT = 64
 """How many of the latest fires can be taken back."""
@@ -42,7 +43,7 @@ def decided(
 
 def completed(state: AgentState, message: Completed) -> AgentState:
     """The state in which a pending decision has spoken."""
-    state = waits.spoken(state, message.decision_id)
+    state = pending_answers.spoken(state, message.decision_id)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -54,7 +55,7 @@ def dropped(state: AgentState, message: Dropped) -> AgentState:
     """The state in which a pending decision has come to nothing."""
     if message.ask_id is not None:
         status: AskStatus = "late" if message.reason == "llm_timeout" else "answered"
-        state = waits.over(state, message.ask_id, status)
+        state = pending_answers.over(state, message.ask_id, status)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -143,7 +144,7 @@ def is_told(state: AgentState, message: OutcomeObserved) -> bool:
     if remembered is None or not remembered.is_ignored:
         return False
     held = state.beliefs.get(belief_key(message.heuristic_id, message.content_hash))
-    return held is None or beliefs.find(held, message.fire_id, "ignored") is None
+    return held is None or confidence.find(held, message.fire_id, "ignored") is None
 
 
 def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
@@ -151,7 +152,7 @@ def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
     remembered = state.decisions.get(message.decision_id)
     if remembered is None or "pair" not in remembered.entries:
         return False
-    return beliefs.find(held, message.fire_id, "explicit") is None
+    return confidence.find(held, message.fire_id, "explicit") is None
 
 
 def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:

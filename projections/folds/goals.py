@@ -10,13 +10,13 @@ from itertools import chain
 from immutables import Map
 from msgspec.structs import replace
 
-from schemas import vectors
-from schemas.aids import Aids, embedded
-from schemas.controls import GoalsSet
-from schemas.decisions import RelevantGoal
-from schemas.settings import MindSettings
-from schemas.state import AgentState, SharedState
-from schemas.vectors import Vector
+from schemas.messages.controls import GoalsSet
+from schemas.messages.decisions import RelevantGoal
+from schemas.ports.aids import Aids, embedded
+from schemas.state.agent import AgentState, SharedState
+from schemas.values import vectors
+from schemas.values.settings import MindSettings
+from schemas.values.vectors import Vector
 
 DOMAIN_LIMIT = 64
 """For how many domains an agent has goals; the last by name gives way."""

@@ -10,10 +10,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from schemas import identity, vectors
-from schemas.numbers import exp, round6
-from schemas.state import Habit
-from schemas.vectors import Vector
+from schemas.state.agent import Habit
+from schemas.values import ids, vectors
+from schemas.values.exact_math import exp, round6
+from schemas.values.vectors import Vector
 
 HABIT_LIMIT = 32
 """How many sorts of event of one source and type are told apart."""
@@ -33,7 +33,7 @@ _BURST_TAU_S = 30.0
 def kept(named: str) -> str:
     """What a habit keeps of fields' values, of which it need only know if they differ."""
     is_short = len(named) <= NAMED_LIMIT
-    return named if is_short else f"#{identity.digest(named.encode())}"
+    return named if is_short else f"#{ids.digest(named.encode())}"
 
 
 def find(

@@ -10,17 +10,18 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls, goals, lives, rates
-from projections.folds.scene import Scene
-from schemas import aids as aiding
-from schemas import identity
-from schemas.aids import Aids, MissingAidsError
-from schemas.controls import MindStarted, PackLoaded
-from schemas.envelope import Input, Output
-from schemas.notes import ControlApplied, Quarantined
-from schemas.state import STRANGER, AgentState, PartitionState, SharedState
-from schemas.subjects import SHARED_AGENT
-from schemas.writing import wire_digest
+from projections.folds import clock, controls, goals, rate_limits
+from projections.folds.fold_context import Scene
+from projections.folds.learning import effective
+from schemas.codec.encode import wire_digest
+from schemas.codec.envelope import Input, Output
+from schemas.messages.controls import MindStarted, PackLoaded
+from schemas.messages.notes import ControlApplied, Quarantined
+from schemas.ports import aids as aiding
+from schemas.ports.aids import Aids, MissingAidsError
+from schemas.state.agent import STRANGER, AgentState, PartitionState, SharedState
+from schemas.values import ids
+from schemas.values.subjects import SHARED_AGENT
 
 
 def evolve(
@@ -69,7 +70,7 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
 def linked(chain: str, taken: Input, outputs: Sequence[Output]) -> str:
     """The chain hash, lengthened by one group."""
     record = taken.record
-    return identity.digest(
+    return ids.digest(
         chain.encode(),
         wire_digest(record.subject, record.headers, record.body),
         *(
@@ -94,7 +95,7 @@ def _reread(
     for name in sorted(agents):
         agent = agents[name]
         packs = aiding.in_force(shared, agent, aids)
-        reread = lives.reread(
+        reread = effective.reread(
             agent, packs, agent.learning(before), agent.learning(after)
         )
         agents = agents.set(name, reread)
@@ -112,10 +113,10 @@ def _agent(
         (o.message for o in outputs if isinstance(o.message, Quarantined)), None
     )
     if kept is not None and kept.reason == "rate":
-        return rates.shed(state, taken)
+        return rate_limits.shed(state, taken)
     if kept is not None:
-        return rates.charged(state, shared.settings, taken)
-    state = rates.admitted(state, shared.settings, taken)
+        return rate_limits.charged(state, shared.settings, taken)
+    state = rate_limits.admitted(state, shared.settings, taken)
     if aids.fault is not None:
         raise MissingAidsError(
             f"the input at {taken.sequence} was answered, and what its answer rests on"

@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import lives, repertoire
-from schemas.aids import Aids
-from schemas.controls import ProposalApplied, ProposalReverted
-from schemas.learning import ProposalMade, SettingChange
-from schemas.packs import CompiledPack
-from schemas.proposals import Overrides, Proposal
-from schemas.repertoire import RepertoireChange
-from schemas.settings import MindSettings
-from schemas.state import AgentState
-from schemas.tuning import LEARNING, learning_with, strategy_with
-from schemas.vectors import Vector
+from projections.folds import repertoire
+from projections.folds.learning import effective
+from schemas.messages.controls import ProposalApplied, ProposalReverted
+from schemas.messages.learning import ProposalMade, SettingChange
+from schemas.messages.repertoire import RepertoireChange
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState
+from schemas.state.proposals import Overrides, Proposal
+from schemas.values.settings import MindSettings
+from schemas.values.settings_by_name import LEARNING, learning_with, strategy_with
+from schemas.values.vectors import Vector
 
 PROPOSAL_LIMIT = 64
 """How many proposals an agent keeps; the oldest that is not in force goes first."""
@@ -128,7 +129,7 @@ def _going_by(
 ) -> AgentState:
     learning = state.learning(settings)
     state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
-    return lives.reread(state, packs, learning, state.learning(settings))
+    return effective.reread(state, packs, learning, state.learning(settings))
 
 
 def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vector]:

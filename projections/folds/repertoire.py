@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from projections.folds import heuristics
 from projections.folds.controls import content_in_force
-from schemas.characters import quoted
-from schemas.packs import CompiledPack
-from schemas.repertoire import RepertoireChange, Stand
-from schemas.state import AgentState
+from projections.folds.learning import heuristics
+from schemas.messages.repertoire import RepertoireChange, Stand
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState
+from schemas.values.unicode_text import quoted
 
 
 def applied(state: AgentState, change: RepertoireChange) -> AgentState:

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from projections.folds import clock
-from schemas import identity
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.envelope import Input
-from schemas.results import ClockTicked, Result
-from schemas.state import AgentState, Session
+from schemas.codec.envelope import Input
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.results import ClockTicked, Result
+from schemas.state.agent import AgentState, Session
+from schemas.values import ids
 
 _BEGINS_NONE = (SessionStarted, SessionEnded, Result, ClockTicked)
 
@@ -77,7 +77,7 @@ def _started(message: SessionStarted, taken: Input, now: datetime) -> Session:
 
 def _opened(taken: Input, now: datetime) -> Session:
     return Session(
-        id=identity.digest(taken.id.encode(), str(taken.sequence).encode()),
+        id=ids.digest(taken.id.encode(), str(taken.sequence).encode()),
         title="",
         clock="broker",
         first_sequence=taken.sequence,

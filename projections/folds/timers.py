@@ -6,8 +6,8 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
-from schemas.notes import TimerFailed
-from schemas.state import AgentState, Timer
+from schemas.messages.notes import TimerFailed
+from schemas.state.agent import AgentState, Timer
 
 
 def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from projections.changes import Change, Patch, Put, Remove, Row, added
 from projections.folds import domains, events
-from projections.rows.folded import Folded
-from schemas import identity
-from schemas.catalogue import OutputMessage
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.decisions import Completed, Decided, Dropped
-from schemas.learning import FeedbackApplied
-from schemas.sensing import Sensed
-from schemas.state import Habit, Session
-from schemas.vectors import Vector
+from projections.rows.changes import Change, Patch, Put, Remove, Row, added
+from projections.rows.folded_group import Folded
+from schemas.codec.catalogue import OutputMessage
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.learning import FeedbackApplied
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import Habit, Session
+from schemas.values import ids
+from schemas.values.vectors import Vector
 
 
 def session_changes(folded: Folded) -> Iterator[Change]:
@@ -143,7 +143,7 @@ def _habit_key(folded: Folded, event: Sensed, habit: Habit) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _habit_id(vector: Vector, named: str) -> str:
-    return identity.digest(vector, named.encode())
+    return ids.digest(vector, named.encode())
 
 
 def _habit_row(folded: Folded, event: Sensed, habit: Habit) -> Row:

@@ -2,14 +2,19 @@
 
 from dataclasses import replace
 
-from projections.changes import Patch, Put, Row, json_text, storable_json
-from projections.rows.folded import Folded
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.decisions import Completed, Decided, Dropped
-from schemas.envelope import Output
-from schemas.notes import Quarantined
-from schemas.results import Delivered, DeliveryFailed, ModelAnswered, ModelFailed
-from schemas.sensing import Sensed
+from projections.rows.changes import Patch, Put, Row, json_text, storable_json
+from projections.rows.folded_group import Folded
+from schemas.codec.envelope import Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.notes import Quarantined
+from schemas.messages.results import (
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
+from schemas.messages.sensing import Sensed
 
 _BIGGEST = 2**63 - 1
 """What a BIGINT holds."""

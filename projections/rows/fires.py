@@ -7,19 +7,16 @@ the stronger.
 
 from collections.abc import Iterator
 
-from projections.changes import Change, Patch, Put, Row
-from projections.folds.counting import DIRECT_VOTE
-from projections.folds.judging import STRANDS
-from projections.rows.folded import Folded, Step
-from schemas.decisions import HeuristicFired
-from schemas.envelope import Output
-from schemas.evidence import belief_key
-from schemas.feedback import FeedbackGiven
-from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
-from schemas.state import (
-    AgentState,
-    Rapport,
-)
+from projections.folds.learning.counting import DIRECT_VOTE
+from projections.folds.learning.votes import STRANDS
+from projections.rows.changes import Change, Patch, Put, Row
+from projections.rows.folded_group import Folded, Step
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
+from schemas.state.agent import AgentState, Rapport
+from schemas.state.evidence import belief_key
 
 _SHOWN_FIRST = ("success", "fail", "overridden", "cancelled")
 """Outcomes that the world showed; they stand before what people said."""

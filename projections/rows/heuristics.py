@@ -7,33 +7,29 @@ from collections.abc import Iterator
 
 from immutables import Map
 
-from projections.changes import Change, Patch, Put, Row
-from projections.folds import crediting, lives
-from projections.folds import heuristics as taught_fold
+from projections.folds import credit
 from projections.folds import proposals as proposals_fold
 from projections.folds.controls import content_in_force
-from projections.rows import contents, history
-from projections.rows.folded import Folded, Step
-from schemas import aids as aiding
-from schemas.controls import (
+from projections.folds.learning import effective
+from projections.folds.learning import heuristics as taught_fold
+from projections.rows import confidence_changes, heuristics_contents
+from projections.rows.changes import Change, Patch, Put, Row
+from projections.rows.folded_group import Folded, Step
+from schemas.codec.envelope import Output
+from schemas.messages.controls import (
     HeuristicEdited,
     HeuristicFrozen,
     HeuristicSeeded,
     ProposalApplied,
     ProposalReverted,
 )
-from schemas.envelope import Output
-from schemas.evidence import Belief, belief_key
-from schemas.learning import HeuristicFormed
-from schemas.packs import CompiledPack
-from schemas.repertoire import RepertoireChange
-from schemas.settings import UNSTARTED, LearningSettings
-from schemas.state import (
-    AgentState,
-    PackRef,
-    SharedState,
-    Taught,
-)
+from schemas.messages.learning import HeuristicFormed
+from schemas.messages.repertoire import RepertoireChange
+from schemas.packs.manifest import CompiledPack
+from schemas.ports import aids as aiding
+from schemas.state.agent import AgentState, PackRef, SharedState, Taught
+from schemas.state.evidence import Belief, belief_key
+from schemas.values.settings import UNSTARTED, LearningSettings
 
 
 def packs_changed(folded: Folded) -> list[Change]:
@@ -133,7 +129,7 @@ def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Ch
 def _begun(folded: Folded, step: Step, heuristic: Taught, why: str) -> Iterator[Change]:
     held = _belief_of(step, step.after, heuristic)
     yield _taught_row(folded, step.after, heuristic)
-    yield history.declared(
+    yield confidence_changes.declared(
         folded,
         step.output,
         (heuristic.id, heuristic.content_hash),
@@ -152,7 +148,7 @@ def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Ch
     yield _taught_row(folded, step.after, heuristic)
     if heuristic.content_hash == earlier.content_hash:
         return
-    yield history.declared(
+    yield confidence_changes.declared(
         folded,
         step.output,
         (heuristic.id, heuristic.content_hash),
@@ -170,11 +166,11 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     values = _standing(folded, step.after, heuristic_id, content)
     yield Patch("heuristics", (folded.name, heuristic_id), values)
     before, after = (
-        crediting.belief(agent, step.scene, heuristic_id, content)
+        credit.belief(agent, step.scene, heuristic_id, content)
         for agent in (step.before, step.after)
     )
     if after.trials != before.trials:
-        yield history.declared(
+        yield confidence_changes.declared(
             folded,
             step.output,
             (heuristic_id, content),
@@ -215,16 +211,16 @@ def _pack_row(
 ) -> Iterator[Change]:
     heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
     packs, learning = _packs(folded, agent), agent.learning(folded.settings)
-    held = lives.believed(agent, packs, learning, heuristic_id, content_hash)
+    held = effective.believed(agent, packs, learning, heuristic_id, content_hash)
     columns: Row = {
-        **contents.of_pack(pack)[row],
+        **heuristics_contents.of_pack(pack)[row],
         **_standing(folded, agent, heuristic_id, content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now_of(agent),
         "created_by": folded.taken.sequence,
     }
     yield Put("heuristics", (name, heuristic_id), columns)
-    yield history.declared(
+    yield confidence_changes.declared(
         folded,
         None,
         (heuristic_id, content_hash),
@@ -256,7 +252,9 @@ def _standing(
     folded: Folded, agent: AgentState, heuristic_id: str, content_hash: str
 ) -> Row:
     packs, learning = _packs(folded, agent), agent.learning(folded.settings)
-    return contents.standing(agent, packs, learning, heuristic_id, content_hash)
+    return heuristics_contents.standing(
+        agent, packs, learning, heuristic_id, content_hash
+    )
 
 
 def _packs(folded: Folded, agent: AgentState) -> tuple[CompiledPack, ...]:
@@ -265,7 +263,7 @@ def _packs(folded: Folded, agent: AgentState) -> tuple[CompiledPack, ...]:
 
 def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
     row: Row = {
-        **contents.of_taught(heuristic),
+        **heuristics_contents.of_taught(heuristic),
         **_standing(folded, agent, heuristic.id, heuristic.content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now,
@@ -275,7 +273,7 @@ def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
-    return crediting.belief(agent, step.scene, heuristic.id, heuristic.content_hash)
+    return credit.belief(agent, step.scene, heuristic.id, heuristic.content_hash)
 
 
 def _learning(shared: SharedState) -> LearningSettings:

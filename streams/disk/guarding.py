@@ -11,15 +11,15 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.subjects import PARTITIONS
-from streams.client import BrokerClient
-from streams.connection import ApiError, call
+from schemas.values.subjects import PARTITIONS
 from streams.disk import survey as surveying
 from streams.disk.survey import INDEX
 from streams.errors import LogDamaged
+from streams.jetstream.connection import ApiError, call
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import epoch_of
+from streams.jetstream.read import JetStreamReader
 from streams.losses import Sequences, losses_of
-from streams.migrate import epoch_of
-from streams.read import JetStreamReader
 from streams.topology import LOG
 
 KEPT = "log-before-start"

@@ -8,10 +8,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from schemas.controls import MessagesLost, Stretches
-from schemas.reading import read_input, read_mark
-from schemas.record import Record
-from schemas.subjects import PARTITIONS, SHARED_AGENT, SubjectError, parse
+from schemas.codec.decode import read_input, read_mark
+from schemas.messages.controls import MessagesLost, Stretches
+from schemas.values.record import Record
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT, SubjectError, parse
 from streams.disk.blocks import StoredRecord
 from streams.headers import own_headers, parse_headers
 from streams.losses import Sequences, stretches

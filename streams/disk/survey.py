@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.subjects import SHARED_AGENT, SubjectError, parse, partition_of
+from schemas.values.subjects import SHARED_AGENT, SubjectError, parse, partition_of
 from streams.disk.blocks import Block, StoredRecord, read_block
 from streams.disk.highway import checksums
 from streams.disk.s2 import uvarint

@@ -7,12 +7,14 @@ from uuid import UUID
 
 from bench import world
 from echoic.embedders import embedder
-from handlers import turns
-from handlers.turns import Turn
-from schemas.aids import Aids
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.catalogue import InputMessage
-from schemas.controls import (
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from schemas.codec.catalogue import InputMessage
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.codec.envelope import Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import (
     GoalsSet,
     HeuristicEdited,
     HeuristicFrozen,
@@ -23,19 +25,22 @@ from schemas.controls import (
     SessionStarted,
     StrategySelected,
 )
-from schemas.decisions import Decided
-from schemas.envelope import Output
-from schemas.feedback import FeedbackGiven
-from schemas.learning import OutcomeObserved
-from schemas.packs import CompiledPack, compile_pack
-from schemas.reading import read_input
-from schemas.record import Record, Wire
-from schemas.results import Delivered, ModelAnswered, ModelFailed
-from schemas.sensing import EventRef, Sensed
-from schemas.settings import CodeDigests, MatchLimits, MindSettings, ModelSettings
-from schemas.state import PartitionState
-from schemas.vectors import Embedder
-from schemas.writing import write_input
+from schemas.messages.decisions import Decided
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import OutcomeObserved
+from schemas.messages.results import Delivered, ModelAnswered, ModelFailed
+from schemas.messages.sensing import EventRef, Sensed
+from schemas.packs.manifest import CompiledPack, compile_pack
+from schemas.ports.aids import Aids
+from schemas.state.agent import PartitionState
+from schemas.values.record import Record, Wire
+from schemas.values.settings import (
+    CodeDigests,
+    MatchLimits,
+    MindSettings,
+    ModelSettings,
+)
+from schemas.values.vectors import Embedder
 
 AGENT = "ada"
 PARTITION = 0

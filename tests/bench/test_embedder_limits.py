@@ -13,7 +13,7 @@ from bench.embedders.measure import (
     read_pairs,
 )
 from echoic.embedders import EMBEDDERS
-from schemas.conditions import holds, parse
+from schemas.packs.conditions import holds, parse
 
 
 @pytest.mark.parametrize("use", get_args(Use))

@@ -8,13 +8,13 @@ from bench.learning.model import ScriptedModel
 from bench.learning.playing import Course
 from bench.learning.truth import CASES, WORDINGS, deed_of
 from echoic.embedders import embedder
+from evaluation.learning.credit_audit import audit
 from handlers.aids import Bringer, PackLibrary
-from handlers.stages.formation import WORDS
-from replay.learning.audit import audit
-from replay.sources import of_file
+from handlers.mind.stages.formation import WORDS
+from replay.recording.source import of_file
 from replay.verify import Span, verify
-from schemas import conditions
-from streams.session_file import SessionFile
+from schemas.packs import conditions
+from streams.session_files.file import SessionFile
 
 STEPS = 250
 

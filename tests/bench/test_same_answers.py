@@ -6,10 +6,10 @@ A change that is meant to answer otherwise renews the digests here and says why.
 from collections import Counter
 
 from bench import world
-from handlers.turns import Turn
-from schemas.decisions import Decided
-from schemas.identity import digest
-from schemas.writing import wire_digest
+from handlers.mind.turn import Turn
+from schemas.codec.encode import wire_digest
+from schemas.messages.decisions import Decided
+from schemas.values.ids import digest
 from tests.bench.session import AGENT, Session
 
 EVENTS = 300

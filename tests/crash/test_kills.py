@@ -18,20 +18,20 @@ import nats.errors
 import orjson
 import pytest
 
-from handlers.sources import state_code
+from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
 from replay.verify import Span, verify
-from schemas import checkpoint as codec
-from schemas.controls import HeuristicSeeded, SessionStarted
-from schemas.record import Record, Wire
-from schemas.subjects import partition_of
-from schemas.writing import write_input
+from schemas.codec import checkpoint as codec
+from schemas.codec.encode import write_input
+from schemas.messages.controls import HeuristicSeeded, SessionStarted
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import partition_of
 from streams.audit import Audit, audit
-from streams.checkpoints import JetStreamCheckpoints
-from streams.consumers import CONSUMERS
 from streams.errors import LogUnavailable
-from streams.migrate import close_intake
-from streams.order import groups
+from streams.groups import groups
+from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.consumers import CONSUMERS
+from streams.jetstream.migrate import close_intake
 from streams.topology import LOG
 from tests.crash.worker_process import SETTINGS, serve_for_ever, serving
 from tests.minds import bringer, publish, sensed

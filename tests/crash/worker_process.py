@@ -10,18 +10,18 @@ from contextlib import asynccontextmanager
 
 from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion
-from handlers.effects.performing import Performer
+from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from handlers.worker.loop import Worker
-from schemas.asks import ModelAsked
-from schemas.settings import ModelSettings
-from streams.accounts import Credentials
-from streams.append import JetStreamWriter
-from streams.checkpoints import JetStreamCheckpoints
-from streams.connection import connected
-from streams.consumers import prepare_consumers
-from streams.migrate import migrate, open_intake
-from streams.read import JetStreamReader
+from schemas.messages.asks import ModelAsked
+from schemas.values.settings import ModelSettings
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.connection import connected
+from streams.jetstream.consumers import prepare_consumers
+from streams.jetstream.migrate import migrate, open_intake
+from streams.jetstream.read import JetStreamReader
 from tests.minds import started, working
 
 SETTINGS = started(model=ModelSettings(name="quick"), ttl_s=60.0)

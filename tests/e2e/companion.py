@@ -14,27 +14,25 @@ import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from echoic.accounts import Account
-from echoic.instance import Instance
-from echoic.sensor_access import sensor_credentials
-from echoic.talking import decided_on, new_event_id, publish_raw, tell
+from echoic.client.decision_record import Account
+from echoic.client.publish import decided_on, new_event_id, publish_raw, tell
+from echoic.client.sensor_access import sensor_credentials
+from echoic.run.instance import Instance
 from handlers.aids import Bringer, PackLibrary
-from replay.sessions import steps
+from replay.recording.sessions import steps
 from replay.verify import Span, Verification, verify
-from schemas import identity
-from schemas.catalogue import ControlMessage, InputMessage, OutputMessage
-from schemas.controls import HeuristicSeeded
-from schemas.envelope import Output
-from schemas.evidence import Belief
-from schemas.feedback import FeedbackGiven
-from schemas.reading import read_input, read_output
-from schemas.state import (
-    AgentState,
-)
-from schemas.subjects import partition_of
+from schemas.codec.catalogue import ControlMessage, InputMessage, OutputMessage
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.envelope import Output
+from schemas.messages.controls import HeuristicSeeded
+from schemas.messages.feedback import FeedbackGiven
+from schemas.state.agent import AgentState
+from schemas.state.evidence import Belief
+from schemas.values import ids
+from schemas.values.subjects import partition_of
 from streams.audit import audit_partition
-from streams.connection import connected
-from streams.order import Group, answer, arrival, groups
+from streams.groups import Group, answer, arrival, groups
+from streams.jetstream.connection import connected
 
 M = TypeVar("M", bound=OutputMessage)
 N = TypeVar("N", bound=InputMessage)
@@ -181,7 +179,7 @@ class Companion:
 
 def of_pack(name: str) -> str:
     """The id of a heuristic of the game's pack."""
-    return identity.heuristic_id(PACK, name)
+    return ids.heuristic_id(PACK, name)
 
 
 def bringer(live: Instance) -> Bringer:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from echoic.instance import Instance, instance
-from echoic.settings import load
+from echoic.config.load import load
+from echoic.run.instance import Instance, instance
 from handlers.effects.models import LiteLLM
 from tests.e2e.companion import Companion, companion
 from tests.e2e.model_double import NAME, ModelDouble, model_double

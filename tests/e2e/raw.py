@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from streams.accounts import Credentials
+from streams.jetstream.accounts import Credentials
 
 
 async def publish_raw(

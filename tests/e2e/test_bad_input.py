@@ -9,18 +9,18 @@ import nats.errors
 import orjson
 import pytest
 
+from echoic.client.publish import new_event_id, publish_raw
+from echoic.client.sensor_access import sensor_credentials
 from echoic.errors import EchoicError
-from echoic.sensor_access import sensor_credentials
-from echoic.talking import new_event_id, publish_raw
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.decisions import Decided
-from schemas.envelope import Output
-from schemas.notes import ControlRefused, Quarantined
-from schemas.reading import BODY_LIMIT, read_output
-from schemas.record import Record, Wire
-from schemas.subjects import input_subject
-from streams.connection import ApiError
-from streams.order import Group, answer
+from schemas.codec.decode import BODY_LIMIT, read_output
+from schemas.codec.envelope import Output
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.decisions import Decided
+from schemas.messages.notes import ControlRefused, Quarantined
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import input_subject
+from streams.groups import Group, answer
+from streams.jetstream.connection import ApiError
 from tests.e2e.companion import DEADLINE_S, GAME, Companion, companion, is_sound
 from tests.e2e.conftest import running_instance
 from tests.e2e.raw import publish_raw as publish_anything

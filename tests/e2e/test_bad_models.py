@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from schemas.asks import ModelAsked
-from schemas.decisions import Dropped
-from schemas.identity import EPOCH_PREFIX
-from schemas.learning import CandidateRefused, HeuristicFormed
-from schemas.notes import Handled
-from schemas.results import ModelAnswered
-from schemas.writing import write_input
+from schemas.codec.encode import write_input
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Dropped
+from schemas.messages.learning import CandidateRefused, HeuristicFormed
+from schemas.messages.notes import Handled
+from schemas.messages.results import ModelAnswered
+from schemas.values.ids import EPOCH_PREFIX
 from tests.e2e.companion import Companion, companion, of_pack
 from tests.e2e.conftest import reached_at, running_instance
 from tests.e2e.model_double import GOOD, ModelDouble, Reply, reply

@@ -8,12 +8,12 @@ import nats.errors
 import pytest
 from nats.aio.client import Client
 
-from echoic import instance as starting
-from echoic.instance import Instance
-from schemas.subjects import PARTITIONS, parse
-from streams.connection import connected
-from streams.migrate import close_intake
-from streams.order import groups
+from echoic.run import instance as starting
+from echoic.run.instance import Instance
+from schemas.values.subjects import PARTITIONS, parse
+from streams.groups import groups
+from streams.jetstream.connection import connected
+from streams.jetstream.migrate import close_intake
 from tests.e2e.conftest import running_instance
 from tests.servers import fresh_server
 

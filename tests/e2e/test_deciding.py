@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
-from schemas.asks import DeliveryAsked
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.decisions import Completed, Decided, Dropped
-from schemas.notes import Handled
-from schemas.results import Delivered, ModelAnswered
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.notes import Handled
+from schemas.messages.results import Delivered, ModelAnswered
 from tests.e2e.companion import GAME, Companion
 from tests.e2e.model_double import GOOD, ModelDouble, Reply, reply
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from echoic.instance import Instance
-from handlers.strategies.heuristic_first import HeuristicFirst
-from schemas.context import DecisionContext, HeuristicCandidate
-from schemas.controls import StrategySelected
-from schemas.decisions import SILENT, Completed, Decided, HeuristicFired
+from echoic.run.instance import Instance
+from handlers.mind.strategies.heuristic_first import HeuristicFirst
+from schemas.messages.controls import StrategySelected
+from schemas.messages.decisions import SILENT, Completed, Decided, HeuristicFired
+from schemas.ports.decision_context import DecisionContext, HeuristicCandidate
 from tests.e2e.companion import Companion, companion, of_pack
 from tests.e2e.conftest import running_instance
 from tests.e2e.model_double import ModelDouble, Reply, reply

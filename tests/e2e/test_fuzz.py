@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from echoic.instance import Instance
-from projections import rebuilding
-from projections.store import Store
+from echoic.run.instance import Instance
+from projections.projector import rebuild
+from projections.store.store import Store
 from replay.verify import Span, verify
-from schemas.subjects import PARTITIONS
+from schemas.values.subjects import PARTITIONS
 from tests.e2e.companion import Companion, bringer, is_sound
 from tests.e2e.raw import publish_raw
 
@@ -102,7 +102,7 @@ async def test_the_tables_are_the_fold_of_it_all(live: Instance) -> None:
     """The read models took in whatever came, and hold what a fresh fold of the log does."""
     assert live.database_url is not None
     with Store(live.database_url) as store:
-        found = await rebuilding.verify(live.log, store, bringer(live))
+        found = await rebuild.verify(live.log, store, bringer(live))
 
     assert found.is_equal, found.differences
     assert len(found.positions) == PARTITIONS

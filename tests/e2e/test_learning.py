@@ -2,12 +2,12 @@
 
 import pytest
 
+from echoic.client.publish import publish_raw
 from echoic.errors import RefusedError
-from echoic.talking import publish_raw
-from schemas.controls import HeuristicEdited, HeuristicFrozen
-from schemas.decisions import HeuristicFired
-from schemas.feedback import FeedbackGiven
-from schemas.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
+from schemas.messages.controls import HeuristicEdited, HeuristicFrozen
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import FeedbackApplied, LifecycleChanged, OutcomeObserved
 from tests.e2e.companion import GAME, Companion, companion, of_pack
 from tests.e2e.model_double import ModelDouble
 

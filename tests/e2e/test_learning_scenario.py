@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from echoic.accounts import Account
-from echoic.instance import Instance
-from projections import rebuilding, versions
-from projections.positions import positions_of
-from projections.store import Store
-from schemas.evidence import Belief
-from schemas.learning import Endorsed, HeuristicFormed, HeuristicReinforced
+from echoic.client.decision_record import Account
+from echoic.run.instance import Instance
+from projections.projector import rebuild
+from projections.store import versions
+from projections.store.positions import positions_of
+from projections.store.store import Store
+from schemas.messages.learning import Endorsed, HeuristicFormed, HeuristicReinforced
+from schemas.state.evidence import Belief
 from tests.e2e.companion import (
     DEADLINE_S,
     GAME,
@@ -222,7 +223,7 @@ async def tables_are_the_fold(house: House, live: Instance) -> None:
         async with asyncio.timeout(DEADLINE_S):
             while stands(store, house.ada.partition) < last:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
-        found = await rebuilding.verify(live.log, store, bringer(live))
+        found = await rebuild.verify(live.log, store, bringer(live))
     assert found.is_equal, found.differences
 
 

@@ -13,17 +13,17 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from echoic.instance import Instance
-from echoic.instance_file import InstanceNote, write_note
-from echoic.live import connect
-from echoic.sensor_access import access_file, sensor_credentials, write_access
-from echoic.servers import ServerMoved
+from echoic.client.connection import connect
+from echoic.client.instance_note import InstanceNote, write_note
+from echoic.client.sensor_access import access_file, sensor_credentials, write_access
+from echoic.run.instance import Instance
+from echoic.run.servers import ServerMoved
 from projections.errors import ProjectionError
-from projections.store import Store
-from schemas.decisions import Decided
-from streams import folder as folders
+from projections.store.store import Store
+from schemas.messages.decisions import Decided
+from streams.broker import data_folder as folders
 from streams.errors import LogUnavailable
-from streams.order import groups
+from streams.groups import groups
 from tests.e2e.companion import Companion, companion
 from tests.e2e.conftest import running_instance
 from tests.servers import fresh_server

@@ -7,13 +7,13 @@ import asyncio
 
 import pytest
 
-from schemas.asks import ModelAsked
-from schemas.controls import StrategySelected
-from schemas.decisions import Completed, HeuristicFired
-from schemas.feedback import FeedbackGiven
-from schemas.learning import FeedbackApplied
-from schemas.notes import Handled
-from schemas.results import ModelAnswered
+from schemas.messages.asks import ModelAsked
+from schemas.messages.controls import StrategySelected
+from schemas.messages.decisions import Completed, HeuristicFired
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import FeedbackApplied
+from schemas.messages.notes import Handled
+from schemas.messages.results import ModelAnswered
 from tests.e2e.companion import DEADLINE_S, Companion
 from tests.e2e.model_double import ModelDouble, Reply, reply
 

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from echoic.accounts import Account
+from echoic.client.decision_record import Account
 from handlers.effects.models import LiteLLM
-from handlers.stages.formation import WORDS
-from schemas.asks import ModelAsked
-from schemas.decisions import HeuristicFired
-from schemas.evidence import Belief
-from schemas.learning import (
+from handlers.mind.stages.formation import WORDS
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.learning import (
     CandidateRefused,
     Endorsed,
     HeuristicFormed,
     HeuristicReinforced,
 )
+from schemas.state.evidence import Belief
 from tests.e2e.companion import PACK, Companion, companion
 from tests.e2e.conftest import running_instance
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas.controls import MindStarted, PackLoaded
-from schemas.decisions import Decided
-from schemas.notes import Handled
-from schemas.subjects import PARTITIONS, SHARED_AGENT
+from schemas.messages.controls import MindStarted, PackLoaded
+from schemas.messages.decisions import Decided
+from schemas.messages.notes import Handled
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT
 from tests.e2e.companion import companion, of_pack
 from tests.e2e.conftest import running_instance
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from schemas.decisions import HeuristicFired
-from schemas.learning import FeedbackApplied, OutcomeObserved
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from tests.e2e.companion import Companion, of_pack
 from tests.e2e.model_double import ModelDouble, reply
 

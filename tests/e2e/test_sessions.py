@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from replay.sessions import export, find_session, sessions, start_of
+from replay.recording.sessions import export, find_session, sessions, start_of
 from replay.verify import Span, Verification, verify
-from schemas.controls import GoalsSet, SessionEnded, SessionStarted
-from streams.session_file import SessionFile, read_session, write_session
-from streams.session_log import SessionLog
+from schemas.messages.controls import GoalsSet, SessionEnded, SessionStarted
+from streams.session_files.file import SessionFile, read_session, write_session
+from streams.session_files.memory_log import SessionLog
 from tests.e2e.companion import Companion, bringer
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]

@@ -8,13 +8,19 @@ import pytest
 import pytest_asyncio
 
 from echoic.errors import RefusedError
-from echoic.instance import Instance
-from projections import rebuilding, versions
-from projections.positions import positions_of
-from projections.store import Store
-from schemas.controls import GoalsSet, ProposalApplied, ProposalReverted, SleepRequested
-from schemas.learning import Endorsed, HeuristicFormed, ProposalMade
-from schemas.sleep import Reflected, SleepBegun, SleepEnded
+from echoic.run.instance import Instance
+from projections.projector import rebuild
+from projections.store import versions
+from projections.store.positions import positions_of
+from projections.store.store import Store
+from schemas.messages.controls import (
+    GoalsSet,
+    ProposalApplied,
+    ProposalReverted,
+    SleepRequested,
+)
+from schemas.messages.learning import Endorsed, HeuristicFormed, ProposalMade
+from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from tests.e2e.companion import DEADLINE_S, PACK, Companion, bringer, replay
 from tests.e2e.model_double import ModelDouble, Reply, reply
 
@@ -173,7 +179,7 @@ async def tables_are_the_fold(ada: Companion, live: Instance) -> None:
         async with asyncio.timeout(DEADLINE_S):
             while _stands(store, ada.partition) < last:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
-        found = await rebuilding.verify(live.log, store, bringer(live))
+        found = await rebuild.verify(live.log, store, bringer(live))
     assert found.is_equal, found.differences
 
 

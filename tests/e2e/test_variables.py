@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from echoic.errors import SettingsError
-from echoic.instance import Instance
-from schemas.controls import StrategySelected
+from echoic.run.instance import Instance
+from schemas.messages.controls import StrategySelected
 from tests.e2e.companion import Companion, companion
 from tests.e2e.conftest import reached_at, running_instance
 from tests.e2e.model_double import ModelDouble, Reply

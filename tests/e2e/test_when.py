@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.decisions import HeuristicFired
+from schemas.messages.decisions import HeuristicFired
 from tests.e2e.companion import Companion
 from tests.e2e.model_double import ModelDouble
 

@@ -5,8 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from schemas.catalogue import OutputMessage
-from schemas.decisions import (
+from schemas.codec.catalogue import OutputMessage
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.encode import write_output
+from schemas.codec.envelope import Input, Mark, Output
+from schemas.messages.decisions import (
     SILENT,
     Candidate,
     Completed,
@@ -16,12 +19,9 @@ from schemas.decisions import (
     heuristic_arm,
     race_arm,
 )
-from schemas.envelope import Input, Mark, Output
-from schemas.reading import read_input, read_output
-from schemas.record import Record, nanoseconds
-from schemas.sensing import Sensed
-from schemas.subjects import partition_of
-from schemas.writing import write_output
+from schemas.messages.sensing import Sensed
+from schemas.values.record import Record, nanoseconds
+from schemas.values.subjects import partition_of
 
 EPOCH = UUID("0193a5b0-1c2d-4e3f-8a4b-5c6d7e8f9012")
 AT = datetime(2026, 11, 21, 12, 0, 3, tzinfo=UTC)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from echoic import embedders
 from echoic.embedders import EmbedderError, WordLlamaEmbedder, embedder
-from schemas.vectors import cosine
+from schemas.values.vectors import cosine
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import pytest
 from rich.cells import cell_len
 
-from echoic.packs import check, render
-from tests.echoic.test_packs import GOOD
+from echoic.packs.load import check, render
+from tests.echoic.packs.test_load import GOOD
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 import echoic.api
 from echoic.api import Mind, load_pack
-from echoic.recorded import FileSource, opened
+from echoic.client.recordings import FileSource, opened
 from replay.verify import Span, verify
 
 PAGE = Path(__file__).parents[2] / "docs" / "worlds.md"

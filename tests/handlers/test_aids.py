@@ -7,15 +7,15 @@ import orjson
 import pytest
 
 from handlers.aids import GROUPS_AT_ONCE, Bringer, PackLibrary
-from schemas.controls import GoalsSet, PackLoaded
-from schemas.reading import read_input
-from schemas.record import Record
-from schemas.subjects import partition_of
-from schemas.vectors import Limits, Vector
-from schemas.writing import write_input
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.messages.controls import GoalsSet, PackLoaded
+from schemas.values.record import Record
+from schemas.values.subjects import partition_of
+from schemas.values.vectors import Limits, Vector
 from streams.errors import LogDamaged
+from streams.groups import Group
 from streams.memory import MemoryLog
-from streams.order import Group
 from tests.minds import sensed
 
 ADA = "ada"

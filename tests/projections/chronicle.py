@@ -6,15 +6,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handlers.turns import Turn, needs
-from projections.changes import TableChanges, TableName, join
-from projections.rows.folded import Folded
-from projections.rows.group import changes_of
-from schemas.aids import Aids, embedded
-from schemas.envelope import Input
-from schemas.packs import CompiledPack
-from schemas.record import Wire
-from schemas.state import PartitionState
+from handlers.mind.turn import Turn, needs
+from projections.rows.changes import TableChanges, TableName, join
+from projections.rows.changes_of_group import changes_of
+from projections.rows.folded_group import Folded
+from schemas.codec.envelope import Input
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.aids import Aids, embedded
+from schemas.state.agent import PartitionState
+from schemas.values.record import Wire
 from streams.log import GroupWrite
 from streams.memory import MemoryLog
 from tests import factories

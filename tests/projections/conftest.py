@@ -9,8 +9,8 @@ import psycopg
 import pytest
 import pytest_asyncio
 
-from projections.postgres import embedded_postgres
-from projections.store import Store
+from projections.postgres.server import embedded_postgres
+from projections.store.store import Store
 
 _NUMBERS = itertools.count(1)
 _TEMPLATE = "prepared"

@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from projections import queries
-from projections.projector import Projector
-from projections.rebuilding import verify
-from projections.store import Store
-from schemas.record import Wire
-from schemas.subjects import outputs_of
-from streams.read import JetStreamReader
+from projections.projector.projector import Projector
+from projections.projector.rebuild import verify
+from projections.store import queries
+from projections.store.store import Store
+from schemas.values.record import Wire
+from schemas.values.subjects import outputs_of
+from streams.jetstream.read import JetStreamReader
 from tests.minds import bringer, publish, sensed, started, until, working
-from tests.projections.test_projector import stop
+from tests.projections.projector.test_projector import stop
 from tests.servers import fresh_broker
 
 pytestmark = pytest.mark.services

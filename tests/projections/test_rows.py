@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 import pytest
 
-from projections.changes import Row, TableName
-from schemas.asks import ModelAsked
-from schemas.controls import (
+from projections.rows.changes import Row, TableName
+from schemas.messages.asks import ModelAsked
+from schemas.messages.controls import (
     HeuristicEdited,
     HeuristicFrozen,
     HeuristicSeeded,
@@ -15,10 +15,10 @@ from schemas.controls import (
     SessionEnded,
     SessionStarted,
 )
-from schemas.learning import HeuristicFormed
-from schemas.results import ClockTicked, Delivered, ModelAnswered
-from schemas.settings import LearningSettings
-from schemas.subjects import SHARED_AGENT
+from schemas.messages.learning import HeuristicFormed
+from schemas.messages.results import ClockTicked, Delivered, ModelAnswered
+from schemas.values.settings import LearningSettings
+from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.life import Life, decision_id, one, output
 from tests.projections.chronicle import (

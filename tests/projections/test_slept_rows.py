@@ -1,15 +1,15 @@
 """Rows after a sleep: what went is out of use, and back as it was when that is reverted."""
 
-from projections.changes import Row
-from schemas.controls import (
+from projections.rows.changes import Row
+from schemas.messages.controls import (
     HeuristicSeeded,
     ProposalApplied,
     ProposalReverted,
     SleepRequested,
 )
-from schemas.learning import ProposalMade
-from tests.handlers.sleepers import SAID, lived, living, rule, told
-from tests.handlers.sleepers import taught as taught_in_garden
+from schemas.messages.learning import ProposalMade
+from tests.handlers.mind.sleepers import SAID, lived, living, rule, told
+from tests.handlers.mind.sleepers import taught as taught_in_garden
 from tests.life import Life, one
 from tests.projections.chronicle import joined
 

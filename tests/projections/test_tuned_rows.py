@@ -1,9 +1,13 @@
 """Rows under an agent's own learning settings: what is believed is what is shown."""
 
-from projections.changes import Row
-from schemas.controls import ProposalApplied, ProposalReverted, ProposalSubmitted
-from schemas.subjects import SHARED_AGENT
-from schemas.tuning import Scalar
+from projections.rows.changes import Row
+from schemas.messages.controls import (
+    ProposalApplied,
+    ProposalReverted,
+    ProposalSubmitted,
+)
+from schemas.values.settings_by_name import Scalar
+from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.life import Life, decision_id
 from tests.projections.chronicle import GARDEN, HINTS, LOW, garden, joined

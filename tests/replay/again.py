@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from schemas.identity import digest
-from tests.replay.recording import evening, verified
+from schemas.values.ids import digest
+from tests.replay.evening import evening, verified
 
 
 @dataclass(frozen=True, slots=True)

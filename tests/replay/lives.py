@@ -7,15 +7,15 @@ from uuid import UUID
 import orjson
 
 from bench import world
-from handlers.turns import Turn
-from replay.sources import Recording, of_file
-from schemas import checkpoint
-from schemas.decisions import Decided
-from schemas.packs import CompiledPack, to_blob
-from schemas.record import Record
-from schemas.state import PartitionState
-from schemas.vectors import Limits, Vector
-from streams.session_file import SessionFile, SessionHeader, SessionTrailer
+from handlers.mind.turn import Turn
+from replay.recording.source import Recording, of_file
+from schemas.codec import checkpoint
+from schemas.messages.decisions import Decided
+from schemas.packs.manifest import CompiledPack, to_blob
+from schemas.state.agent import PartitionState
+from schemas.values.record import Record
+from schemas.values.vectors import Limits, Vector
+from streams.session_files.file import SessionFile, SessionHeader, SessionTrailer
 from tests.bench.session import AGENT, EPOCH, PARTITION, Session
 from tests.factories import DIMENSION, LIMITS, embed
 from tests.factories import EPOCH as LIFE_EPOCH

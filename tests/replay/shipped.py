@@ -7,21 +7,21 @@ import asyncio
 import json
 import sys
 
-from schemas import characters
-from schemas.asks import ModelAsked
-from schemas.controls import (
+from schemas.messages.asks import ModelAsked
+from schemas.messages.controls import (
     ExperimentStopped,
     SessionEnded,
     SessionStarted,
     StrategySelected,
 )
-from schemas.settings import EDITION
-from streams.session_file import read_session
+from schemas.values import unicode_text
+from schemas.values.settings import EDITION
+from streams.session_files.file import read_session
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.handlers.fixed_life import summary
+from tests.handlers.mind.fixed_life import summary
 from tests.life import Life, occurred, said
-from tests.replay.recording import EVENING, verified
+from tests.replay.evening import EVENING, verified
 
 RULE = json.dumps(
     {
@@ -100,7 +100,7 @@ def main() -> None:
         "version": sys.version.split()[0],
         "sessions": sessions(),
         "lives": [life(edition) for edition in range(1, EDITION + 1)],
-        "quoted": characters.quoted(" ".join(WORDS)),
+        "quoted": unicode_text.quoted(" ".join(WORDS)),
     }
     sys.stdout.write(json.dumps(report))
 

@@ -10,24 +10,24 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 import pytest
 from nats.aio.client import Client
 
-from echoic.recorded import LogSource, opened
+from echoic.client.recordings import LogSource, opened
 from handlers.aids import Bringer, PackLibrary
 from handlers.effects.models import LiteLLM
-from replay.logged import logged_state
-from replay.own import Answers, OwnState
-from replay.sources import of_file
+from replay.closed_loop.run import Answers, OwnState
+from replay.open_loop.asked import logged_state
+from replay.recording.source import of_file
 from replay.verify import Span, verify
-from schemas.packs import to_blob
-from schemas.record import Wire
-from schemas.settings import StrategySpec
-from schemas.subjects import partition_of
-from streams.append import JetStreamWriter
-from streams.connection import reading
+from schemas.packs.manifest import to_blob
+from schemas.values.record import Wire
+from schemas.values.settings import StrategySpec
+from schemas.values.subjects import partition_of
 from streams.errors import LogRefused
+from streams.groups import answer
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.connection import reading
+from streams.jetstream.read import open_reader
 from streams.log import GroupWrite
 from streams.memory import MemoryLog
-from streams.order import answer
-from streams.read import open_reader
 from tests.bench.session import PARTITION
 from tests.minds import (
     DEADLINE_S,
@@ -37,8 +37,8 @@ from tests.minds import (
     the_embedder,
     working,
 )
+from tests.replay.evening import evening
 from tests.replay.lives import everything, recording_of, records_of
-from tests.replay.recording import evening
 from tests.servers import Broker, fresh_broker
 
 ACTORS = (Client, JetStreamWriter, MemoryLog, LiteLLM)
@@ -48,8 +48,9 @@ import importlib, pkgutil, sys
 import replay
 for found in pkgutil.walk_packages(replay.__path__, "replay."):
     importlib.import_module(found.name)
-actors = ("nats", "litellm", "faststream", "streams.append", "streams.connection",
-          "handlers.effects", "handlers.worker", "handlers.services", "echoic")
+actors = ("nats", "litellm", "faststream", "streams.jetstream.append",
+          "streams.jetstream.connection", "handlers.effects",
+          "handlers.worker", "echoic.doors.services", "echoic")
 print(*[name for name in actors if name in sys.modules])
 """
 

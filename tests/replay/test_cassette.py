@@ -13,7 +13,7 @@ from replay.cassette import (
     Spread,
     Take,
 )
-from schemas.asks import ModelAsked
+from schemas.messages.asks import ModelAsked
 from tests.factories import NOON
 
 

@@ -5,15 +5,15 @@ from collections import Counter
 import pytest
 
 from replay.verify import Span, verify
-from schemas.catalogue import ControlMessage
-from schemas.controls import HeuristicSeeded
-from schemas.decisions import Decided
-from schemas.reading import read_output
-from schemas.settings import ExplorationSettings, ModelSettings, StrategySpec
-from schemas.subjects import partition_of
-from schemas.writing import write_input
+from schemas.codec.catalogue import ControlMessage
+from schemas.codec.decode import read_output
+from schemas.codec.encode import write_input
+from schemas.messages.controls import HeuristicSeeded
+from schemas.messages.decisions import Decided
+from schemas.values.settings import ExplorationSettings, ModelSettings, StrategySpec
+from schemas.values.subjects import partition_of
+from streams.groups import answer
 from streams.memory import MemoryLog
-from streams.order import answer
 from tests.minds import all_groups, bringer, publish, sensed, started, working
 
 AGENT = "ada"

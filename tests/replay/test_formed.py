@@ -5,27 +5,31 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation.evidence.gather import gather, joined
+from evaluation.evidence.refold import Believing
 from handlers.aids import Bringer, PackLibrary
-from replay.own import Answers
-from replay.retuning.believing import Believing
-from replay.retuning.gathering import gather, joined
-from replay.sources import Recording
+from replay.closed_loop.run import Answers
+from replay.recording.source import Recording
 from replay.verify import Span, verify
-from schemas.asks import ModelAsked
-from schemas.learning import (
+from schemas.messages.asks import ModelAsked
+from schemas.messages.learning import (
     CandidateRefused,
     Endorsed,
     HeuristicFormed,
     HeuristicReinforced,
 )
-from schemas.settings import LearningSettings
+from schemas.values.settings import LearningSettings
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.life import Life, said
+from tests.replay.closed_loop.test_run import lived
 from tests.replay.lives import WordsEmbedder, recording_of_life
-from tests.replay.test_logged import check_contexts, check_own_odds, overhearing
-from tests.replay.test_logged import replayed as met_again
-from tests.replay.test_own import lived
+from tests.replay.open_loop.test_asked import (
+    check_contexts,
+    check_own_odds,
+    overhearing,
+)
+from tests.replay.open_loop.test_asked import replayed as met_again
 
 SITUATION = "the health of the player is low while food is near by"
 ADVICE = "your health is low so eat the food that is near by now"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.replay.recording import evening
+from tests.replay.evening import evening
 
 ROOT = Path(__file__).parents[2]
 

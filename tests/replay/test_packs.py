@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from handlers.aids import Bringer, PackLibrary
-from replay.sessions import export, find_session, start_of
+from replay.recording.sessions import export, find_session, start_of
 from replay.verify import Span, Verification, verify
-from schemas.controls import SessionStarted
-from schemas.packs import to_blob
+from schemas.messages.controls import SessionStarted
+from schemas.packs.manifest import to_blob
 from streams.log import ReadableLog
-from streams.session_file import read_session, write_session
-from streams.session_log import SessionLog
+from streams.session_files.file import read_session, write_session
+from streams.session_files.memory_log import SessionLog
 from tests.factories import heuristic, pack, pack_loaded
 from tests.life import Life, applied, refused
 from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, garden

@@ -2,19 +2,19 @@
 
 from typing import Any
 
+from evaluation.evidence.gather import gather
+from evaluation.learning import summary as reporting
+from evaluation.learning.credit_audit import audit
+from evaluation.learning.history import story
 from handlers.aids import Bringer, PackLibrary
-from replay.learning import report as reporting
-from replay.learning.audit import audit
-from replay.learning.story import story
-from replay.logged import logged_state
-from replay.outcomes import Ledger, OutcomeSettings
-from replay.retuning.gathering import gather
-from replay.sources import Recording
+from replay.open_loop.asked import logged_state
+from replay.recording.outcomes import Ledger, OutcomeSettings
+from replay.recording.source import Recording
 from replay.verify import Span, verify
-from schemas.asks import ModelAsked
-from schemas.decisions import SILENT, HeuristicFired
-from schemas.sensing import Sensed
-from schemas.settings import StrategySpec
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import SILENT, HeuristicFired
+from schemas.messages.sensing import Sensed
+from schemas.values.settings import StrategySpec
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.life import Life, said

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from replay.verify import Verification
-from streams.session_file import SessionFile
-from tests.replay.recording import (
+from streams.session_files.file import SessionFile
+from tests.replay.evening import (
     cause_of,
     evening,
     group_of,

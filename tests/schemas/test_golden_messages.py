@@ -9,10 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from schemas import catalogue
-from schemas.message import Message
-from schemas.sensing import Sensed
-from schemas.upcasts import upcast
+from schemas.codec import catalogue
+from schemas.codec.upcasts import upcast
+from schemas.messages.sensing import Sensed
+from schemas.values.base import Message
 
 FOLDER = Path(__file__).parents[1] / "golden" / "messages"
 MODELS = {model.token: model for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)}

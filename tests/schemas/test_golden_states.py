@@ -11,11 +11,11 @@ import orjson
 import pytest
 from immutables import Map
 
-from schemas import checkpoint
-from schemas.checkpoint import FORMAT, OLDEST, UPCASTS, CheckpointError
-from schemas.packs import CompiledPack, compile_pack, from_blob
-from schemas.record import Record
-from schemas.state import AgentState, PartitionState
+from schemas.codec import checkpoint
+from schemas.codec.checkpoint import FORMAT, OLDEST, UPCASTS, CheckpointError
+from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
+from schemas.state.agent import AgentState, PartitionState
+from schemas.values.record import Record
 from tests import factories
 from tests.factories import embed
 from tests.life import Life

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from immutables import Map
 
-from schemas import aids, checkpoint
-from schemas.aids import Aids, MissingPackError
-from schemas.bounded import Bounded
-from schemas.checkpoint import CheckpointError
-from schemas.controls import Action, HeuristicSeeded, SessionStarted
-from schemas.message import rfc3339
-from schemas.record import moment, nanoseconds
-from schemas.state import AgentState, PackRef, PartitionState, SharedState
-from schemas.upcasts import NewerVersionError, upcast
+from schemas.codec import checkpoint
+from schemas.codec.checkpoint import CheckpointError
+from schemas.codec.upcasts import NewerVersionError, upcast
+from schemas.messages.controls import Action, HeuristicSeeded, SessionStarted
+from schemas.ports import aids
+from schemas.ports.aids import Aids, MissingPackError
+from schemas.state.agent import AgentState, PackRef, PartitionState, SharedState
+from schemas.values.base import rfc3339
+from schemas.values.bounded_map import Bounded
+from schemas.values.record import moment, nanoseconds
 from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life

@@ -1,7 +1,7 @@
 """Small messages for tests of the log, which does not care what they mean."""
 
-from schemas.record import Wire
-from schemas.subjects import input_subject, output_subject
+from schemas.values.record import Wire
+from schemas.values.subjects import input_subject, output_subject
 from streams.log import GroupWrite, WritableLog
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from nats.aio.client import Client
 
-from schemas.record import Record
-from streams.connection import connected
+from schemas.values.record import Record
+from streams.jetstream.connection import connected
 from tests.servers import Broker
 
 OWN = "in.ada.cam.motion"

@@ -6,10 +6,10 @@ from contextlib import suppress
 import nats.errors
 import pytest
 
-from schemas.subjects import partition_of
-from streams.connection import connected
+from schemas.values.subjects import partition_of
 from streams.errors import LogUnavailable
-from streams.migrate import close_intake, open_intake
+from streams.jetstream.connection import connected
+from streams.jetstream.migrate import close_intake, open_intake
 from streams.topology import BOX_WINDOW, box_subject
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor

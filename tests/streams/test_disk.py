@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from streams.broker.server import EmbeddedServer, embedded_server
 from streams.disk import guarding
 from streams.disk import survey as surveying
 from streams.disk.blocks import read_block
@@ -15,7 +16,6 @@ from streams.disk.highway import checksums
 from streams.disk.mending import mend
 from streams.disk.s2 import decompress
 from streams.errors import LogDamaged
-from streams.server import EmbeddedServer, embedded_server
 from tests.servers import opened
 
 MESSAGES = 16_000

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from schemas.record import Record
-from schemas.subjects import SubjectError, inputs_of, outputs_of
+from schemas.values.record import Record
+from schemas.values.subjects import SubjectError, inputs_of, outputs_of
 from streams.errors import Fenced, LogRefused
 from streams.log import GroupWrite
 from streams.memory import MemoryLog

@@ -6,19 +6,19 @@ from uuid import uuid4
 
 import pytest
 
-from echoic.verifying import Found, verify
-from schemas.controls import MessagesLost, Stretches
-from schemas.record import Record
-from schemas.subjects import SHARED_AGENT, parse, partition_of
-from schemas.writing import write_input
+from echoic.client.verify_log import Found, verify
+from schemas.codec.encode import write_input
+from schemas.messages.controls import MessagesLost, Stretches
+from schemas.values.record import Record
+from schemas.values.subjects import SHARED_AGENT, parse, partition_of
 from streams.audit import audit_partition
 from streams.disk.blocks import StoredRecord
 from streams.disk.leftovers import Leftovers
 from streams.errors import LogDamaged
+from streams.groups import answer, groups
 from streams.headers import block_of
 from streams.losses import Sequences, stretches
 from streams.memory import MemoryLog
-from streams.order import answer, groups
 from tests.minds import DEADLINE_S, publish, sensed, started, working
 
 ADA = "ada"

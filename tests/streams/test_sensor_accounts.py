@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 import pytest
 from nats.aio.msg import Msg
 
-from streams.accounts import SENSOR_LIMITS
-from streams.connection import connected
-from streams.enrolment import remove_sensor
+from streams.broker.enrolment import remove_sensor
 from streams.errors import LogUnavailable
+from streams.jetstream.accounts import SENSOR_LIMITS
+from streams.jetstream.connection import connected
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 

@@ -7,9 +7,9 @@ import nats.errors
 import pytest
 from nats.aio.msg import Msg
 
-from schemas.subjects import inputs_of, partition_of
-from streams.connection import connected
+from schemas.values.subjects import inputs_of, partition_of
 from streams.errors import LogUnavailable
+from streams.jetstream.connection import connected
 from streams.topology import SENSOR_MESSAGE_BYTES
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor

@@ -12,7 +12,7 @@ import nats
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
-from schemas.record import Wire
+from schemas.values.record import Wire
 
 SOURCE = "desk"
 DEFAULT_URL = "nats://127.0.0.1:4222"

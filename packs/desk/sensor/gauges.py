@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from schemas.sensing import Fields, Sensed
+from schemas.messages.sensing import Fields, Sensed
 
 Levels = Mapping[str, int]
 """Which mark each gauge has crossed: 0 none, 1 worth a word, 2 severe."""

@@ -22,10 +22,10 @@ from packs.desk.sensor.broker import (
     to_broker,
 )
 from packs.desk.sensor.gauges import Readings
-from schemas.identity import filled_event_id
-from schemas.record import Wire
-from schemas.sensing import Sensed
-from schemas.subjects import SubjectError, sensor_subject
+from schemas.messages.sensing import Sensed
+from schemas.values.ids import filled_event_id
+from schemas.values.record import Wire
+from schemas.values.subjects import SubjectError, sensor_subject
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,8 +13,8 @@ from packs.survival.sensor import goals, words
 from packs.survival.sensor.ends import End, Goal
 from packs.survival.sensor.routes import Action
 from packs.survival.sensor.world import Observation
-from schemas.identity import draw
-from schemas.sensing import Sensed
+from schemas.messages.sensing import Sensed
+from schemas.values.ids import draw
 
 LIMIT = 90
 """Advice is given up after so many seconds of trying."""

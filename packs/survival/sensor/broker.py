@@ -16,7 +16,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
-from schemas.record import Wire
+from schemas.values.record import Wire
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from packs.survival.sensor import words
 from packs.survival.sensor.world import HOSTILE, Creature, Observation
-from schemas.sensing import Dimension, Fields, Sensed
+from schemas.messages.sensing import Dimension, Fields, Sensed
 
 CLOSE = 2
 """A hostile creature within so many steps is told again."""

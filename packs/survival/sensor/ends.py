@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from packs.survival.sensor.routes import Action
 from packs.survival.sensor.world import Observation
-from schemas.reasons import ReportedOutcome
+from schemas.values.reasons import ReportedOutcome
 
 
 @dataclass(frozen=True, slots=True)

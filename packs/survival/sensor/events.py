@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from packs.survival.sensor import creatures, words
 from packs.survival.sensor.world import VITALS, Observation
-from schemas.sensing import Dimension, Sensed
+from schemas.messages.sensing import Dimension, Sensed
 
 LOW = (5, 3, 2, 1, 0)
 """A vital is told when it falls to one of these."""

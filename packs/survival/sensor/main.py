@@ -14,7 +14,7 @@ from typing import TextIO
 
 from packs.survival.sensor.broker import DEFAULT_URL, BrokerError, connected
 from packs.survival.sensor.playing import Plan, Played, play
-from schemas.record import Wire
+from schemas.values.record import Wire
 
 
 def main(argv: Sequence[str] | None = None) -> int:

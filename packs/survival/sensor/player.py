@@ -7,7 +7,7 @@ sleeps on purpose; that is what advice is for.
 from packs.survival.sensor.routes import Action, explore, use
 from packs.survival.sensor.shelter import sheltered
 from packs.survival.sensor.world import HOSTILE, WALKABLE, WAYS, Observation, Way
-from schemas.identity import draw
+from schemas.values.ids import draw
 
 DARK = 0.3
 """Below this daylight it is night; whoever is shut in stays in."""

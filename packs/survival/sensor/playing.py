@@ -14,10 +14,10 @@ from uuid import UUID
 from packs.survival.sensor import advice, events, player
 from packs.survival.sensor.ends import End
 from packs.survival.sensor.world import Observation, World
-from schemas.message import rfc3339
-from schemas.record import Wire
-from schemas.sensing import Sensed
-from schemas.subjects import sensor_subject
+from schemas.messages.sensing import Sensed
+from schemas.values.base import rfc3339
+from schemas.values.record import Wire
+from schemas.values.subjects import sensor_subject
 
 SOURCE = "crafter"
 

@@ -4,17 +4,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from echoic.tracing.observe import Answered
-from handlers.timing import Times
-from schemas import subjects
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.catalogue import OutputMessage
-from schemas.decisions import Candidate, Completed, Decided, Dropped, Gate, Salience
-from schemas.envelope import Mark, Output
-from schemas.learning import FeedbackApplied, OutcomeObserved
-from schemas.message import Message
-from schemas.notes import Handled
-from schemas.reading import read_input
-from schemas.record import Record, moment
+from handlers.worker.timing import Times
+from schemas.codec.catalogue import OutputMessage
+from schemas.codec.decode import read_input
+from schemas.codec.envelope import Mark, Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.decisions import (
+    Candidate,
+    Completed,
+    Decided,
+    Dropped,
+    Gate,
+    Salience,
+)
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
+from schemas.messages.notes import Handled
+from schemas.values import subjects
+from schemas.values.base import Message
+from schemas.values.record import Record, moment
 
 EVENT_ID = "01993c5e-7a10-7abc-8def-0123456789ab"
 TRACE_ID = "01993c5e7a107abc8def0123456789ab"

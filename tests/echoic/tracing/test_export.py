@@ -16,9 +16,9 @@ import pytest
 from echoic.tracing import export
 from echoic.tracing.destinations import Spool, endpoint
 from echoic.tracing.export import Tracer, open_tracer
-from handlers.turns import Turn
-from schemas.results import Delivered
-from schemas.state import PartitionState
+from handlers.mind.turn import Turn
+from schemas.messages.results import Delivered
+from schemas.state.agent import PartitionState
 from tests.echoic.tracing import samples
 
 DEADLINE_S = 10.0

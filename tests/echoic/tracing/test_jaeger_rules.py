@@ -23,7 +23,7 @@ from echoic.tracing.spans import (
     decision_spans,
     follow_up_spans,
 )
-from schemas.results import Delivered, ModelAnswered, ModelFailed
+from schemas.messages.results import Delivered, ModelAnswered, ModelFailed
 from tests.echoic.tracing import samples
 
 OTHER_TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

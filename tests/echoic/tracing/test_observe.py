@@ -3,17 +3,17 @@
 from echoic.tracing import observe
 from echoic.tracing.observe import Observer
 from echoic.tracing.spans import DecisionTrace, FollowUp
-from schemas.controls import PackLoaded
-from schemas.identity import span_id
-from schemas.notes import Handled
-from schemas.record import moment
-from schemas.results import (
+from schemas.messages.controls import PackLoaded
+from schemas.messages.notes import Handled
+from schemas.messages.results import (
     ClockTicked,
     Delivered,
     DeliveryFailed,
     ModelAnswered,
     ModelFailed,
 )
+from schemas.values.ids import span_id
+from schemas.values.record import moment
 from tests.echoic.tracing import samples
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from echoic.embedders import WordLlamaEmbedder
-from echoic.packs import load
+from echoic.packs.load import load
 from packs.desk.sensor import machine
 from packs.desk.sensor.gauges import CALM, Readings, greet, observe
-from schemas.conditions import holds, parse
-from schemas.vectors import cosine
+from schemas.packs.conditions import holds, parse
+from schemas.values.vectors import cosine
 
 PACK = load(Path(__file__).parents[3] / "packs" / "desk")
 

@@ -11,12 +11,12 @@ from uuid import UUID
 import pytest
 
 from packs.desk.sensor.main import main, watch
-from schemas.reading import read_input
-from schemas.record import Record
-from schemas.sensing import Sensed
-from schemas.subjects import partition_of
-from streams.migrate import migrate
-from streams.server import embedded_server
+from schemas.codec.decode import read_input
+from schemas.messages.sensing import Sensed
+from schemas.values.record import Record
+from schemas.values.subjects import partition_of
+from streams.broker.server import embedded_server
+from streams.jetstream.migrate import migrate
 from tests.packs.desk.test_gauges import QUIET
 
 SENSOR = Path(__file__).parents[3] / "packs" / "desk" / "sensor"

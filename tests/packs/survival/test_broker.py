@@ -9,8 +9,8 @@ import pytest
 from nats.aio.msg import Msg
 
 from packs.survival.sensor.main import main
-from streams.migrate import migrate, open_intake
-from streams.server import embedded_server
+from streams.broker.server import embedded_server
+from streams.jetstream.migrate import migrate, open_intake
 
 pytestmark = pytest.mark.services
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from packs.survival.sensor import events
-from schemas.sensing import Sensed
+from schemas.messages.sensing import Sensed
 from tests.packs.survival.scenes import scene
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from echoic.embedders import embedder
-from echoic.packs import load
+from echoic.packs.load import load
 from packs.survival.sensor import events, goals
-from schemas import conditions, patterns, vectors
-from schemas.packs import Heuristic
-from schemas.sensing import Sensed
+from schemas.messages.sensing import Sensed
+from schemas.packs import conditions, word_patterns
+from schemas.packs.manifest import Heuristic
+from schemas.values import vectors
 from tests.packs.survival.scenes import ACHIEVEMENTS, scene
 
 PACK = load(Path(__file__).parents[3] / "packs" / "survival")
@@ -111,7 +112,7 @@ def test_the_player_knows_every_advised_action(heuristic: Heuristic) -> None:
 def test_every_outcome_pattern_can_be_seen(words: str) -> None:
     """The events that are answered, and those that settle it, are told in its words."""
     assert any(
-        patterns.matches(words, event.text, event.type, SOURCE, event.fields)
+        word_patterns.matches(words, event.text, event.type, SOURCE, event.fields)
         for event in EVENTS
     )
 

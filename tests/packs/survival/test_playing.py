@@ -9,8 +9,8 @@ from pathlib import Path
 from uuid import UUID
 
 from packs.survival.sensor.playing import Plan, Played, play
-from schemas.record import Wire
-from schemas.sensing import Sensed
+from schemas.messages.sensing import Sensed
+from schemas.values.record import Wire
 
 ROOT = Path(__file__).parents[3]
 PLAN = Plan(agent="steve", base=datetime(2026, 1, 1, tzinfo=UTC), run="test", steps=150)

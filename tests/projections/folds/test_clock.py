@@ -2,11 +2,11 @@
 
 import pytest
 
-from schemas.controls import SessionEnded, SessionStarted
-from schemas.decisions import Decided
-from schemas.learning import OutcomeExpired
-from schemas.notes import Handled, Quarantined
-from schemas.results import ClockTicked, Delivered
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.decisions import Decided
+from schemas.messages.learning import OutcomeExpired
+from schemas.messages.notes import Handled, Quarantined
+from schemas.messages.results import ClockTicked, Delivered
 from tests.factories import NOON, after, heuristic, pack, pattern
 from tests.life import Life, names, occurred, one, said
 

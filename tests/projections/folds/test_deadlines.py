@@ -6,23 +6,24 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from handlers.turns import Turn
-from handlers.worker.ticking import Alarms
-from projections.folds import deadlines, rapport, sessions
-from schemas.asks import DeliveryAsked, ModelAsked
-from schemas.controls import (
+from handlers.mind.turn import Turn
+from handlers.worker.clock import Alarms
+from projections.folds import deadlines, sessions
+from projections.folds.learning import rapport
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import (
     ExperimentStarted,
     HeuristicSeeded,
     SessionEnded,
     SessionStarted,
     SleepRequested,
 )
-from schemas.decisions import Completed, Decided, Dropped
-from schemas.experiments import Variant
-from schemas.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
-from schemas.notes import Handled
-from schemas.results import ClockTicked
-from schemas.sleep import SleepEnded
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.experiments import Variant
+from schemas.messages.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
+from schemas.messages.notes import Handled
+from schemas.messages.results import ClockTicked
+from schemas.messages.sleep import SleepEnded
 from tests.factories import MODEL, NOON, after, heuristic, pack, pattern
 from tests.life import Life, applied, names, occurred, one, refused, said
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.folds import beliefs
-from schemas.evidence import Belief
-from schemas.settings import LearningSettings, LearningWeights
+from projections.folds.learning import confidence
+from schemas.state.evidence import Belief
+from schemas.values.settings import LearningSettings, LearningWeights
 from tests.factories import NOON
 
 DEFAULT = LearningSettings()
@@ -17,13 +17,13 @@ DEFAULT = LearningSettings()
 def endorsed(belief: Belief, *likenesses: float, place: int = 0) -> Belief:
     """The belief after models' answers of these likenesses."""
     for number, likeness in enumerate(likenesses, place):
-        belief = beliefs.endorsed(belief, f"d{number}", likeness, number, DEFAULT)
+        belief = confidence.endorsed(belief, f"d{number}", likeness, number, DEFAULT)
     return belief
 
 
 def test_each_counts_half_its_likeness() -> None:
     """Two answers of .8 and .6 add .4 and .3 to the successes, and nothing else."""
-    belief = endorsed(beliefs.initial(0.3, DEFAULT), 0.8, 0.6)
+    belief = endorsed(confidence.initial(0.3, DEFAULT), 0.8, 0.6)
 
     assert (belief.alpha, belief.beta) == (1.3, 1.4)
     assert belief.confidence == round(1.3 / 2.7, 6)
@@ -37,18 +37,18 @@ def test_models_alone_reach_the_cap_and_no_more(
     declared: float, reached: float
 ) -> None:
     """What was declared above it stays; nothing is lifted beyond."""
-    belief = endorsed(beliefs.initial(declared, DEFAULT), *[1.0] * 40)
+    belief = endorsed(confidence.initial(declared, DEFAULT), *[1.0] * 40)
 
     assert belief.confidence == reached
 
 
 def test_people_and_the_world_come_on_top_of_the_cap() -> None:
     """From the cap one good word gives .708, one success .72, and a bad word lowers."""
-    capped = endorsed(beliefs.initial(0.3, DEFAULT), *[1.0] * 10)
+    capped = endorsed(confidence.initial(0.3, DEFAULT), *[1.0] * 10)
 
-    liked = beliefs.voted(capped, "f", "ana", 1.0, 20, DEFAULT)
-    worked = beliefs.observed(capped, "f", success=True, place=20, learning=DEFAULT)
-    failed = beliefs.observed(capped, "f", success=False, place=20, learning=DEFAULT)
+    liked = confidence.voted(capped, "f", "ana", 1.0, 20, DEFAULT)
+    worked = confidence.observed(capped, "f", success=True, place=20, learning=DEFAULT)
+    failed = confidence.observed(capped, "f", success=False, place=20, learning=DEFAULT)
     again = endorsed(failed, *[1.0] * 10, place=30)
 
     assert (liked.confidence, worked.confidence) == (0.708333, 0.72)
@@ -68,9 +68,9 @@ def test_no_number_of_models_passes_the_cap(
     """Whatever they say, forget and weigh, they never lift over it, and never lower."""
     weights = LearningWeights(endorsement=weight)
     learning = LearningSettings(gamma=gamma, weights=weights)
-    belief = start = beliefs.initial(declared, learning)
+    belief = start = confidence.initial(declared, learning)
     for number, likeness in enumerate(likenesses):
-        belief = beliefs.endorsed(belief, f"d{number}", likeness, number, learning)
+        belief = confidence.endorsed(belief, f"d{number}", likeness, number, learning)
 
     assert start.confidence <= belief.confidence
     assert belief.confidence <= max(start.confidence, learning.endorsement_cap)
@@ -78,17 +78,17 @@ def test_no_number_of_models_passes_the_cap(
 
 def test_one_answer_endorses_once() -> None:
     """A second comparison of the same answer adds nothing."""
-    belief = endorsed(beliefs.initial(0.3, DEFAULT), 0.8)
+    belief = endorsed(confidence.initial(0.3, DEFAULT), 0.8)
 
-    assert beliefs.endorsed(belief, "d0", 0.9, 5, DEFAULT) is belief
+    assert confidence.endorsed(belief, "d0", 0.9, 5, DEFAULT) is belief
 
 
 def test_without_a_cap_models_go_on() -> None:
     """A cap of 1 is none."""
     free = LearningSettings(endorsement_cap=1.0)
-    belief = beliefs.initial(0.3, free)
+    belief = confidence.initial(0.3, free)
     for number in range(100):
-        belief = beliefs.endorsed(belief, f"d{number}", 1.0, number, free)
+        belief = confidence.endorsed(belief, f"d{number}", 1.0, number, free)
 
     assert belief.confidence == round(50.6 / 52, 6)
 
@@ -104,21 +104,23 @@ def test_settling_old_endorsements_changes_nothing(
     learning = LearningSettings(gamma=gamma)
 
     def folded() -> Belief:
-        belief = beliefs.initial(0.3, learning)
+        belief = confidence.initial(0.3, learning)
         for place, (by_model, value) in enumerate(said):
             if by_model:
-                belief = beliefs.endorsed(belief, f"{place}", value, place, learning)
+                belief = confidence.endorsed(belief, f"{place}", value, place, learning)
             else:
                 success = value > 0.5
-                belief = beliefs.observed(belief, f"{place}", success, place, learning)
+                belief = confidence.observed(
+                    belief, f"{place}", success, place, learning
+                )
         return belief
 
     endless = folded()
-    limit, beliefs.SIGNAL_LIMIT = beliefs.SIGNAL_LIMIT, 3
+    limit, confidence.SIGNAL_LIMIT = confidence.SIGNAL_LIMIT, 3
     try:
         settled = folded()
     finally:
-        beliefs.SIGNAL_LIMIT = limit
+        confidence.SIGNAL_LIMIT = limit
 
     assert settled.confidence == pytest.approx(endless.confidence, abs=2e-6)
     assert settled.success_count == endless.success_count
@@ -126,14 +128,15 @@ def test_settling_old_endorsements_changes_nothing(
 
 def test_other_settings_count_endorsements_anew() -> None:
     """Another weight changes just their share, another cap how far they lift."""
-    belief = endorsed(beliefs.initial(0.3, DEFAULT), 0.8, 0.6)
-    belief = beliefs.fired(belief, NOON + timedelta(seconds=1))
-    voted = beliefs.voted(belief, "f", "ana", 1.0, 9, DEFAULT)
+    belief = endorsed(confidence.initial(0.3, DEFAULT), 0.8, 0.6)
+    belief = confidence.fired(belief, NOON + timedelta(seconds=1))
+    voted = confidence.voted(belief, "f", "ana", 1.0, 9, DEFAULT)
     deaf = LearningSettings(weights=LearningWeights(endorsement=0.0))
     low = LearningSettings(endorsement_cap=0.4)
 
-    assert beliefs.relearnt(voted, DEFAULT, deaf).confidence == 0.5
-    assert beliefs.relearnt(belief, DEFAULT, low).confidence == 0.4
+    assert confidence.relearnt(voted, DEFAULT, deaf).confidence == 0.5
+    assert confidence.relearnt(belief, DEFAULT, low).confidence == 0.4
     assert (
-        beliefs.relearnt(beliefs.relearnt(voted, DEFAULT, low), low, DEFAULT) == voted
+        confidence.relearnt(confidence.relearnt(voted, DEFAULT, low), low, DEFAULT)
+        == voted
     )

@@ -2,26 +2,19 @@
 
 from immutables import Map
 
-from projections.folds import (
-    controls,
-    fires,
-    heuristics,
-    lessons,
-    proposals,
-    terms,
-    timers,
-)
-from schemas.aids import Aids
-from schemas.controls import (
+from projections.folds import controls, fires, formation, proposals, timers
+from projections.folds.learning import heuristics, terms
+from schemas.messages.controls import (
     HeuristicEdited,
     HeuristicFrozen,
     ProposalApplied,
     ProposalReverted,
 )
-from schemas.decisions import Completed, Dropped, HeuristicFired
-from schemas.learning import FeedbackApplied, OutcomeExpired
-from schemas.settings import UNSTARTED
-from schemas.state import AgentState, Shelf, Timer, Trigger
+from schemas.messages.decisions import Completed, Dropped, HeuristicFired
+from schemas.messages.learning import FeedbackApplied, OutcomeExpired
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState, Shelf, Timer, Trigger
+from schemas.values.settings import UNSTARTED
 from tests.factories import NOON, after
 
 
@@ -106,7 +99,7 @@ def test_a_forgotten_decision_can_still_be_learnt_from() -> None:
         heuristic_id="h", content_hash="c", actor="user", value=1.0, through="d"
     )
 
-    assert lessons.reinforced(AgentState(), vote) == AgentState()
+    assert formation.reinforced(AgentState(), vote) == AgentState()
     suggested = HeuristicFired(
         decision_id="d",
         event_id="e",

@@ -3,8 +3,8 @@
 import pytest
 
 from projections.folds import habits
-from schemas.numbers import exp
-from schemas.state import Habit
+from schemas.state.agent import Habit
+from schemas.values.exact_math import exp
 from tests.factories import NOON, after, embed
 
 LOW = embed("player health is low")

@@ -1,0 +1,167 @@
+"""`echoic ab`: let two strategies or personalities take turns, and see which is better."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from echoic.cli.connected import on_instance
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    print_json,
+    say,
+    settings_of,
+    terminal_width,
+)
+from echoic.client.connection import Connection
+from echoic.client.publish import tell
+from echoic.config.strategies import strategy_of
+from echoic.errors import EchoicError, NotFoundError
+from echoic.terminal import experiment
+from echoic.terminal.decisions import Style
+from evaluation.experiments.switchback import Switchback, analyse
+from evaluation.experiments.trials import Course, course, newest
+from handlers.mind.stages.executive import config_hash
+from replay.recording.in_force import standing_before
+from replay.recording.outcomes import OutcomeSettings
+from replay.recording.standing import Standing
+from schemas.messages.controls import ExperimentStarted, ExperimentStopped
+from schemas.messages.experiments import UnitKind, Variant
+
+app = new_app("ab", "Two ways to behave take turns: start, status, stop.")
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+@app.command()
+def start(
+    a: Annotated[
+        str | None,
+        typer.Argument(metavar="[A]", help="name:key=value, or a YAML file."),
+    ] = None,
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another.")] = None,
+    by: Annotated[
+        UnitKind, typer.Option(help="Who gets a variant, and keeps it.")
+    ] = "session",
+    washout: Annotated[
+        str, typer.Option(help="So long after a change nothing is counted.")
+    ] = "5m",
+    personality_a: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who A is.")
+    ] = None,
+    personality_b: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who B is.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="A few words.")] = "",
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Let each session, or person, have one of two variants by a fair draw.
+
+    Examples: `echoic ab start heuristic_first always_llm`, `echoic ab start --by person
+    --personality-a "You are kind." --personality-b "You are dry."`.
+    """
+    settings_of(data, agent)  # They list the modules that strategies may be of.
+    started = ExperimentStarted(
+        experiment_id=str(uuid4()),
+        a=_variant(a, personality_a),
+        b=_variant(b, personality_b),
+        by=by,
+        washout_s=_seconds(washout),
+        title=title,
+    )
+    if started.a == started.b:
+        raise _alike()
+
+    async def begin(connection: Connection) -> None:
+        log, agent = connection.log, connection.settings.agent
+        standing = await standing_before(log, agent)
+        if _identity(started.a, standing) == _identity(started.b, standing):
+            raise _alike()
+        await tell(log, agent, started)
+
+    on_instance(data, agent, begin)
+    if as_json:
+        print_json({"v": 1, "experiment_id": started.experiment_id})
+        return
+    print(f"a  {experiment.label(started.a)}")
+    print(f"b  {experiment.label(started.b)}")
+    say(f"each {by} gets one of them by a fair draw → echoic ab status")
+
+
+@app.command()
+def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """Show what the newest experiment has shown so far; look as often as you like.
+
+    Example: `echoic ab status`.
+    """
+    went, found = on_instance(data, agent, _found)
+    if as_json:
+        print_json(experiment.as_fields(went, found))
+        return
+    style = Style(width=terminal_width(), colour=has_colour())
+    screen = experiment.lines(went, found, datetime.now(UTC), style)
+    say("\n".join(screen))
+
+
+@app.command()
+def stop(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """End the experiment; what was in force without it is again.
+
+    Example: `echoic ab stop`.
+    """
+
+    async def end(connection: Connection) -> None:
+        await tell(connection.log, connection.settings.agent, ExperimentStopped())
+
+    on_instance(data, agent, end)
+    if as_json:
+        print_json({"v": 1, "stopped": True})
+    else:
+        say("stopped; what it has shown stays → echoic ab status")
+
+
+async def _found(connection: Connection) -> tuple[Course, Switchback]:
+    log, agent = connection.log, connection.settings.agent
+    begun = await newest(log, agent)
+    if begun is None:
+        raise NotFoundError(
+            f"agent {agent!r} has had no experiment", next_step="echoic ab start A B"
+        )
+    went = await course(log, agent, begun, OutcomeSettings())
+    return went, analyse(went.trials, went.open_unit)
+
+
+def _identity(variant: Variant, standing: Standing) -> tuple[str, str | None]:
+    """What a variant would decide by, whatever it was written as or left to the agent."""
+    strategy = standing.asked(variant).strategy
+    return config_hash(strategy), variant.personality
+
+
+def _alike() -> EchoicError:
+    return EchoicError(
+        "a and b are one and the same: nothing is to be compared",
+        next_step="echoic ab start heuristic_first heuristic_first:threshold=0.6",
+    )
+
+
+def _variant(strategy: str | None, personality: str | None) -> Variant:
+    return Variant(
+        strategy=None if strategy is None else strategy_of(strategy),
+        personality=personality,
+    )
+
+
+def _seconds(text: str) -> float:
+    """A span of time: `90`, `90s`, `5m`, `2h`, `1d`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
+    if found is None:
+        raise EchoicError(f"{text!r} is no span of time", next_step="--washout 5m")
+    return float(found[1]) * _UNITS_S[found[2] or "s"]

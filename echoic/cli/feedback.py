@@ -1,0 +1,188 @@
+"""`echoic feedback` and `outcome`: what people say of a decision, and how it went."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import typer
+
+from echoic import errors
+from echoic.cli.options import Agent, Data, Json, new_app, print_json, settings_of
+from echoic.client import decision_record, find, known_agents, publish
+from echoic.client.connection import Connection, connect
+from echoic.client.decision_record import Account
+from echoic.client.names import heuristic_names, resolve
+from echoic.client.publish import new_event_id
+from echoic.errors import EchoicError
+from echoic.explain.explain import Names, named
+from echoic.terminal import decisions
+from schemas.messages.asks import ModelAsked
+from schemas.messages.feedback import Aspect, FeedbackGiven
+from schemas.messages.learning import FeedbackApplied
+from schemas.messages.sensing import Sensed
+
+_RATINGS: Mapping[str, Literal["positive", "negative"]] = {
+    "up": "positive",
+    "down": "negative",
+}
+_UNCREDITED: Mapping[Aspect, str] = {
+    "overall": "counted for rapport; no heuristic answered that",
+    "action": "kept; no heuristic answered that",
+    "condition": "kept; no heuristic answered that",
+}
+
+Judged = Annotated[
+    Aspect,
+    typer.Option(
+        help="What is judged: `condition`, it should not have spoken; `action`,"
+        " right idea, wrong answer; `timing`, the wrong moment."
+    ),
+]
+
+app = new_app("judging", "What people say of a decision, and how it went.")
+
+
+@app.command()
+def feedback(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
+    vote: Annotated[
+        Literal["up", "down", "1", "2", "3", "4", "5"],
+        typer.Argument(help="The judgement; 1 is -1, 3 is 0 and 5 is 1."),
+    ],
+    heuristic: Annotated[
+        bool, typer.Option("--heuristic", help="ID names a heuristic.")
+    ] = False,
+    aspect: Judged = "overall",
+    actor: Annotated[str, typer.Option(help="Who judges.")] = "user",
+    comment: Annotated[str | None, typer.Option(help="Why.")] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Judge a decision, or a heuristic itself; the latest vote of each actor counts.
+
+    A vote on one aspect counts there alone, and takes the place of an earlier one on
+    another.
+
+    Examples: `echoic feedback 01a1fc2d up`, `echoic feedback last 2 --aspect action`,
+    `echoic feedback creeper-warn down --heuristic`.
+    """
+    if heuristic and aspect == "timing":
+        raise EchoicError(
+            "the moment is a decision's: a heuristic itself has no timing",
+            next_step=f"echoic feedback last {vote} --aspect timing",
+        )
+    settings = settings_of(data, agent)
+
+    async def run() -> tuple[FeedbackApplied, bool]:
+        async with connect(settings) as connection:
+            log = connection.log
+            named = (
+                resolve(await heuristic_names(log, settings.agent), id_)
+                if heuristic
+                else (await _decision(connection, id_)).id
+            )
+            given = FeedbackGiven(
+                decision_id=None if heuristic else named,
+                heuristic_id=named if heuristic else None,
+                rating=_RATINGS.get(vote, "scaled"),
+                stars=None if vote in _RATINGS else int(vote),
+                aspect=aspect,
+                actor=actor,
+                comment=comment,
+                channel="cli",
+            )
+            outputs = await publish.judge(log, settings.agent, given)
+            messages = [output.message for output in outputs]
+            asked = any(isinstance(each, ModelAsked) for each in messages)
+            votes = (each for each in messages if isinstance(each, FeedbackApplied))
+            return next(votes), asked
+
+    applied, is_forming = asyncio.run(run())
+    if as_json:
+        print_json({"v": 1, **applied.model_dump()})
+    else:
+        print(_counted(applied, is_forming))
+
+
+def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
+    """What a vote counted for, in words."""
+    if applied.aspect == "timing":
+        return "counted for rapport; when it was said is no fault of a heuristic"
+    if applied.heuristic_id:
+        return f"counted for the heuristic {decisions.short(applied.heuristic_id)}"
+    if is_forming:
+        return "counted; the model is asked for the rule of it: echoic heuristic list"
+    return _UNCREDITED[applied.aspect]
+
+
+@app.command()
+def outcome(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
+    result: Annotated[Literal["success", "fail"], typer.Argument(help="How it went.")],
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Report how it turned out what a decision advised, and say whom that credits.
+
+    The exit code is 1 if nothing was said there, so that it can credit nobody.
+
+    Examples: `echoic outcome 01a1fc2d success`, `echoic outcome last fail --reason late`.
+    """
+    settings = settings_of(data, agent)
+
+    async def run() -> tuple[Account, Account, list[str], Names]:
+        async with connect(settings) as connection:
+            log = connection.log
+            decision = await _decision(connection, id_)
+            report = Sensed(
+                source="user",
+                type="outcome",
+                text=reason or f"That was a {result}.",
+                in_reply_to=decision.id,
+                outcome="succeeded" if result == "success" else "failed",
+                reason=reason,
+            )
+            after = await log.last_sequence("ev.>")
+            event_id = new_event_id()
+            await publish.publish(
+                connection.client, settings.agent, report, event_id=event_id
+            )
+            told = await publish.decided_on(
+                log, settings.agent, "user", "outcome", event_id, after
+            )
+            credited = await publish.credited_by(log, told)
+            return told, decision, credited, await heuristic_names(log, settings.agent)
+
+    told, decision, credited, names = asyncio.run(run())
+    if as_json:
+        print_json({**decision_record.as_fields(told), "credited": credited})
+    else:
+        print(
+            f"reported as {decisions.short(told.id)}: {_credit(decision, credited, names)}"
+        )
+    if decision.said is None:
+        raise typer.Exit(errors.FINDING)
+
+
+def _credit(decision: Account, credited: Sequence[str], names: Names) -> str:
+    """Whom a report credits, in words, or why nobody."""
+    if credited:
+        return "counted for " + ", ".join(named(each, names) for each in credited)
+    if decision.said is None:
+        return f"it credits nobody, since nothing was said ({decision.silence})"
+    if decision.path != "heuristic":
+        return "it credits nobody, since a model answered and no heuristic"
+    return (
+        "it credits nobody: how that turned out is known already, or its time is over"
+    )
+
+
+async def _decision(connection: Connection, id_: str) -> Account:
+    await known_agents.check(connection)
+    log, agent = connection.log, connection.settings.agent
+    if id_ == "last":
+        return await find.last_decision(log, agent)
+    return await find.find_decision(log, agent, id_)

@@ -1,0 +1,251 @@
+"""`echoic heuristic`: what was learnt, how far it is trusted, and new lessons."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from echoic.cli import heuristic_priors, learning
+from echoic.cli.connected import known_at
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    new_app,
+    note,
+    print_json,
+    print_rows,
+    settings_of,
+    table,
+)
+from echoic.client import heuristics, known_agents
+from echoic.client.connection import Connection, connect
+from echoic.client.heuristics import Learnt
+from echoic.client.names import resolve
+from echoic.client.publish import tell
+from echoic.client.read_models import up_to_date
+from echoic.errors import EchoicError
+from echoic.explain.measures import Measures, lines, measures
+from echoic.terminal import decisions
+from projections.store import queries
+from projections.store.queries import ConfidenceChange
+from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded
+from schemas.values.reasons import ResponseType
+
+app = new_app("heuristic", "What was learnt: list, show, seed, freeze, and how.")
+app.command()(learning.history)
+app.command()(learning.diff)
+app.command(name="near-misses")(learning.near_misses_)
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List what the agent goes by, the most used first.
+
+    Examples: `echoic heuristic list`, `echoic heuristic list --agent steve --json`.
+    """
+
+    async def run() -> list[Learnt]:
+        async with connect(settings_of(data, agent)) as connection:
+            return await _learnt(connection)
+
+    found = sorted(asyncio.run(run()), key=lambda each: (-each.fires, each.name))
+    days, now = settings_of(data, agent).learning_stale_days, datetime.now(UTC)
+    rows = [_row(each, is_stale=each.is_stale(now, days)) for each in found]
+    columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
+    if as_json:
+        print_json({"v": 1, "rows": [asdict(each) for each in found]})
+    else:
+        print_rows(rows, columns, as_json=False)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SESSION|FILE]...", help="With --curve: of these."),
+    ] = None,
+    has_curve: Annotated[
+        bool, typer.Option("--curve", help="Draw its confidence over time.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Show one heuristic, and every change of the trust in it with its reason.
+
+    Examples: `echoic heuristic show drink-now`, `echoic heuristic show drink-now --curve`,
+    `echoic heuristic show drink-now --curve packs/survival/recording/evening.echoic`.
+    """
+    settings = settings_of(data, agent)
+    if has_curve or sessions:
+        learning.curve(settings, name, sessions or (), as_json=as_json)
+        return
+
+    async def run() -> tuple[Learnt, Measures, tuple[ConfidenceChange, ...]]:
+        async with connect(settings) as connection:
+            found = await _one(connection, name)
+            async with up_to_date(connection) as store:
+                if store is None:
+                    note("the read models are away: no history")
+                    return found, measures(found, None), ()
+                of, content = found.id, found.content_hash
+                fired = queries.fired(store, settings.agent, of, content)
+                changes = queries.history(store, settings.agent, of)
+                return found, measures(found, fired), changes
+
+    found, measured, changes = asyncio.run(run())
+    if as_json:
+        history = [asdict(change) for change in changes]
+        told = {"measures": asdict(measured), "history": history}
+        print_json({"v": 1, **asdict(found), **told})
+        return
+    page = _page(found, measured)
+    print("\n".join(f"{key:<13} {value}" for key, value in page.items()))
+    if changes:
+        print()
+        table(
+            [_step(each) for each in changes],
+            ("seq", "at", "why", "detail", "trust"),
+        )
+
+
+@app.command()
+def seed(
+    condition: Annotated[str, typer.Option(help="The situation, in words.")],
+    say: Annotated[str, typer.Option(help="What to say then.")],
+    name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
+    domain: Annotated[
+        str, typer.Option(help="The pack or source whose events it may answer.")
+    ] = "user",
+    when: Annotated[
+        str | None, typer.Option(help="What must hold of the event's fields besides.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="How far to trust it.")] = 0.5,
+    response_type: Annotated[ResponseType, typer.Option("--type")] = "suggestion",
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Teach a heuristic: in such a situation, say this.
+
+    Example: `echoic heuristic seed --domain kitchen --condition "the oven is done" --say
+    "Your cake is ready." --confidence 0.8`.
+    """
+    id_ = str(uuid4())
+    lesson = HeuristicSeeded(
+        heuristic_id=id_,
+        name=name or decisions.short(id_),
+        domain=domain,
+        condition=condition,
+        when=when,
+        response_type=response_type,
+        text=say,
+        confidence=_unit(confidence),
+    )
+    settings = settings_of(data, agent)
+
+    async def run() -> None:
+        async with connect(settings) as connection:
+            await tell(connection.log, settings.agent, lesson)
+
+    asyncio.run(run())
+    if as_json:
+        print_json({"v": 1, "heuristic_id": id_})
+        return
+    called = f"{lesson.name} ({id_[:8]})" if name else id_[:8]
+    print(f"taught {settings.agent} the heuristic {called}")
+    if lesson.confidence < settings.threshold:
+        note(
+            f"it speaks from a confidence of {settings.threshold:.2f} on: seed it with"
+            f" that, or let `echoic feedback {lesson.name} up --heuristic` move it there"
+        )
+
+
+@app.command()
+def freeze(
+    name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
+    off: Annotated[bool, typer.Option("--off", help="Release it again.")] = False,
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Keep a heuristic from firing, or release it.
+
+    Examples: `echoic heuristic freeze drink-now`, `echoic heuristic freeze drink-now --off`.
+    """
+    settings = settings_of(data, agent)
+
+    async def run() -> Learnt:
+        async with connect(settings) as connection:
+            found = await _one(connection, name)
+            control = HeuristicFrozen(
+                heuristic_id=found.id, frozen=not off, reason=reason
+            )
+            await tell(connection.log, settings.agent, control)
+            return found
+
+    found = asyncio.run(run())
+    print(f"{found.name} is {'released' if off else 'frozen'}")
+
+
+app.command()(heuristic_priors.prior)
+
+
+async def _learnt(connection: Connection) -> list[Learnt]:
+    """From the read models; folded from the log if they do not know the agent."""
+    await known_agents.check(connection)
+    settings = connection.settings
+    async with up_to_date(connection) as store:
+        rows = queries.heuristics(store, settings.agent) if store else ()
+    if rows:
+        return [heuristics.of_read_models(row) for row in rows]
+    known = await known_at(connection)
+    return await heuristics.learnt(connection.log, known)
+
+
+async def _one(connection: Connection, name: str) -> Learnt:
+    known = {each.id: each for each in await _learnt(connection)}
+    return known[resolve({id_: known[id_].name for id_ in known}, name)]
+
+
+def _row(each: Learnt, *, is_stale: bool) -> Mapping[str, object]:
+    return {
+        "id": decisions.short(each.id),
+        "name": each.name,
+        "domain": each.domain,
+        "trust": f"{decisions.bar(each.confidence)} {each.confidence:.2f}",
+        "declared": f"{each.declared:.2f}",
+        "fires": each.fires,
+        "life": each.lifecycle + (", stale" if is_stale else ""),
+    }
+
+
+def _page(found: Learnt, measured: Measures) -> Mapping[str, object]:
+    return {
+        "name": f"{found.name} ({found.id})",
+        "domain": f"{found.domain}, {found.origin}",
+        "condition": found.condition,
+        "when": found.when or "-",
+        "says": found.text,
+        **lines(found, measured),
+        "life": found.lifecycle,
+    }
+
+
+def _step(change: ConfidenceChange) -> tuple[object, ...]:
+    before = "" if change.before is None else f"{change.before:.2f} → "
+    at = f"{change.at:%Y-%m-%d %H:%M:%S}"
+    trust = f"{before}{change.after:.2f}"
+    return change.sequence, at, change.why, change.detail, trust
+
+
+def _unit(number: float) -> float:
+    if not 0 <= number <= 1:
+        raise EchoicError(f"--confidence {number:g} is not a number from 0 to 1")
+    return number

@@ -1,0 +1,109 @@
+"""`echoic heuristic prior`: what heuristics of one origin start from."""
+
+import asyncio
+from typing import Annotated, cast, get_args
+
+import typer
+
+from echoic.cli.connected import known_at
+from echoic.cli.options import Agent, Data, settings_of
+from echoic.client import heuristics
+from echoic.client.connection import Connection, connect
+from echoic.client.publish import tell
+from echoic.errors import EchoicError
+from projections.folds.learning import priors
+from schemas.messages.controls import PriorUpdated
+from schemas.state.evidence import Prior, belief_key
+from schemas.values.reasons import Origin
+
+
+def prior(
+    origin: Annotated[str, typer.Argument(help="skill_pack, learned or seeded.")],
+    kappa: Annotated[
+        float | None, typer.Option(help="The weight of the start, in observations.")
+    ] = None,
+    mean: Annotated[
+        float | None,
+        typer.Option(help="The success to start from; else what each one declares."),
+    ] = None,
+    start: Annotated[
+        bool, typer.Option("--start", help="Take what is a fair start for the origin.")
+    ] = False,
+    pooled: Annotated[
+        bool,
+        typer.Option("--pooled", help="Take what was learnt of the origin's so far."),
+    ] = False,
+    off: Annotated[
+        bool, typer.Option("--off", help="Start from what is declared again.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Say what heuristics of an origin start from.
+
+    Those of which something was learnt already stay as they are.
+
+    Examples: `echoic heuristic prior learned --kappa 2 --mean 0.5`,
+    `echoic heuristic prior skill_pack --pooled`, `echoic heuristic prior seeded --off`.
+    """
+    if origin not in get_args(Origin):
+        raise EchoicError(
+            f"{origin!r} is no origin: give skill_pack, learned or seeded"
+        )
+    if sum((kappa is not None or mean is not None, start, pooled, off)) != 1:
+        raise EchoicError("give one of --kappa and --mean, --start, --pooled, --off")
+    whose = cast(Origin, origin)
+    settings = settings_of(data, agent)
+
+    async def run() -> PriorUpdated:
+        async with connect(settings) as connection:
+            if off:
+                control = PriorUpdated(origin=whose, is_default=True)
+            elif pooled:
+                control = _updated(whose, await _pooled(connection, whose), "pooled")
+            elif start:
+                control = _updated(whose, priors.START[whose], "a fair start")
+            else:
+                given = Prior(kappa=_within(kappa, 0.1, 1_000.0, 2.0), mean=mean)
+                if mean is not None:
+                    _within(mean, 0.0, 1.0, 0.5)
+                control = _updated(whose, given, "")
+            await tell(connection.log, settings.agent, control)
+            return control
+
+    control = asyncio.run(run())
+    if control.is_default:
+        print(f"{origin} heuristics start from what is declared, weighed as ever")
+        return
+    begins = "what is declared" if control.mean is None else f"{control.mean:.2f}"
+    print(f"{origin} heuristics start from {begins}, weight {control.kappa:g}")
+
+
+def _updated(origin: Origin, known: Prior, detail: str) -> PriorUpdated:
+    return PriorUpdated(
+        origin=origin, kappa=known.kappa, mean=known.mean, detail=detail
+    )
+
+
+async def _pooled(connection: Connection, origin: Origin) -> Prior:
+    known = await known_at(connection)
+    keys = [
+        belief_key(each.id, each.content_hash)
+        for each in await heuristics.learnt(connection.log, known)
+        if each.origin == origin
+    ]
+    believed = known.agent.beliefs
+    found = priors.pooled(believed[key] for key in keys if key in believed)
+    if found is None:
+        raise EchoicError(
+            f"fewer than {priors.LEAST} {origin} heuristics were judged so far: that says"
+            " nothing of the others"
+        )
+    return found
+
+
+def _within(value: float | None, low: float, high: float, default: float) -> float:
+    value = default if value is None else value
+    if not low <= value <= high:
+        raise EchoicError(f"{value:g} is not allowed: give {low:g} to {high:g}")
+    return value

@@ -1,0 +1,128 @@
+"""`echoic pack`: what a domain brings, on disk and in force."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import errors
+from echoic.cli.connected import on_instance
+from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, print_rows
+from echoic.client import packs as packs_in_force
+from echoic.client.connection import Connection
+from echoic.packs import bundled
+from echoic.packs import load as packs
+from echoic.terminal.decisions import counted
+from schemas.packs.manifest import Pack
+from schemas.values.subjects import SHARED_AGENT, partition_of
+
+app = new_app("pack", "What a domain brings: list, load, validate, schema.")
+
+
+@app.command()
+def validate(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of packs.")],
+    as_json: Json = False,
+) -> None:
+    """Name everything that is wrong with packs, each with its place.
+
+    Examples: `echoic pack validate packs/survival`, `echoic pack validate packs/*`.
+    """
+    checked = [(folder, packs.check(bundled.found(folder))) for folder in folders]
+    problems = [problem for _, each in checked for problem in each.problems]
+    failures = sum(problem.severity == "error" for problem in problems)
+    if as_json:
+        print_json({"v": 1, "problems": [_fields(problem) for problem in problems]})
+    else:
+        for problem in problems:
+            print(packs.render(problem))
+        for folder, each in checked:
+            if each.pack is not None:
+                print(f"{folder}: {_summary(each.pack)}")
+        note(
+            f"{counted(failures, 'error')},"
+            f" {counted(len(problems) - failures, 'warning')}"
+        )
+    if failures:
+        raise typer.Exit(errors.FINDING)
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List the packs in force for the agent.
+
+    Example: `echoic pack list`.
+    """
+
+    async def run(connection: Connection) -> list[dict[str, object]]:
+        log, name = connection.log, connection.settings.agent
+        place = partition_of(name)
+        shared = await packs_in_force.in_force(log, SHARED_AGENT, place)
+        own = await packs_in_force.in_force(log, name, place)
+        return [
+            {
+                "name": each.name,
+                "version": each.pack_version,
+                "for": name if each.name in own else "all",
+                "digest": each.digest[:12],
+            }
+            for each in (shared | own).values()
+        ]
+
+    rows = on_instance(data, agent, run)
+    print_rows(rows, ("name", "version", "for", "digest"), as_json)
+
+
+@app.command()
+def load(
+    folder: Annotated[Path, typer.Argument(help="The pack's folder.")],
+    everyone: Annotated[
+        bool, typer.Option("--all", help="For every agent, not just one.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Put a pack in force; another version of it is replaced.
+
+    Examples: `echoic pack load packs/survival`, `echoic pack load packs/desk --all`.
+    """
+
+    async def run(connection: Connection) -> str:
+        name = connection.settings.agent
+        if everyone:
+            await packs_in_force.load_all(
+                connection.log, [packs_in_force.read_pack(folder)]
+            )
+            return "in force for all agents"
+        loaded = await packs_in_force.load_for(connection.log, name, folder)
+        return f"in force for {name}" if loaded else f"was in force for {name} already"
+
+    print(on_instance(data, agent, run))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a pack's manifest, for editors.
+
+    Example: `echoic pack schema > pack.schema.json`.
+    """
+    print_json(packs.pack_schema())
+
+
+def _summary(pack: Pack) -> str:
+    return (
+        f"{pack.name} {pack.version}, {counted(len(pack.heuristics), 'heuristic')},"
+        f" {counted(len(pack.events), 'event type')}"
+    )
+
+
+def _fields(problem: packs.Problem) -> dict[str, object]:
+    return {
+        "file": str(problem.file),
+        "line": problem.line,
+        "column": problem.column,
+        "code": problem.code,
+        "severity": problem.severity,
+        "message": problem.message,
+        "suggestion": problem.suggestion,
+    }

@@ -1,0 +1,121 @@
+"""`echoic projection`: the read models, where they stand, and making them again."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import errors
+from echoic.cli import projection_replay
+from echoic.cli.connected import bringer_of, on_instance
+from echoic.cli.options import Data, Json, new_app, note, print_json, print_rows
+from echoic.client.connection import Connection
+from echoic.client.watch import last_answered
+from echoic.terminal.decisions import counted
+from projections.projector import rebuild as rebuilding
+from projections.store.store import Store
+from projections.store.tables import KEYS
+from schemas.values.subjects import PARTITIONS
+
+app = new_app("projection", "The read models: list, rebuild, lag, replay.")
+app.command()(projection_replay.replay)
+
+
+@app.command(name="list")
+def list_(data: Data = None, as_json: Json = False) -> None:
+    """List the versions of the read models, and the views that everybody reads.
+
+    Example: `echoic projection list`.
+    """
+
+    async def run(connection: Connection) -> list[dict[str, object]]:
+        with Store(connection.needed_database()) as store:
+            return [
+                {**asdict(version), "partitions": len(store.positions(version.number))}
+                for version in store.versions()
+            ]
+
+    rows = on_instance(data, None, run)
+    if as_json:
+        print_json({"v": 1, "rows": rows, "views": list(KEYS)})
+    else:
+        print_rows(rows, ("number", "shape", "state", "partitions"), as_json=False)
+        note("views: " + ", ".join(KEYS))
+
+
+@app.command()
+def lag(data: Data = None, as_json: Json = False) -> None:
+    """Show how far the read models are behind the log.
+
+    Example: `echoic projection lag`. The exit code is 1 if they are behind.
+    """
+
+    async def run(connection: Connection) -> list[dict[str, int]]:
+        with Store(connection.needed_database()) as store:
+            stands = store.positions(store.serving().number)
+        rows = []
+        for partition in range(PARTITIONS):
+            answered = await last_answered(connection.log, partition)
+            position = stands.get(partition)
+            at = position.sequence if position else 0
+            if answered:
+                rows.append({"partition": partition, "position": at, "log": answered})
+        return rows
+
+    rows = on_instance(data, None, run)
+    behind = sum(row["position"] < row["log"] for row in rows)
+    print_rows(rows, ("partition", "position", "log"), as_json)
+    if behind:
+        note(f"behind: {counted(behind, 'partition')}")
+        raise typer.Exit(errors.FINDING)
+
+
+@app.command()
+def rebuild(
+    check: Annotated[
+        bool, typer.Option("--verify", help="Change nothing: prove table = fold(log).")
+    ] = False,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Make the read models again from the log, beside those that serve meanwhile.
+
+    Examples: `echoic projection rebuild`, `echoic projection rebuild --verify`. With
+    --verify the exit code is 1 if a table is not what the log makes of it.
+    """
+    if check:
+        _verify(data, as_json)
+        return
+
+    async def run(connection: Connection) -> int:
+        with Store(connection.needed_database()) as store:
+            return await rebuilding.rebuild(
+                connection.log, store, bringer_of(connection)
+            )
+
+    version = on_instance(data, None, run)
+    if as_json:
+        print_json({"v": 1, "version": version})
+    else:
+        print(f"version {version} serves")
+
+
+def _verify(data: Path | None, as_json: bool) -> None:
+    async def run(connection: Connection) -> rebuilding.Verified:
+        with Store(connection.needed_database()) as store:
+            return await rebuilding.verify(
+                connection.log, store, bringer_of(connection)
+            )
+
+    found = on_instance(data, None, run)
+    if as_json:
+        print_json({"v": 1, "is_equal": found.is_equal, **asdict(found)})
+    else:
+        for name, checksum in found.tables.items():
+            print(f"{name:<20} {checksum.rows:>9,} rows  {checksum.digest[:16]}")
+        for each in found.differences:
+            print(f"{each.kind}: {each.table} {', '.join(each.key)}")
+        note("equal to the fold" if found.is_equal else "not equal to the fold")
+    if not found.is_equal:
+        raise typer.Exit(errors.FINDING)

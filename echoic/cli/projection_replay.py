@@ -1,0 +1,143 @@
+"""`echoic projection replay`: what would be believed under other learning settings."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import typer
+
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.client.evidence import evidence_of, rapport_of
+from echoic.config.load import Settings
+from echoic.errors import EchoicError
+from echoic.terminal import retuning
+from echoic.terminal.decisions import Style
+from evaluation.evidence.rapport import PREFIX, as_fields, pace_of
+from evaluation.tuning.scoring import Retuning, retuned
+from schemas.values.settings import SEED_LEARNING
+from schemas.values.settings_by_name import (
+    LEARNING,
+    Scalar,
+    TuningError,
+    learning_value,
+)
+
+_PRESET: Mapping[str, Scalar] = {
+    name: learning_value(SEED_LEARNING, name)
+    for name in LEARNING
+    if name.startswith("learning.weights.")
+}
+
+
+def replay(
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SESSION|FILE", help="Sessions' ids, or files."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=NUMBER", help="A setting to change."),
+    ] = None,
+    preset: Annotated[
+        Literal["seed"] | None,
+        typer.Option(help="`seed`: every signal counts as one whole observation."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Fold what was recorded under other learning settings; nothing is written.
+
+    Fires, outcomes, votes and edits stay as they are; confidence is counted anew. Shows
+    each heuristic's confidence both ways, and which settings would have predicted better.
+    With `rapport.gain`, `rapport.loss` or `rapport.half_life_days` it is people's rapport.
+
+    Examples: `echoic projection replay --set learning.gamma=0.98`, `echoic projection
+    replay --set learning.weights.explicit=0.6 evening`, `echoic projection replay --preset
+    seed packs/survival/recording/evening.echoic`, `echoic projection replay --set
+    rapport.gain=0.1`.
+    """
+    wanted = {**(_PRESET if preset else {}), **settings_named(changes or ())}
+    if not wanted:
+        raise EchoicError(
+            "nothing is to be changed", next_step="--set learning.gamma=0.98"
+        )
+    settings, names = settings_of(data, agent), sessions or ()
+    of_rapport = {
+        name: wanted.pop(name) for name in list(wanted) if name.startswith(PREFIX)
+    }
+    told: dict[str, object] = {"v": 1}
+    if of_rapport:
+        told["rapport"] = _rapport(settings, names, of_rapport, as_json=as_json)
+    if wanted:
+        found = _retuned(settings, names, wanted, as_json=as_json)
+        told = {**found.as_json(), **told}
+    if as_json:
+        print_json(told)
+
+
+def _retuned(
+    settings: Settings,
+    names: Sequence[str],
+    wanted: Mapping[str, Scalar],
+    *,
+    as_json: bool,
+) -> Retuning:
+    """Fold confidences anew, and show them unless a program reads."""
+    evidence = asyncio.run(evidence_of(settings, names))
+    try:
+        found = retuned(evidence, wanted)
+    except TuningError as error:
+        raise EchoicError(str(error)) from error
+    if not as_json:
+        style = Style(terminal_width(), has_colour())
+        for line in retuning.lines(found, style):
+            print(line)
+    return found
+
+
+def _rapport(
+    settings: Settings,
+    names: Sequence[str],
+    wanted: Mapping[str, Scalar],
+    *,
+    as_json: bool,
+) -> dict[str, object]:
+    """Fold rapport anew, and show it unless a program reads."""
+    try:
+        pace = pace_of(wanted)
+    except TuningError as error:
+        raise EchoicError(str(error)) from error
+    curves = asyncio.run(rapport_of(settings, names, pace))
+    if not as_json:
+        for line in retuning.rapport_lines(pace, curves):
+            print(line)
+    return as_fields(pace, curves)
+
+
+def settings_named(texts: Sequence[str]) -> dict[str, Scalar]:
+    """Settings by name, of texts such as `learning.gamma=0.98`.
+
+    Raises:
+        EchoicError: one names nothing, or no number.
+    """
+    found: dict[str, Scalar] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise EchoicError(
+                f"{text!r} sets nothing", next_step="--set learning.gamma=0.98"
+            )
+    return found

@@ -1,0 +1,195 @@
+"""`echoic pub`: events from the command line, a file or stdin, as a sensor sends them."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, get_args
+
+import orjson
+import typer
+
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.cli.progress import Progress, waiting
+from echoic.client import decision_record
+from echoic.client.connection import Connection, connect
+from echoic.client.decision_record import Account
+from echoic.client.event_lines import Sending, read_lines
+from echoic.client.names import heuristic_names
+from echoic.client.pacing import Allowed, Pace, limit_of
+from echoic.client.playback import PlayedVote
+from echoic.client.publish import new_event_id
+from echoic.client.sending import Item, Sender, read_file
+from echoic.errors import FINDING, EchoicError, RefusedError
+from echoic.terminal import decisions
+from schemas.messages.sensing import Dimension
+
+app = new_app("publishing", "Events, as a sensor sends them.")
+
+
+@app.command()
+def pub(
+    text: Annotated[
+        str | None, typer.Argument(help="The event in words; `-` reads lines of stdin.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", "-f", metavar="FILE", help="A recorded session, or lines."
+        ),
+    ] = None,
+    source: Annotated[str, typer.Option(help="Who noticed it.")] = "user",
+    type_: Annotated[str, typer.Option("--type", help="What it is.")] = "message",
+    field: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A value of it.")
+    ] = None,
+    hint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DIMENSION=NUMBER", help="Why it may matter."),
+    ] = None,
+    pace: Annotated[
+        str, typer.Option(metavar="original|N|max", help="Events a second of a file.")
+    ] = "max",
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for the decision and print it.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Publish events as a sensor does; each run gives them ids of their own.
+
+    Examples: `echoic pub "Oven is done" --source kitchen --type oven --wait`, `echoic pub
+    -f evening.echoic --pace original`. The exit code is 1 if an event was refused.
+    """
+    settings = settings_of(data, agent)
+    if (text is None) == (file is None) or (text is not None and not text.strip()):
+        raise EchoicError(
+            "give either a text or a file", next_step='echoic pub "hello" --wait'
+        )
+    if file is not None:
+        items: Iterator[Item] = read_file(
+            file, agent=agent, default_agent=settings.agent, new_id=new_event_id
+        )
+    else:
+        event = {
+            "text": text,
+            "source": source,
+            "type": type_,
+            "fields": _values(field),
+            "salience": _hints(hint) or _own_hints(source, type_),
+        }
+        lines = sys.stdin if text == "-" else [json.dumps(event)]
+        items = read_lines(
+            lines, agent=agent, default_agent=settings.agent, new_id=new_event_id
+        )
+    pacer = Pace(pace)
+
+    async def run() -> int:
+        async with connect(settings) as connection:
+            return await _send(connection, items, pacer, wait=wait, as_json=as_json)
+
+    if asyncio.run(run()):
+        raise typer.Exit(FINDING)
+
+
+async def _send(
+    connection: Connection,
+    items: Iterator[Item],
+    pace: Pace,
+    *,
+    wait: bool,
+    as_json: bool,
+) -> int:
+    """Send one after the other, and return how many were refused."""
+    sender = Sender(connection)
+    progress = Progress("events published")
+    allowed = Allowed(await limit_of(connection.log, connection.settings.agent))
+    show = await _shown(connection, as_json) if wait else None
+    count = refused = 0
+    for item in items:
+        if isinstance(item, PlayedVote):
+            await sender.vote(item)
+            continue
+        await pace.wait_for(item.at)
+        await allowed.wait_for(item.agent, item.source)
+        await sender.event(item)
+        count += 1
+        if show is not None:
+            refused += not await _answered(sender, item, show, as_json)
+            continue
+        if as_json:
+            print_json({"v": 1, "accepted": True, "event_id": item.event_id})
+        progress(count)
+    progress.done()
+    if not (wait or as_json):
+        note(f"{count} published")
+    return refused
+
+
+async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], None]:
+    """How a decision is printed."""
+    if as_json:
+        return lambda account: print_json(decision_record.as_response(account))
+    names = await heuristic_names(connection.log, connection.settings.agent)
+    style = decisions.Style(width=terminal_width(), colour=has_colour())
+    return lambda account: print(decisions.line(account, names, style), flush=True)
+
+
+async def _answered(
+    sender: Sender, item: Sending, show: Callable[[Account], None], as_json: bool
+) -> bool:
+    """Show the decision on an event; false if it was refused."""
+    try:
+        async with waiting("the decision, which may be a model's"):
+            account = await sender.answer(item.event_id)
+        show(account)
+    except RefusedError as error:
+        if as_json:
+            print_json({"accepted": False, "reason": error.what})
+        note(error.what)
+        return False
+    return True
+
+
+def _own_hints(source: str, type_: str) -> dict[str, object]:
+    """A person's words matter for who says them."""
+    return {"social": 0.9} if (source, type_) == ("user", "message") else {}
+
+
+def _hints(given: Iterable[str] | None) -> dict[str, object]:
+    """Dimensions with their numbers; a wrong one would cost the whole event."""
+    hints = _values(given)
+    for name, number in hints.items():
+        is_unit = isinstance(number, int | float) and 0 <= number <= 1
+        if name not in get_args(Dimension) or not is_unit:
+            raise EchoicError(
+                f"{name}={number} is no hint",
+                next_step=f"give a number from 0 to 1 to {', '.join(get_args(Dimension))}",
+            )
+    return hints
+
+
+def _values(fields: Iterable[str] | None) -> dict[str, object]:
+    """`name=value` pairs; a value that reads as JSON is what it says, else text."""
+    found: dict[str, object] = {}
+    for text in fields or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise EchoicError(f"{text!r} is no field", next_step="--field value=3")
+        try:
+            found[name] = orjson.loads(value)
+        except ValueError:
+            found[name] = value
+    return found

@@ -1,0 +1,139 @@
+"""`echoic replay`: decide again what was recorded, and compare."""
+
+import asyncio
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import errors
+from echoic.cli import replay_compare, replay_estimate, replay_plan
+from echoic.cli.connected import bringer_of
+from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, settings_of
+from echoic.cli.progress import Progress
+from echoic.client import known_agents
+from echoic.client.connection import Connection, connect
+from echoic.client.recordings import is_path
+from echoic.config.load import Settings
+from echoic.embedders import embedder
+from echoic.errors import NotFoundError
+from echoic.packs import bundled
+from handlers.aids import Bringer, PackLibrary
+from replay.recording.sessions import UnknownSessionError, find_session, start_of
+from replay.verify import Divergence, Span, Verification
+from replay.verify import verify as verify_span
+from schemas.values.settings import CodeDigests
+from schemas.values.subjects import partition_of
+from streams.session_files.file import read_session
+from streams.session_files.memory_log import SessionLog
+
+app = new_app("replay", "Decide a session again, and compare.")
+app.command()(replay_compare.compare)
+app.command()(replay_estimate.estimate)
+app.command()(replay_plan.plan)
+
+
+@app.callback()
+def _group() -> None:
+    """Decide a session again, and compare."""
+
+
+@app.command()
+def verify(
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION|FILE]", help="A session's id, or a file."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Decide again under the recorded strategy: every output must come out the same.
+
+    Examples: `echoic replay verify` (all of the agent), `echoic replay verify evening`,
+    `echoic replay verify packs/survival/recording/evening.echoic`. The exit code is 1 if
+    one differs.
+    """
+    settings = settings_of(data, agent)
+    progress = Progress("inputs decided again")
+    found = asyncio.run(
+        _of_file(settings, bundled.found(Path(session)), progress)
+        if session is not None and is_path(session)
+        else _of_log(settings, session, progress)
+    )
+    progress.done()
+    if as_json:
+        print_json({"v": 1, **asdict(found), "is_identical": found.is_identical})
+    else:
+        _tell(found)
+    if not found.is_identical:
+        raise typer.Exit(errors.FINDING)
+
+
+async def _of_log(
+    settings: Settings, session: str | None, progress: Progress
+) -> Verification:
+    async with connect(settings) as connection:
+        await known_agents.check(connection)
+        bringer = bringer_of(connection)
+        return await verify_span(
+            connection.log,
+            await _span(connection, session, bringer),
+            bringer,
+            digests=_digests(settings),
+            progress=progress,
+        )
+
+
+async def _span(connection: Connection, session: str | None, bringer: Bringer) -> Span:
+    agent = connection.settings.agent
+    if session is None:
+        return Span(partition_of(agent), agent=agent)
+    try:
+        found = await find_session(connection.log, agent, session, bringer)
+    except UnknownSessionError as error:
+        raise NotFoundError(str(error), next_step="echoic session list") from error
+    return Span(partition_of(agent), found.first - 1, found.last, agent)
+
+
+async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verification:
+    file = read_session(path)
+    log = SessionLog(file)
+    made = embedder(settings.embedder)
+    header = file.header
+    return await verify_span(
+        log,
+        Span(header.partition, header.first - 1, header.last, header.agent),
+        Bringer(made, PackLibrary(log, made)),
+        start=start_of(file),
+        expected_chain=file.trailer.chain,
+        digests=_digests(settings),
+        progress=progress,
+    )
+
+
+def _digests(settings: Settings) -> CodeDigests:
+    made = embedder(settings.embedder)
+    return CodeDigests(version=version("echoic"), embedder=made.digest)
+
+
+def _tell(found: Verification) -> None:
+    for each in found.notes:
+        note(each)
+    mark = "✓" if found.is_identical else "✗"
+    print(
+        f"{mark} {found.identical}/{found.total} outputs identical,"
+        f" {found.inputs} inputs decided again"
+    )
+    if found.divergence is not None:
+        _tell_divergence(found.divergence)
+
+
+def _tell_divergence(first: Divergence) -> None:
+    place = "" if first.index is None else f", output {first.index}"
+    field = "" if first.path is None else f", field {first.path}"
+    print(f"first divergence at input {first.sequence}{place}: {first.what}{field}")
+    print(f"  recorded  {first.recorded or '-'}")
+    print(f"  replayed  {first.replayed or '-'}")

@@ -1,0 +1,261 @@
+"""`echoic replay compare`: what other strategies would have done, and whether it is better."""
+
+import shlex
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import typer
+
+from echoic import errors
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.cli.progress import Progress
+from echoic.cli.replay_compare_options import (
+    Asked,
+    Baseline,
+    Calls,
+    Challengers,
+    FailOn,
+    Jobs,
+    Model,
+    Personality,
+    Prefer,
+    Report,
+    Rope,
+    Sessions,
+    Silence,
+    Since,
+    Usd,
+    Window,
+)
+from echoic.client.comparison import compare_all
+from echoic.client.requery import Requery
+from echoic.config.load import Settings
+from echoic.config.strategies import strategy_of
+from echoic.errors import EchoicError
+from echoic.terminal import comparison
+from echoic.terminal.decisions import Style
+from echoic.web.report import page as html
+from evaluation.compare.document import Document
+from evaluation.compare.document_of import document
+from evaluation.compare.fail_on import Condition, FailOnError, parse, tripped
+from evaluation.compare.overall import Wish
+from evaluation.compare.session import Plan, SessionResult
+from evaluation.ope.settings import EstimationSettings
+from handlers.effects.models import LiteLLM
+from replay.cassette import ModelMiss
+from replay.closed_loop.run import Answers
+from replay.recording.outcomes import OutcomeSettings
+from replay.recording.source import RecordingError
+from schemas.messages.experiments import Variant
+
+_PREFERENCES = ("outcome", "feedback")
+
+STUB = "(stub)"
+"""What every model says in the mode `stub`."""
+
+
+def compare(
+    session: Sessions = None,
+    strategy: Challengers = None,
+    baseline: Baseline = None,
+    personality: Personality = None,
+    model: Model = "cassette",
+    asked: Asked = None,
+    calls: Calls = 50,
+    usd: Usd = None,
+    since: Since = None,
+    prefer: Prefer = "outcome",
+    window: Window = None,
+    silence: Silence = 0.5,
+    rope: Rope = None,
+    report: Report = None,
+    fail_on: FailOn = None,
+    jobs: Jobs = None,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Decide recorded sessions again under other strategies, and say what would change.
+
+    Examples: `echoic replay compare evening.echoic -s heuristic_first:threshold=0.6`,
+    `echoic replay compare -s silent -s always_llm --report out.html`, `echoic replay
+    compare s1 s2 -s mine.yaml --fail-on 'regressed>0'`. The exit code is 1 if a condition
+    of --fail-on holds, 3 if the recording cannot be trusted.
+    """
+    conditions = _conditions(fail_on)
+    _can_be_written(report)
+    settings = settings_of(data, agent)
+    plan = Plan(
+        baseline=_baseline(baseline),
+        challengers=_challengers(strategy or [], personality),
+        outcome=_outcomes(prefer, window, silence),
+        answers=_requery(settings, asked, calls, usd)
+        if model == "requery"
+        else _answers(model),
+        since=since,
+    )
+    progress = Progress("steps of replaying, asking and living done")
+    # One budget is spent by one process.
+    jobs = 1 if model == "requery" else jobs
+    results = _results(settings, session or [], plan, progress, jobs)
+    progress.done()
+    _is_within(since, results)
+    found = document(results, plan, _wish(rope, results))
+    _show(found, as_json=as_json)
+    if report is not None:
+        _write(report, html.render(found.as_json()))
+    raise typer.Exit(_exit_code(found, conditions))
+
+
+def _baseline(text: str | None) -> Variant:
+    return Variant(strategy=None if text is None else strategy_of(text, "--baseline"))
+
+
+def _challengers(texts: list[str], personality: str | None) -> tuple[Variant, ...]:
+    if not texts and personality is not None:
+        return (Variant(personality=personality),)
+    if not texts:
+        raise EchoicError(
+            "no challenger is named",
+            next_step="add --strategy; see echoic strategy list",
+        )
+    return tuple(
+        Variant(strategy=strategy_of(text, "--strategy"), personality=personality)
+        for text in texts
+    )
+
+
+def _outcomes(prefer: str, window: float | None, silence: float) -> OutcomeSettings:
+    if prefer not in _PREFERENCES:
+        raise EchoicError(f"--prefer {prefer!r}: give outcome or feedback")
+    if not 0.0 <= silence <= 1.0:
+        raise EchoicError(f"--silence {silence!r}: give a value from 0 to 1")
+    if window is not None and window <= 0.0:
+        raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
+    return OutcomeSettings(
+        prefer="feedback" if prefer == "feedback" else "outcome",
+        window_s=window,
+        silence=silence,
+    )
+
+
+def _answers(model: str) -> Answers:
+    match model:
+        case "strict" | "cassette":
+            return Answers(mode=model)
+        case "stub":
+            return Answers(mode=model, stub=STUB)
+        case _:
+            raise EchoicError(
+                f"--model {model!r}: give strict, cassette, requery or stub"
+            )
+
+
+def _requery(
+    settings: Settings, asked: Path | None, calls: int, usd: float | None
+) -> Answers:
+    if asked is None:
+        raise EchoicError(
+            "--model requery needs a file to keep the answers in",
+            next_step="add --asked answers.jsonl",
+        )
+    model = LiteLLM(settings.model_api_base, settings.model_api_key)
+    port = Requery(model, asked, calls=calls, cost_usd=usd)
+    return Answers(mode="requery", port=port)
+
+
+def _results(
+    settings: Settings,
+    names: list[str],
+    plan: Plan,
+    progress: Progress,
+    jobs: int | None,
+) -> list[SessionResult]:
+    try:
+        return compare_all(settings, names, plan, progress, jobs)
+    except RecordingError as error:
+        raise EchoicError(str(error), next_step="echoic session list") from error
+    except ModelMiss as error:
+        raise EchoicError(str(error)) from error
+
+
+def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
+    try:
+        estimation = EstimationSettings.wished(rope)
+    except ValueError as error:
+        raise EchoicError(f"--rope: {error}") from error
+    command = shlex.join(["echoic", *sys.argv[1:]])
+    watermarks = {life.watermark for each in results for life in each.lives}
+    return Wish(
+        command=command,
+        echoic=version("echoic"),
+        estimation=estimation,
+        watermark=next(filter(None, watermarks), None),
+    )
+
+
+def _conditions(text: str | None) -> tuple[Condition, ...]:
+    try:
+        return parse(text) if text else ()
+    except FailOnError as error:
+        raise EchoicError(str(error)) from error
+
+
+def _show(found: Document, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    for line in comparison.lines(found, Style(terminal_width(), has_colour())):
+        print(line)
+
+
+def _write(file: Path, page: str) -> None:
+    """Write the page whole, or leave what was there."""
+    draft = file.with_name(file.name + ".new")
+    try:
+        draft.write_text(page)
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+    note(f"report: {file}")
+
+
+def _can_be_written(report: Path | None) -> None:
+    """Find out before the work, not after it."""
+    if report is None:
+        return
+    if report.is_dir():
+        raise EchoicError(f"--report {str(report)!r} is a folder: name a file in it")
+    if not report.parent.is_dir():
+        raise EchoicError(f"--report {str(report)!r}: there is no such folder")
+
+
+def _is_within(since: int | None, results: list[SessionResult]) -> None:
+    """Where nothing is left to the challenger there is nothing to compare."""
+    last = max(each.recording.last for each in results)
+    if since is not None and since > last:
+        raise EchoicError(f"--from {since}: the last input recorded is {last}")
+
+
+def _exit_code(found: Document, conditions: tuple[Condition, ...]) -> int:
+    if any(each.verdict == "INVALID" for each in found.comparisons):
+        return errors.INVALID
+    try:
+        reasons = [
+            reason for each in found.comparisons for reason in tripped(conditions, each)
+        ]
+    except FailOnError as error:
+        raise EchoicError(str(error)) from error
+    for reason in reasons:
+        note(f"--fail-on {reason}")
+    return errors.FINDING if reasons else errors.OK

@@ -1,0 +1,119 @@
+"""`echoic replay estimate`: whether a strategy is better, from anybody's log."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic import errors
+from echoic.cli.options import Json, has_colour, print_json, terminal_width
+from echoic.cli.progress import Progress
+from echoic.cli.replay_compare_options import Rope
+from echoic.errors import EchoicError
+from echoic.terminal import estimate as estimate_screen
+from echoic.terminal.decisions import Style
+from evaluation.ope import jsonl
+from evaluation.ope.estimate import estimate as estimated
+from evaluation.ope.rows import Observation
+from evaluation.ope.settings import EstimationSettings, Limits
+from evaluation.ope.verdicts import Verdict
+
+_STDIN = "-"
+_TOLD_EVERY = 1000
+
+
+def estimate(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE.jsonl", help="The log; - for stdin.")
+    ],
+    rope: Rope = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A stricter limit of a gate."),
+    ] = None,
+    show_unreliable: Annotated[
+        bool, typer.Option("--show-unreliable", help="Show what gates hold back.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a strategy would have been worth, from decisions another one made.
+
+    A line is one decision: {"arm": what was done, "p": with which probability it was
+    drawn, "reward": how it went in [0, 1] or null, "target": {arm: probability},
+    "baseline": {arm: probability}}, and where known "session", "decision", "context",
+    "logging" (the probability of every arm when it was drawn) and "position" (which came
+    first in a session; with it and an arm "silent" it is tested whether having spoken
+    moves the next outcome).
+
+    Examples: `echoic replay estimate log.jsonl`, `cat log.jsonl | echoic replay estimate -
+    --json`, `echoic replay estimate log.jsonl --limit flip_observations=60`. The exit code
+    is 3 if the log cannot be what it says.
+    """
+    settings = _settings(rope, limit or [])
+    found = estimated(observations_of(file), settings)
+    if as_json:
+        print_json(found.as_json(all_shown=show_unreliable))
+    else:
+        style = Style(terminal_width(), has_colour())
+        for line in estimate_screen.lines(
+            found, file, style, all_shown=show_unreliable
+        ):
+            print(line)
+    if found.difference.verdict == Verdict.INVALID:
+        raise typer.Exit(errors.INVALID)
+
+
+def observations_of(file: str) -> Iterator[Observation]:
+    """The decisions in a log, one by one; `-` is stdin.
+
+    Raises:
+        EchoicError: a line is of no use; it says which and why.
+    """
+    progress = Progress("decisions read")
+    try:
+        with _lines(file) as lines:
+            rows = jsonl.read(lines, "stdin" if file == _STDIN else file)
+            for count, row in enumerate(rows, 1):
+                if count % _TOLD_EVERY == 0:
+                    progress(count)
+                yield row
+    except jsonl.LineError as error:
+        raise EchoicError(str(error)) from error
+    finally:
+        progress.done()
+
+
+@contextmanager
+def _lines(file: str) -> Iterator[Iterable[bytes]]:
+    if file != _STDIN:
+        with Path(file).open("rb") as lines:
+            yield lines
+    elif hasattr(sys.stdin, "buffer"):
+        yield sys.stdin.buffer
+    else:
+        yield (line.encode() for line in sys.stdin)
+
+
+def _settings(rope: float | None, limits: Sequence[str]) -> EstimationSettings:
+    try:
+        return EstimationSettings.wished(rope, Limits(**dict(map(_limit, limits))))
+    except ValueError as error:
+        raise EchoicError(str(error)) from error
+
+
+def _limit(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    known = [each.name for each in fields(Limits)]
+    if name not in known:
+        raise EchoicError(
+            f"limit {name!r} is unknown", next_step=f"one of {', '.join(known)}"
+        )
+    try:
+        return name, float(value)
+    except ValueError as error:
+        what = f"limit {name} {value!r} is no number"
+        raise EchoicError(what, next_step=f"--limit {name}=30") from error

@@ -1,0 +1,141 @@
+"""`echoic sensor`: run a sensor that comes with a pack, with rights of its own.
+
+Its rule: a sensor is a program by itself; it gets credentials that allow it to speak as
+one source of one agent, and nothing of ours.
+"""
+
+import asyncio
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic.cli.connected import on_instance
+from echoic.cli.options import Agent, Data, new_app, note, settings_of
+from echoic.client import packs, sensor_access
+from echoic.client.connection import Connection
+from echoic.client.sensor_access import access_file, sensor_credentials, write_access
+from echoic.errors import EchoicError
+from echoic.packs import bundled
+from schemas.values.subjects import SHARED_AGENT, partition_of
+
+app = new_app("sensor", "Run a sensor that comes with a pack.")
+
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@app.command(context_settings=_PASSED_ON)
+def crafter(context: typer.Context, data: Data = None, agent: Agent = None) -> None:
+    """Play the open-world game Crafter live; `-- --help` shows its own options.
+
+    Examples: `echoic sensor crafter`, `echoic sensor crafter --rate 5 --steps 300`.
+    """
+    raise typer.Exit(
+        _run("survival", "crafter", data, agent, context.args, needs="crafter")
+    )
+
+
+@app.command(context_settings=_PASSED_ON)
+def desk(context: typer.Context, data: Data = None, agent: Agent = None) -> None:
+    """Watch this machine: load, memory, disk, battery, temperature.
+
+    Examples: `echoic sensor desk`, `echoic sensor desk --interval 1 --count 10`.
+    """
+    raise typer.Exit(_run("desk", "desk", data, agent, context.args, needs="psutil"))
+
+
+@app.command()
+def access(
+    source: Annotated[str, typer.Argument(help="As which source it speaks.")],
+    grant: Annotated[
+        list[str] | None, typer.Option(help="Also allow `feedback` or `control`.")
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Make credentials for a sensor of your own, and print the file that has them.
+
+    Example: `echoic sensor access door --agent ada`.
+    """
+    print(
+        on_instance(data, agent, lambda c: _credentials(c, source, tuple(grant or ())))
+    )
+
+
+@app.command()
+def revoke(
+    source: Annotated[str, typer.Argument(help="As which source it speaks.")],
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Take a sensor's access away: it is put out at once, and its file is deleted.
+
+    Example: `echoic sensor revoke door --agent ada`.
+    """
+    settings = settings_of(data, agent)
+    asyncio.run(sensor_access.revoke(settings, settings.agent, source))
+    note(f"{settings.agent}.{source} has no access any more")
+
+
+def _run(
+    pack: str,
+    source: str,
+    data: Path | None,
+    agent: str | None,
+    arguments: list[str],
+    *,
+    needs: str | None = None,
+) -> int:
+    """Run a pack's sensor until it ends, and return its exit code.
+
+    Raises:
+        EchoicError: the library that it `needs` is not installed.
+    """
+    folder = bundled.PACKS / pack
+    if needs is not None and find_spec(needs) is None:
+        raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
+    if "--help" in arguments:
+        return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
+
+    async def prepare(connection: Connection) -> tuple[str, Path]:
+        await _have_pack(connection, folder)
+        return connection.settings.agent, await _credentials(connection, source)
+
+    name, credentials = on_instance(data, agent, prepare)
+    note(
+        f"{source} runs for {name}; `echoic watch` shows what comes of it; Ctrl-C ends"
+    )
+    command = [sys.executable, str(folder / "sensor"), "--agent", name]
+    command += ["--credentials", str(credentials), *arguments]
+    with subprocess.Popen(command) as sensor:
+        while True:
+            try:
+                return sensor.wait()
+            except KeyboardInterrupt:
+                # The sensor was interrupted as well, and ends by itself.
+                continue
+
+
+async def _have_pack(connection: Connection, folder: Path) -> None:
+    """Load the sensor's pack, unless it is in force for the agent or for all."""
+    pack = packs.read_pack(folder)
+    log, agent = connection.log, connection.settings.agent
+    shared = await packs.in_force(log, SHARED_AGENT, partition_of(agent))
+    if pack.name in shared:
+        return
+    if await packs.load_for(log, agent, folder):
+        note(f"loaded the pack {pack.name} {pack.version} for {agent}")
+
+
+async def _credentials(
+    connection: Connection, source: str, grants: tuple[str, ...] = ()
+) -> Path:
+    """A file with the rights to speak as `source`, readable by its owner alone."""
+    agent = connection.settings.agent
+    access = await sensor_credentials(connection.settings, agent, source, grants)
+    path = access_file(connection.settings.data, agent, source)
+    write_access(path, access)
+    return path

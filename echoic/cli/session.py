@@ -1,0 +1,209 @@
+"""`echoic session`: stretches of an agent's life that can be replayed by themselves."""
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
+from uuid import uuid4
+
+import typer
+
+from echoic.cli.connected import bringer_of, on_instance
+from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, table
+from echoic.cli.progress import Progress
+from echoic.client import known_agents
+from echoic.client.connection import Connection
+from echoic.client.publish import tell
+from echoic.client.read_models import up_to_date
+from echoic.errors import NotFoundError
+from projections.store import queries
+from replay.recording.sessions import (
+    SessionSpan,
+    UnknownSessionError,
+    find_session,
+    sessions,
+)
+from replay.recording.sessions import export as export_session
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.values.subjects import partition_of
+from streams.session_files.file import write_session
+
+app = new_app("session", "Stretches that can be replayed: list, export, start.")
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or how that begins.")]
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List the agent's sessions, the newest last.
+
+    Example: `echoic session list`.
+    """
+
+    rows = on_instance(data, agent, _rows)
+    if as_json:
+        print_json({"v": 1, "rows": rows})
+        return
+    table([[_cell(row[name]) for name in _COLUMNS] for row in rows], _COLUMNS)
+
+
+@app.command()
+def show(
+    id_: Id, data: Data = None, agent: Agent = None, as_json: Json = False
+) -> None:
+    """Show one session.
+
+    Example: `echoic session show evening`.
+    """
+    span = on_instance(data, agent, lambda connection: _span(connection, id_))
+    if as_json:
+        print_json({"v": 1, **asdict(span)})
+    else:
+        print("\n".join(f"{key:<12} {value}" for key, value in asdict(span).items()))
+
+
+@app.command()
+def export(
+    id_: Id,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write.")
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Write a session to a file that can be replayed anywhere.
+
+    Example: `echoic session export evening -o evening.echoic`.
+    """
+
+    async def write(connection: Connection) -> Path:
+        span = await _span(connection, id_)
+        path = output or Path(f"{span.id}.echoic")
+        file = await export_session(connection.log, span, bringer_of(connection))
+        write_session(path, file)
+        note(f"{len(file.records)} messages, {path.stat().st_size:,} bytes")
+        return path
+
+    print(on_instance(data, agent, write))
+
+
+@app.command()
+def start(
+    id_: Annotated[str | None, typer.Option("--id", help="What to call it.")] = None,
+    title: Annotated[str, typer.Option(help="A few words.")] = "",
+    clock: Annotated[
+        Literal["broker", "event"],
+        typer.Option(help="`event`: time is what the sensors say."),
+    ] = "broker",
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Begin a session; one that is open ends.
+
+    Example: `echoic session start --id evening --clock event`.
+    """
+    started = SessionStarted(session_id=id_ or str(uuid4()), title=title, clock=clock)
+
+    async def begin(connection: Connection) -> None:
+        await tell(connection.log, connection.settings.agent, started)
+
+    on_instance(data, agent, begin)
+    if as_json:
+        print_json({"v": 1, "session_id": started.session_id})
+    else:
+        print(started.session_id)
+
+
+@app.command()
+def end(data: Data = None, agent: Agent = None) -> None:
+    """End the open session.
+
+    Example: `echoic session end`.
+    """
+
+    async def finish(connection: Connection) -> None:
+        await tell(connection.log, connection.settings.agent, SessionEnded())
+
+    on_instance(data, agent, finish)
+    print("ended")
+
+
+@app.command()
+def make(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="For the files.")],
+    count: Annotated[
+        int, typer.Option("--sessions", min=1, help="How many to play.")
+    ] = 40,
+    seed: Annotated[
+        int, typer.Option(help="The same plays the same, to the byte.")
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Play a small world in memory, and keep it: recordings on which `tune` finds something.
+
+    A greenhouse, whose strategy tries out now and then what it would not do. It needs no
+    instance. Example: `echoic session make greenhouse`, then `echoic tune
+    strategy.threshold=0.6,0.8 greenhouse/*.echoic`.
+    """
+    # The mind, its embedder and the world are wanted by this command alone.
+    from echoic.demo.greenhouse import recordings
+
+    folder.mkdir(parents=True, exist_ok=True)
+    progress = Progress("sessions played")
+    files = []
+    for file in recordings(folder, count, seed):
+        files.append(str(file))
+        progress(len(files))
+    progress.done()
+    if as_json:
+        print_json({"v": 1, "files": files})
+        return
+    for each in files:
+        print(each)
+    note(f"→ echoic tune strategy.threshold=0.6,0.8 {folder}/*.echoic")
+    note(f"→ echoic tune learning.gamma=0.8..1 {folder}/*.echoic")
+
+
+_COLUMNS = ("id", "title", "clock", "started_at", "last_at", "inputs", "spoke")
+
+
+async def _rows(connection: Connection) -> list[dict[str, object]]:
+    """From the read models, else folded from the log; the newest last."""
+    await known_agents.check(connection)
+    agent = connection.settings.agent
+    async with up_to_date(connection) as store:
+        if store is not None:
+            return [_row(row) for row in reversed(queries.sessions(store, agent))]
+    spans = await sessions(connection.log, partition_of(agent), bringer_of(connection))
+    return [_row(span) for span in spans if span.agent == agent]
+
+
+def _row(found: SessionSpan | queries.Session) -> dict[str, object]:
+    if isinstance(found, SessionSpan):
+        inputs, spoke = found.inputs, found.spoke
+    else:
+        inputs, spoke = found.input_count, found.spoke_count
+    return {
+        "id": found.id,
+        "title": found.title,
+        "clock": found.clock,
+        "started_at": found.started_at,
+        "last_at": found.last_at,
+        "inputs": inputs,
+        "spoke": spoke,
+    }
+
+
+def _cell(value: object) -> object:
+    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else value
+
+
+async def _span(connection: Connection, id_: str) -> SessionSpan:
+    await known_agents.check(connection)
+    try:
+        return await find_session(
+            connection.log, connection.settings.agent, id_, bringer_of(connection)
+        )
+    except UnknownSessionError as error:
+        raise NotFoundError(str(error), next_step="echoic session list") from error

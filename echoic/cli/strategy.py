@@ -1,0 +1,124 @@
+"""`echoic strategy`: the ways to decide, and what each can be told."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+
+from echoic.cli.options import Data, Json, new_app, print_json, settings_of, table
+from echoic.config.strategies import UNDER_NEW_RULES, strategy_of
+from handlers.mind.strategies.heuristic_first import Trusting
+from handlers.mind.strategies.plugin import Own
+from handlers.mind.strategies.registry import (
+    STRATEGIES,
+    create_decision_strategy,
+    from_settings,
+)
+from schemas.ports.decision_context import Strategy
+from schemas.values.settings import MindSettings
+from schemas.values.settings_by_name import SHORT_NAMES
+
+app = new_app("strategy", "The ways to decide: list, show.")
+
+
+@app.command(name="list")
+def list_(as_json: Json = False) -> None:
+    """List the strategies there are.
+
+    Example: `echoic strategy list`. One of your own is named as `module:function`.
+    """
+    rows = [{"strategy": name, "does": _about(STRATEGIES[name])} for name in STRATEGIES]
+    if as_json:
+        print_json({"v": 1, "rows": rows})
+        return
+    table([(row["strategy"], row["does"].splitlines()[0]) for row in rows], _LIST)
+
+
+@app.command()
+def show(
+    strategy: Annotated[
+        str, typer.Argument(help="Its name, name:key=value,…, or a YAML file.")
+    ],
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a strategy does, and its parameters as they would be in force.
+
+    Examples: `echoic strategy show urgency`, `echoic strategy show
+    urgency:reduction=0.4`, `echoic strategy show my.yaml`.
+    """
+    mind = _settings(data)
+    spec = strategy_of(strategy)
+    made = create_decision_strategy(spec, mind)
+    does = _about(type(made.made) if isinstance(made, Own) else type(made))
+    parameters = _parameters(made, spec.parameters, mind)
+    if as_json:
+        what = {"strategy": made.name, "version": made.version, "does": does}
+        print_json({"v": 1, **what, "parameters": parameters})
+        return
+    print(f"{made.name}, version {made.version}\n\n{does}")
+    if parameters:
+        print()
+        table([_row(each) for each in parameters], _SHOW)
+
+
+def _settings(data: Any) -> MindSettings:
+    """What settings say of strategies."""
+    settings = settings_of(data)
+    return UNDER_NEW_RULES.model_copy(
+        update={
+            "threshold": settings.threshold,
+            "max_candidates": settings.model_candidates,
+            "confidence_ceiling": settings.model_ceiling,
+        }
+    )
+
+
+def _about(kind: type) -> str:
+    """What a strategy says of itself, without its own name before it."""
+    about = inspect.getdoc(kind) or "It does not say."
+    name, colon, rest = about.partition("`: ")
+    if not (colon and name.startswith("`")):
+        return about
+    return rest[:1].upper() + rest[1:]
+
+
+def _parameters(
+    made: Strategy, given: Mapping[str, object], settings: MindSettings
+) -> list[dict[str, Any]]:
+    """Each parameter with its value; of one's own strategy those that were given."""
+    kind = STRATEGIES.get(made.name)
+    if kind is None:
+        return [{"parameter": each, "value": given[each]} for each in given]
+    of_settings = from_settings(settings) if issubclass(kind, Trusting) else {}
+    return [
+        {
+            "parameter": name,
+            "also": [each for each in SHORT_NAMES if SHORT_NAMES[each] == name],
+            "value": getattr(made, name),
+            "default": of_settings.get(name, field.default),
+            "meaning": _meaning(field),
+        }
+        for name, field in kind.model_fields.items()
+    ]
+
+
+def _meaning(field: FieldInfo) -> str:
+    return " ".join((field.description or "").split())
+
+
+def _row(parameter: Mapping[str, Any]) -> tuple[str, str, str]:
+    names = [parameter["parameter"], *parameter.get("also", ())]
+    value, default = parameter["value"], parameter.get("default", parameter["value"])
+    shown = _text(value) if value == default else f"{_text(value)} (else {default})"
+    return " or ".join(names), shown, parameter.get("meaning", "")
+
+
+def _text(value: object) -> str:
+    return "as the settings say" if value is None else str(value)
+
+
+_LIST = ("strategy", "does")
+_SHOW = ("parameter", "value", "meaning")

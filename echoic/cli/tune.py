@@ -1,0 +1,235 @@
+"""`echoic tune`: search for better settings, and propose, apply or revert them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from echoic import errors
+from echoic.cli.connected import known_at, on_instance
+from echoic.cli.options import (
+    Agent,
+    Data,
+    Json,
+    has_colour,
+    new_app,
+    note,
+    print_json,
+    settings_of,
+    terminal_width,
+)
+from echoic.client import publish, state
+from echoic.client.connection import Connection
+from echoic.client.tuning import Task, ranges_of, tuned
+from echoic.errors import EchoicError
+from echoic.terminal import tuning
+from echoic.terminal.decisions import Style
+from evaluation.tuning.policy_value import Limits
+from evaluation.tuning.search import Gain, Search, TooFewSessionsError, Trial
+from evaluation.tuning.search_space import MissingOptunaError
+from handlers.mind.strategies.registry import UnknownStrategyError
+from schemas.messages.controls import (
+    ProposalApplied,
+    ProposalReverted,
+    ProposalSubmitted,
+)
+from schemas.messages.notes import ControlApplied
+from schemas.values.settings_by_name import TuningError
+
+
+class _Tune(TyperGroup):
+    """The group, of which `search` need not be named."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Whatever is no other command is to be searched."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["search", *args]
+        return super().parse_args(ctx, args)
+
+
+app = new_app("tune", "Search for better settings; propose, apply, revert them.")
+app.info.cls = _Tune
+
+_CANNOT = (
+    TooFewSessionsError,
+    MissingOptunaError,
+    TuningError,
+    UnknownStrategyError,
+)
+"""Why there may be no search."""
+
+ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
+
+
+@app.command()
+def search(
+    named: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PARAM=RANGE|SESSION|FILE",
+            help="What to search, and in which recordings; all of the agent's, if none.",
+        ),
+    ],
+    max_model_share: Annotated[
+        float, typer.Option(help="In which share of decisions a model may be asked.")
+    ] = 1.0,
+    trials: Annotated[
+        int, typer.Option(min=1, help="How many choices beyond a grid of three.")
+    ] = 100,
+    seed: Annotated[int, typer.Option(help="Of a search beyond a grid.")] = 0,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Propose what is recommended.")
+    ] = False,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Search settings on the earlier sessions; judge the best once on the later.
+
+    RANGE is 0.9..1, 0.9..1/11 or 0.9,0.95,1. Learning settings are judged by how well what
+    was believed predicted what came, a strategy's parameters by what its decisions would
+    have come to, where the recording can tell. The word `search` may be left out.
+
+    Examples: `echoic tune learning.gamma=0.9..1 learning.weights.explicit=0.2..1`, `echoic
+    tune strategy.threshold=0.5..0.9 --max-model-share 0.3 --submit`. The exit code is 1 if
+    nothing is recommended.
+    """
+    ranges = ranges_of([each for each in named if _is_parameter(each)])
+    names = [each for each in named if not _is_parameter(each)]
+    settings = settings_of(data, agent)
+    limits = Limits(model_share=max_model_share)
+    try:
+        task, found = asyncio.run(
+            tuned(settings, ranges, names, limits, (trials, seed))
+        )
+    except _CANNOT as error:
+        raise EchoicError(str(error)) from error
+    _show(task, found, as_json)
+    if found.recommended is None:
+        raise typer.Exit(errors.FINDING)
+    if submit:
+        _submit(found.recommended, data, agent)
+
+
+@app.command(name="list")
+def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+    """List what was proposed, and what became of it.
+
+    Example: `echoic tune list`.
+    """
+
+    async def run(connection: Connection) -> list[dict[str, object]]:
+        known = await known_at(connection)
+        return [state.proposal_fields(each) for each in known.agent.proposals]
+
+    rows = on_instance(data, agent, run)
+    if as_json:
+        print_json({"v": 1, "rows": rows})
+        return
+    if not rows:
+        note("nothing was proposed yet")
+    for line in tuning.proposals(rows):
+        print(line)
+
+
+@app.command()
+def apply(
+    proposal_id: ProposalId,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Let the agent go by a proposal's settings.
+
+    Example: `echoic tune apply tune-3f2a91`.
+    """
+    control = ProposalApplied(proposal_id=proposal_id)
+    _tell(
+        control,
+        data,
+        agent,
+        as_json,
+        f"in force; back with: echoic tune revert {proposal_id}",
+    )
+
+
+@app.command()
+def revert(
+    proposal_id: ProposalId,
+    data: Data = None,
+    agent: Agent = None,
+    as_json: Json = False,
+) -> None:
+    """Let the agent go by what was in force before a proposal.
+
+    Example: `echoic tune revert tune-3f2a91`.
+    """
+    control = ProposalReverted(proposal_id=proposal_id)
+    _tell(control, data, agent, as_json, "what was in force before is again")
+
+
+def _is_parameter(text: str) -> bool:
+    """Whether a setting is meant, though it may be unknown: `learning.gamma=…`."""
+    name, equals, _ = text.partition("=")
+    return bool(equals) and not Path(text).exists() and "/" not in name
+
+
+def _show(task: Task, found: Search, as_json: bool) -> None:
+    if as_json:
+        print_json(tuning.as_json(found, task.current, task.name))
+        return
+    style = Style(terminal_width(), has_colour())
+    for line in tuning.lines(found, task.current, task.name, style):
+        print(line)
+
+
+def _submit(best: Trial, data: Path | None, agent: str | None) -> None:
+    proposal_id = f"tune-{token_hex(3)}"
+    control = ProposalSubmitted(
+        proposal_id=proposal_id,
+        changes=dict(best.values),
+        evidence=tuning.evidence(best),
+        figures=_figures(best),
+        by="tune",
+    )
+    on_instance(data, agent, _telling(control))
+    note(f"proposed: echoic tune apply {proposal_id}")
+
+
+def _figures(best: Trial) -> dict[str, float]:
+    figures: dict[str, float | None] = {"holdout_p": best.adjusted_p}
+    for name, found in (("search", best.search), ("holdout", best.holdout)):
+        if isinstance(found, Gain):
+            low, high = found.ci or (None, None)
+            figures |= {name: found.value, f"{name}_low": low, f"{name}_high": high}
+    return {name: value for name, value in figures.items() if value is not None}
+
+
+def _tell(
+    control: ProposalApplied | ProposalReverted,
+    data: Path | None,
+    agent: str | None,
+    as_json: bool,
+    words: str,
+) -> None:
+    applied = on_instance(data, agent, _telling(control))
+    if as_json:
+        print_json({"v": 1, **applied.model_dump()})
+    else:
+        print(applied.detail)
+        note(words)
+
+
+def _telling(
+    control: ProposalSubmitted | ProposalApplied | ProposalReverted,
+) -> Callable[[Connection], Awaitable[ControlApplied]]:
+    async def run(connection: Connection) -> ControlApplied:
+        outputs = await publish.tell(connection.log, connection.settings.agent, control)
+        messages = (output.message for output in outputs)
+        return next(each for each in messages if isinstance(each, ControlApplied))
+
+    return run

@@ -1,0 +1,219 @@
+"""`echoic up`, `down` and `demo`: an instance from its start to its end."""
+
+import asyncio
+import logging
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from echoic.cli.options import Agent, Data, Json, new_app, note, say, settings_of
+from echoic.client.instance_note import (
+    InstanceNote,
+    already_runs,
+    is_alive,
+    read_note,
+    remove_note,
+    write_note,
+)
+from echoic.config.load import Settings
+from echoic.errors import NotRunningError
+from echoic.run.private import keep_private
+from echoic.run.starting import await_start
+
+if TYPE_CHECKING:
+    from echoic.run.instance import Instance
+
+app = new_app("lifecycle", "An instance from its start to its end.")
+
+STOP_S = 30.0
+_POLL_S = 0.05
+_LOG = "echoic.log"
+
+
+@app.command()
+def up(
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return when it is ready.")
+    ] = False,
+    pack: Annotated[
+        list[Path] | None,
+        typer.Option("--pack", help="A pack to load, for all agents."),
+    ] = None,
+    data: Data = None,
+    agent: Agent = None,
+) -> None:
+    """Start an instance: a broker, a database and the mind.
+
+    Where no pack is named, here or in the settings, those in the folder `packs` are loaded.
+
+    Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
+    """
+    from echoic.packs.load import found_in
+
+    packs = None if pack is None else [str(folder) for folder in pack]
+    settings = settings_of(data, agent, packs=packs)
+    if not settings.packs:
+        packs = [str(folder) for folder in found_in(Path(settings.pack_folder))]
+        settings = replace(settings, packs=tuple(packs))
+        if packs:
+            note("packs: " + ", ".join(packs))
+    if read_note(settings.data):
+        raise already_runs(settings.data)
+    keep_private(settings.data)
+    if detach:
+        _start_detached(settings, packs or [])
+    else:
+        logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+        asyncio.run(_run(settings))
+
+
+@app.command()
+def down(data: Data = None) -> None:
+    """Stop the instance and say so.
+
+    Example: `echoic down`.
+    """
+    settings = settings_of(data)
+    running = read_note(settings.data)
+    if running is None:
+        print(f"nothing runs over {settings.data}")
+        return
+    os.kill(running.pid, signal.SIGTERM)
+    if not _ends(running.pid, STOP_S):
+        note(f"process {running.pid} does not stop: it is killed")
+        os.kill(running.pid, signal.SIGKILL)
+        _ends(running.pid, STOP_S)
+    remove_note(settings.data)
+    print(f"stopped; the data stays in {settings.data}")
+
+
+@app.command()
+def demo(
+    speed: Annotated[float, typer.Option(help="Events a second.")] = 200.0,
+    as_json: Json = False,
+) -> None:
+    """Play a recorded game through a throw-away instance, and explain it.
+
+    Examples: `echoic demo`, `echoic demo --json`.
+    """
+    from echoic.demo.run import run
+
+    code = run(speed=speed, as_json=as_json)
+    raise typer.Exit(code)
+
+
+async def _run(settings: Settings) -> None:
+    """Run an instance until it is told to stop, or fails."""
+    from echoic.run.servers import ServerMoved
+
+    while True:
+        try:
+            return await _run_once(settings)
+        except ServerMoved as moved:
+            note(f"{moved}: everything connects to it anew")
+
+
+async def _run_once(settings: Settings) -> None:
+    """Run an instance until it is told to stop, or fails.
+
+    Raises:
+        ServerMoved: a server has another port.
+    """
+    from echoic.run.instance import instance
+
+    note("starting …")
+    async with instance(settings, note) as running:
+        stopped = _stopped_by_signal()
+        write_note(settings.data, _note(running))
+        say("\n".join(_banner(running)))
+        try:
+            await running.tasks.beside(stopped.wait())
+        finally:
+            remove_note(settings.data)
+            note("stopping …")
+
+
+def _stopped_by_signal() -> asyncio.Event:
+    """What Ctrl-C or a polite request to end sets, from now on."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    return stopped
+
+
+def _note(running: "Instance") -> InstanceNote:
+    credentials = running.credentials
+    return InstanceNote(
+        pid=os.getpid(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        nats_url=credentials.url,
+        nats_user=credentials.user,
+        nats_password=credentials.password,
+        database_url=running.database_url,
+    )
+
+
+def _banner(running: "Instance") -> Iterator[str]:
+    settings = running.settings
+    yield f"echoic {version('echoic')} is up"
+    yield f"  data      {settings.data} (kept)"
+    yield f"  broker    {running.credentials.url}"
+    database = running.database_url
+    yield "  database  " + (database.rpartition("@")[2] if database else "none")
+    model = settings.model_name or "no model: only what was learnt answers"
+    yield f"  mind      {settings.strategy}, threshold {settings.threshold:g}; {model}"
+    stop = "Ctrl-C, or: " if sys.stdin.isatty() else ""
+    yield f"  stop      {stop}echoic down{_data_flag(settings)}"
+    yield f'  next      echoic pub "hello" --wait{_data_flag(settings)}'
+
+
+def _data_flag(settings: Settings) -> str:
+    """The flag that finds this instance again, if the default does not."""
+    if settings.origins["data"] == "default":
+        return ""
+    return f" --data {shlex.quote(str(settings.data))}"
+
+
+def _start_detached(settings: Settings, packs: list[str]) -> None:
+    """Start the program anew in the background, and wait until it is ready."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    log = settings.data / _LOG
+    arguments = [sys.executable, "-P", "-m", "echoic", "up"]
+    if settings.origins["data"] != "default":
+        arguments += ["--data", str(settings.data)]
+    arguments += [part for folder in packs for part in ("--pack", folder)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*arguments, "--agent", settings.agent],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        print(await_start(process, settings.data, log, note))
+    except (KeyboardInterrupt, NotRunningError):
+        process.terminate()
+        raise
+
+
+def _ends(pid: int, within_s: float) -> bool:
+    """Whether a process ends in time."""
+    deadline = time.monotonic() + within_s
+    while is_alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True

@@ -1,0 +1,78 @@
+"""Comparing recordings: each is opened and compared in a process of its own.
+
+Its rule: what is named is opened to be read and nothing else; the results come in an order
+that does not depend on how fast each was.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from echoic.client.connection import addresses
+from echoic.client.recordings import FileSource, LogSource, Source, is_path, opened
+from echoic.config.load import Settings
+from echoic.packs import bundled
+from evaluation.compare.session import Plan, SessionResult, compared
+from replay import process_pool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One recording to compare."""
+
+    source: Source
+    plan: Plan
+
+
+def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
+    """What is named, sessions of the log or files; without a name all of the agent.
+
+    Raises:
+        NotRunningError: a session is named, and no instance runs.
+    """
+    files = {name for name in names if is_path(name)}
+    found: list[Source] = []
+    for name in dict.fromkeys(names):
+        if name in files:
+            found.append(FileSource(bundled.found(Path(name)), settings.embedder))
+        else:
+            found.append(_of_log(settings, name))
+    return found or [_of_log(settings, None)]
+
+
+def compare_all(
+    settings: Settings,
+    names: Sequence[str],
+    plan: Plan,
+    progress: process_pool.Progress,
+    processes: int | None,
+) -> list[SessionResult]:
+    """Compare every recording; one that is named twice counts once.
+
+    Raises:
+        Exception: whatever ended the first recording, in the order of the names.
+    """
+    jobs = [Job(source, plan) for source in sources(settings, names)]
+    results = process_pool.run(compare_one, jobs, progress, processes)
+    return list({each.recording.digest: each for each in results}.values())
+
+
+def compare_one(job: Job, progress: process_pool.Progress) -> SessionResult:
+    """Open one recording and compare it."""
+    return asyncio.run(_compared(job, progress))
+
+
+async def _compared(job: Job, progress: process_pool.Progress) -> SessionResult:
+    async with opened(job.source) as (recording, bringer):
+        return await compared(recording, bringer, job.plan, progress)
+
+
+def _of_log(settings: Settings, session: str | None) -> LogSource:
+    credentials, _ = addresses(settings)
+    return LogSource(
+        credentials=credentials,
+        agent=settings.agent,
+        embedder=settings.embedder,
+        session=session,
+    )

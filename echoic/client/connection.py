@@ -1,0 +1,126 @@
+"""Connections to a running instance: the log, and where its read models are.
+
+Its rule: commands use what runs and start nothing; if nothing runs, the error says which
+command would start it.
+"""
+
+import asyncio
+import logging
+import shlex
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit, urlunsplit
+from uuid import UUID
+
+from echoic.client.instance_note import read_note
+from echoic.config.load import Settings
+from echoic.errors import NotRunningError
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import epoch_of
+from streams.jetstream.read import JetStreamReader
+
+LOOK_S = 0.5
+"""How often a lost connection looks where the broker is now."""
+
+
+class LiveLog(JetStreamReader, JetStreamWriter):
+    """The log of a broker, to be read and written."""
+
+    def __init__(self, client: BrokerClient, epoch: UUID) -> None:
+        """Take a connection that stays the caller's."""
+        JetStreamReader.__init__(self, client, epoch)
+        JetStreamWriter.__init__(self, client)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What a command works with."""
+
+    settings: Settings
+    client: BrokerClient
+    log: LiveLog
+    database_url: str | None
+
+    def needed_database(self) -> str:
+        """The address of the read models.
+
+        Raises:
+            NotRunningError: the instance runs without.
+        """
+        if self.database_url is None:
+            raise NotRunningError(
+                "the instance has no read models: PostgreSQL did not start",
+                next_step="echoic doctor",
+            )
+        return self.database_url
+
+
+@asynccontextmanager
+async def connect(settings: Settings) -> AsyncIterator[Connection]:
+    """Connect to the broker of the settings, else to the instance of the data folder.
+
+    Raises:
+        NotRunningError: there is neither.
+        LogUnavailable: it does not answer.
+    """
+    # A command is short: what goes wrong is told once, by the error that ends it.
+    logging.getLogger("streams").setLevel(logging.ERROR)
+    credentials, database_url = addresses(settings)
+    async with connected(credentials, "echoic command") as client:
+        log = LiveLog(client, await epoch_of(client))
+        moving = asyncio.create_task(_follow_moves(client, settings))
+        try:
+            yield Connection(settings, client, log, database_url)
+        finally:
+            moving.cancel()
+
+
+async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
+    """Look for the instance's broker where its note says that it listens now.
+
+    A command that goes on, such as `watch`, outlives a broker whose port another program
+    took meanwhile.
+    """
+    while settings.nats_url is None:
+        await asyncio.sleep(LOOK_S)
+        note = None if client.is_connected else read_note(settings.data)
+        if note is not None:
+            client.set_server_pool([note.nats_url])
+
+
+def credentials_of(url: str) -> Credentials:
+    """User and password taken out of a broker's address."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return Credentials(
+        url=urlunsplit(parts._replace(netloc=host)),
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+    )
+
+
+def is_running(settings: Settings) -> bool:
+    """Whether somebody answers: a broker of the settings, or an instance of our own."""
+    return settings.nats_url is not None or read_note(settings.data) is not None
+
+
+def addresses(settings: Settings) -> tuple[Credentials, str | None]:
+    """Who answers at which address: the broker, and the database if there is one.
+
+    Raises:
+        NotRunningError: neither settings nor data folder name an instance.
+    """
+    if settings.nats_url is not None:
+        return credentials_of(settings.nats_url), settings.database_url
+    note = read_note(settings.data)
+    if note is None:
+        raise NotRunningError(
+            f"no instance runs over {settings.data}",
+            next_step="echoic up --detach --data " + shlex.quote(str(settings.data)),
+        )
+    credentials = Credentials(note.nats_url, note.nats_user, note.nats_password)
+    return credentials, settings.database_url or note.database_url

@@ -1,0 +1,100 @@
+"""What tuning learns from named recordings: sessions of the log, or files.
+
+Its rule: each is opened to be read and nothing else, and what does not agree with itself
+teaches nothing.
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+
+from echoic import errors
+from echoic.client.comparison import sources
+from echoic.client.recordings import opened
+from echoic.config.load import Settings
+from echoic.errors import EchoicError
+from evaluation.evidence.facts import Evidence
+from evaluation.evidence.gather import UnprovenError, gather
+from evaluation.evidence.rapport import RapportCurve, rapport_curves
+from evaluation.tuning.policy_value import Lived, lived
+from handlers.aids import Bringer
+from projections.folds.learning.rapport import Pace
+from replay.recording.outcomes import OutcomeSettings
+from replay.recording.source import Recording, RecordingError
+
+
+class InvalidRecordingError(EchoicError):
+    """A recording does not agree with itself: nothing can be said from it."""
+
+    exit_code = errors.INVALID
+
+
+async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence]:
+    """What confidence follows from in the named recordings, session by session.
+
+    Raises:
+        EchoicError: there is no such recording, or it does not agree with itself.
+    """
+    parts: list[Evidence] = []
+    async with recordings(settings, names) as found:
+        for recording, _ in found:
+            with told(recording):
+                parts += await gather(recording)
+    return parts
+
+
+async def rapport_of(
+    settings: Settings, names: Sequence[str], pace: Pace
+) -> tuple[RapportCurve, ...]:
+    """How people stood in the named recordings, and would have at another pace.
+
+    Raises:
+        EchoicError: there is no such recording.
+    """
+    async with recordings(settings, names) as found:
+        return await rapport_curves([recording for recording, _ in found], pace)
+
+
+@asynccontextmanager
+async def lives_of(
+    settings: Settings, names: Sequence[str]
+) -> AsyncIterator[list[Lived]]:
+    """The named recordings with what their decisions came to, each proven first.
+
+    Raises:
+        EchoicError: there is no such recording, or it does not agree with itself.
+    """
+    lives: list[Lived] = []
+    async with recordings(settings, names) as found:
+        for recording, bringer in found:
+            with told(recording):
+                lives.append(await lived(recording, bringer, OutcomeSettings()))
+        yield lives
+
+
+@asynccontextmanager
+async def recordings(
+    settings: Settings, names: Sequence[str]
+) -> AsyncIterator[list[tuple[Recording, Bringer]]]:
+    """What is named, each recording once; without a name all of the agent."""
+    async with AsyncExitStack() as stack:
+        found: dict[str, tuple[Recording, Bringer]] = {}
+        for source in sources(settings, names):
+            try:
+                recording, bringer = await stack.enter_async_context(opened(source))
+            except RecordingError as error:
+                raise EchoicError(
+                    str(error), next_step="echoic session list"
+                ) from error
+            found[recording.digest] = recording, bringer
+        yield list(found.values())
+
+
+@contextmanager
+def told(recording: Recording) -> Iterator[None]:
+    """Say which recording it was that does not agree with itself."""
+    try:
+        yield
+    except UnprovenError as error:
+        raise InvalidRecordingError(
+            f"{recording.origin}: {error}", next_step="echoic replay verify"
+        ) from error

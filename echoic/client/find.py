@@ -1,0 +1,136 @@
+"""Finding decisions in the log: by the beginning of an id, or the last one.
+
+Its rule: the log alone, newest first, so that what just happened is found at once.
+"""
+
+from collections.abc import AsyncIterator, Callable
+
+from echoic.client.decision_record import Account, Accounts
+from echoic.errors import EchoicError, NotFoundError
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.sensing import Sensed
+from schemas.values.record import Record
+from schemas.values.subjects import output_subject, partition_of
+from streams.groups import groups
+from streams.log import ReadableLog
+
+_FIRST_WINDOW = 2_000
+"""How many sequences are looked at first; each further window is eight times as wide."""
+_PAGE = 1_000
+
+Wanted = Callable[[Output], bool]
+
+
+async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
+    """The decision whose id begins so.
+
+    Raises:
+        NotFoundError: there is none, or several.
+    """
+    found: list[Output] = []
+    async for output in _decisions(log, agent):
+        if output.id == prefix:
+            return await account_of(log, output)
+        if output.id.startswith(prefix):
+            found.append(output)
+            if len(prefix) >= 8:
+                break
+    if not prefix or len(found) > 1:
+        raise NotFoundError(
+            f"{len(found)} decisions begin with {prefix!r}", next_step="give more of it"
+        )
+    if not found:
+        raise NotFoundError(
+            f"{agent!r} has no decision {prefix!r}",
+            next_step="echoic explain --last, or name the companion with --agent",
+        )
+    return await account_of(log, found[0])
+
+
+async def last_decision(
+    log: ReadableLog, agent: str, *, silent: bool = False
+) -> Account:
+    """The agent's last decision, or its last silent one, but for those on reports.
+
+    How something turned out is reported by an event, which nobody means by `last`.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    async for output in _decisions(log, agent):
+        account = await account_of(log, output)
+        if (not silent or account.silence is not None) and not _is_on_report(account):
+            return account
+    kind = "silent decision" if silent else "decision"
+    raise NotFoundError(
+        f"{agent!r} has no {kind} yet", next_step='echoic pub "hello" --wait'
+    )
+
+
+def _is_on_report(account: Account) -> bool:
+    event = account.taken.message
+    return isinstance(event, Sensed) and event.outcome is not None
+
+
+async def account_of(log: ReadableLog, output: Output) -> Account:
+    """The account of a decision, with what came of it so far."""
+    ledger = Accounts()
+    cause = output.mark.cause_sequence
+    told: dict[str, Account] = {}
+    async for group in groups(log, output.partition, cause - 1, cause):
+        taken = read_input(group.input)
+        for each in ledger.take(
+            taken, [read_output(record) for record in group.outputs]
+        ):
+            told[each.id] = each
+    account = told.get(output.id)
+    if account is None:
+        raise EchoicError(
+            f"the group of decision {output.id} is not whole",
+            next_step="echoic log verify",
+        )
+    if account.is_final:
+        return account
+    return await _ended(log, ledger, account, output)
+
+
+async def _ended(
+    log: ReadableLog, ledger: Accounts, account: Account, output: Output
+) -> Account:
+    """The account with its end, if that is in the log."""
+    subjects = output_subject(output.partition, output.agent, "decision", "*")
+    position = output.record.sequence
+    while page := await log.page(subjects, position, _PAGE):
+        for record in page:
+            later = read_output(record)
+            ends = isinstance(later.message, Completed | Dropped)
+            if ends and getattr(later.message, "decision_id", None) == account.id:
+                return ledger.take(account.taken, [later])[0]
+        position = page[-1].sequence
+    return account
+
+
+async def _decisions(log: ReadableLog, agent: str) -> AsyncIterator[Output]:
+    """The agent's decisions, newest first."""
+    subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
+    end = await log.last_sequence(subject)
+    width = _FIRST_WINDOW
+    while end > 0:
+        start = max(0, end - width)
+        for record in reversed(await _between(log, subject, start, end)):
+            yield read_output(record)
+        end, width = start, width * 8
+
+
+async def _between(
+    log: ReadableLog, subject: str, after: int, until: int
+) -> list[Record]:
+    found: list[Record] = []
+    while page := await log.page(subject, after, _PAGE):
+        found.extend(record for record in page if record.sequence <= until)
+        after = page[-1].sequence
+        if after >= until:
+            break
+    return found

@@ -1,0 +1,113 @@
+"""Whether what an instance needs really works: asked of the instance, answered by it.
+
+Its rule: it is tried, not looked up. The model says a word and the collector takes a batch
+of nothing, with the settings, keys and ways of the process that runs.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from echoic.config.load import Settings
+from echoic.tracing.destinations import Collector, CollectorError, endpoint
+from handlers.effects.models import Model, ModelError
+from schemas.messages.asks import ModelAsked
+
+SUBJECT = "svc._.health"
+"""Only our own account may call it: each call costs a few tokens."""
+LONGEST_S = 30.0
+"""How long a model may take for a word."""
+
+Works = Literal["works", "fails", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of trying one thing."""
+
+    works: Works
+    found: str
+
+
+async def serve(client: Client, settings: Settings, model: Model | None) -> None:
+    """Answer whoever asks how the instance is, until the connection ends."""
+    trials: dict[str, Callable[[], Awaitable[Tried]]] = {
+        "model": lambda: _model(settings, model),
+        "traces": lambda: asyncio.to_thread(_collector, settings),
+    }
+
+    async def answer(message: Msg) -> None:
+        found = await asyncio.gather(*(trial() for trial in trials.values()))
+        reply = {name: asdict(each) for name, each in zip(trials, found, strict=True)}
+        await message.respond(json.dumps(reply).encode())
+
+    await client.subscribe(SUBJECT, cb=answer)
+
+
+async def ask(client: Client) -> dict[str, Tried]:
+    """What a running instance answers, by what was tried.
+
+    Raises:
+        nats.errors.Error: it does not answer.
+    """
+    reply = await client.request(SUBJECT, b"", timeout=LONGEST_S + 5.0)
+    fields: dict[str, Any] = json.loads(reply.data)
+    return {name: Tried(**each) for name, each in fields.items()}
+
+
+async def _model(settings: Settings, model: Model | None) -> Tried:
+    if model is None or settings.model_name is None:
+        return Tried("none", "none: only what was learnt answers")
+    deadline_s = min(LONGEST_S, settings.model_deadline_s)
+    try:
+        async with asyncio.timeout(LONGEST_S):
+            said = await model.complete(
+                _a_word(settings.model_name, settings, deadline_s),
+                deadline_s=deadline_s,
+                headers={},
+            )
+    except (ModelError, TimeoutError) as error:
+        why = str(error).splitlines()[0][:200] if str(error) else "no answer in time"
+        return Tried("fails", f"{settings.model_name} does not answer: {why}")
+    return Tried("works", f"{said.model} answers in {said.latency_ms:,.0f} ms")
+
+
+def _a_word(name: str, settings: Settings, deadline_s: float) -> ModelAsked:
+    return ModelAsked(
+        decision_id="health",
+        priority=0.0,
+        expires_at=datetime.now(UTC) + timedelta(seconds=deadline_s),
+        ttl_s=deadline_s,
+        model=name,
+        system="Answer with one word.",
+        prompt="Say yes.",
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+        deadline_s=deadline_s,
+        channel="health",
+        response_type="observation",
+        request_hash="health",
+    )
+
+
+def _collector(settings: Settings) -> Tried:
+    if os.environ.get("OTEL_TRACES_EXPORTER", "otlp") == "none":
+        return Tried("none", "switched off by OTEL_TRACES_EXPORTER")
+    collector = Collector(endpoint(settings.trace_endpoint, os.environ))
+    if not collector.answers():
+        return Tried("none", f"no collector at {collector.name}: they go into a file")
+    try:
+        collector.send({}, [])
+    except CollectorError as error:
+        found = f"the collector at {collector.name} takes no batch ({error})"
+        return Tried("fails", found)
+    finally:
+        collector.close()
+    return Tried("works", f"the collector at {collector.name} receives")

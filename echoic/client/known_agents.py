@@ -1,0 +1,48 @@
+"""Which agents the log knows, so that a misspelt one is an error and not an empty page.
+
+Its rule: an agent is known from its first input on.
+"""
+
+from echoic.client.connection import Connection
+from echoic.errors import NotFoundError, meant
+from schemas.values.subjects import SHARED_AGENT, parse, partition_of
+from streams.jetstream.connection import insist
+from streams.topology import LOG
+
+_NAMED = 12
+"""So many agents at most are listed in an error."""
+
+
+async def check(connection: Connection) -> None:
+    """Find out whether the agent that a flag names is known.
+
+    Raises:
+        NotFoundError: it is not; the known ones are named.
+    """
+    settings = connection.settings
+    agent = settings.agent
+    if not settings.origins["agent"].startswith("flag"):
+        return
+    if await connection.log.last_sequence(f"ev.{partition_of(agent)}.in.{agent}.>"):
+        return
+    known = await names(connection)
+    listed = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
+    raise NotFoundError(
+        f"there is no agent {agent!r}{meant(agent, known)}; known: {listed or 'none yet'}",
+        next_step=f'echoic pub "hello" --agent {agent}, to begin with it',
+    )
+
+
+async def names(connection: Connection) -> list[str]:
+    """Every agent that the log has an input of, in order."""
+    subject = f"$JS.API.STREAM.INFO.{LOG.name}"
+    found: set[str] = set()
+    offset = 0
+    while True:
+        wanted = {"subjects_filter": "ev.*.in.*.>", "offset": offset}
+        info = await insist(connection.client, subject, wanted)
+        page = info["state"].get("subjects") or {}
+        found.update(parse(each).agent for each in page)
+        offset += len(page)
+        if not page or offset >= info.get("total", 0):
+            return sorted(found - {SHARED_AGENT})

@@ -1,0 +1,91 @@
+"""What heuristics are called: by their packs, by people, or by how they were formed."""
+
+from echoic.errors import NotFoundError, meant
+from echoic.explain.explain import Names
+from schemas.codec.decode import read_input, read_output
+from schemas.messages.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
+from schemas.messages.learning import HeuristicFormed
+from schemas.packs import manifest
+from schemas.values.ids import heuristic_id
+from schemas.values.subjects import (
+    SHARED_AGENT,
+    input_subject,
+    output_subject,
+    partition_of,
+)
+from streams.log import ReadableLog
+
+_PAGE = 1_000
+
+
+async def heuristic_names(log: ReadableLog, agent: str) -> Names:
+    """The name of each heuristic that the agent may ever have used, by id."""
+    names = await _formed(log, agent)
+    for owner in (SHARED_AGENT, agent):
+        subjects = input_subject(partition_of(agent), owner, "control", "*")
+        position = 0
+        while page := await log.page(subjects, position, _PAGE):
+            for record in page:
+                await _learn(log, read_input(record).message, names)
+            position = page[-1].sequence
+    return names
+
+
+async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
+    """The names of what was made of models' answers."""
+    kind, token = HeuristicFormed.kind, HeuristicFormed.token
+    subject = output_subject(partition_of(agent), agent, kind, token)
+    names: dict[str, str] = {}
+    position = 0
+    while page := await log.page(subject, position, _PAGE):
+        for record in page:
+            message = read_output(record).message
+            if isinstance(message, HeuristicFormed):
+                names[message.heuristic_id] = message.name
+        position = page[-1].sequence
+    return names
+
+
+async def _learn(log: ReadableLog, message: object, names: dict[str, str]) -> None:
+    match message:
+        case HeuristicSeeded(heuristic_id=id_, name=name):
+            names[id_] = name
+        case HeuristicEdited(heuristic_id=id_, name=str(name)):
+            names[id_] = name
+        case PackLoaded(digest=digest):
+            names.update(await _of_pack(log, digest))
+        case _:
+            return
+
+
+async def _of_pack(log: ReadableLog, digest: str) -> dict[str, str]:
+    blob = await log.blob(digest)
+    if blob is None:
+        return {}
+    try:
+        pack = manifest.from_blob(blob)
+    except manifest.PackError:
+        return {}
+    return {heuristic_id(pack.name, each.name): each.name for each in pack.heuristics}
+
+
+def resolve(names: Names, text: str) -> str:
+    """The id of the heuristic of this name, or whose id begins so.
+
+    Raises:
+        NotFoundError: there is none, or several.
+    """
+    fits = [id_ for id_ in names if names[id_] == text or id_.startswith(text)]
+    if text in names:
+        return text
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise NotFoundError(
+            f"{len(fits)} heuristics are called {text!r}",
+            next_step="echoic heuristic list, and give the id",
+        )
+    raise NotFoundError(
+        f"there is no heuristic {text!r}{meant(text, names.values())}",
+        next_step="echoic heuristic list",
+    )

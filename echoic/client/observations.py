@@ -1,0 +1,59 @@
+"""From recordings to the estimator's rows, in one call."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+from echoic.client.recordings import FileSource, opened
+from echoic.embedders import WordLlamaEmbedder
+from evaluation.compare.rows import asked
+from evaluation.compare.rows import observations as rows_of
+from evaluation.compare.session import with_packs
+from evaluation.ope.rows import Observation
+from handlers.mind.strategies.spec import parse
+from replay.open_loop.asked import logged_state
+from replay.recording.chronicle import chronicle
+from replay.recording.outcomes import OutcomeSettings
+from schemas.messages.experiments import Variant
+
+_CHALLENGER = 1
+
+
+def observations(
+    recordings: Sequence[Path],
+    target: str,
+    baseline: str | None = None,
+    outcome: OutcomeSettings | None = None,
+) -> list[Observation]:
+    """The decisions of recordings that reached a strategy, ready to be estimated from.
+
+    Args:
+        recordings: files of sessions.
+        target: the strategy to be judged, `heuristic_first:threshold=0.5`.
+        baseline: what it is compared with; None: the one that made each recording.
+        outcome: what counts as a good outcome, and what as none.
+
+    Raises:
+        SessionFileError, RecordingError: a file is none, or holds no decision.
+        UnknownStrategyError: there is no such strategy.
+    """
+    asking = (_variant(baseline), _variant(target))
+    return asyncio.run(_observed(recordings, asking, outcome or OutcomeSettings()))
+
+
+async def _observed(
+    files: Sequence[Path], asking: tuple[Variant, Variant], outcome: OutcomeSettings
+) -> list[Observation]:
+    found: list[Observation] = []
+    for file in files:
+        async with opened(FileSource(file, WordLlamaEmbedder.name)) as (recording, _):
+            async with aclosing(logged_state(recording, asking)) as decisions:
+                reached = asked([each async for each in decisions])
+            told = await chronicle(with_packs(recording), recording.agent, outcome)
+            found += rows_of(reached, _CHALLENGER, told.outcomes)
+    return found
+
+
+def _variant(strategy: str | None) -> Variant:
+    return Variant() if strategy is None else Variant(strategy=parse(strategy))

@@ -1,0 +1,93 @@
+"""The pace of a recording: as it happened, so many events a second, or at once.
+
+At whatever pace, each source keeps within what the instance lets it send, so that nothing
+of a recording is shed.
+"""
+
+import asyncio
+import time
+from datetime import datetime
+
+from echoic.errors import EchoicError
+from projections.folds import rate_limits
+from schemas.codec.decode import read_input
+from schemas.messages.controls import MindStarted
+from schemas.state.agent import Allowance
+from schemas.values.settings import IntakeSettings
+from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
+from streams.log import ReadableLog
+
+_CAREFUL = 0.9
+"""This part of the rate: the broker's clock and ours go apart, and events bunch up."""
+
+_BURST_PART = 4
+"""This part of the burst: the rest is for whatever else the source sends."""
+
+
+class Pace:
+    """Says when the next event may go out."""
+
+    def __init__(self, text: str) -> None:
+        """Read `original`, `max` or a number of events a second."""
+        self._original = text == "original"
+        self._interval_s = 0.0 if text in ("original", "max") else 1 / _rate(text)
+        self._started: float | None = None
+        self._first_at: datetime | None = None
+        self._count = 0
+
+    async def wait_for(self, at: datetime | None) -> None:
+        """Wait until an event that happened at this time is due."""
+        now = asyncio.get_running_loop().time()
+        if self._started is None:
+            self._started = now
+        due = self._started + self._count * self._interval_s
+        if self._original and at is not None:
+            self._first_at = self._first_at or at
+            due = self._started + (at - self._first_at).total_seconds()
+        self._count += 1
+        if due > now:
+            await asyncio.sleep(due - now)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < float("inf"):
+        raise EchoicError(
+            f"--pace {text!r} is not original, max or a number of events a second"
+        )
+    return rate
+
+
+class Allowed:
+    """Says when an event may go out that is not to be shed."""
+
+    def __init__(self, limit: IntakeSettings | None) -> None:
+        """Keep within a part of `limit`; None: there is none."""
+        self._limit = limit and IntakeSettings(
+            rate=limit.rate * _CAREFUL, burst=max(1, limit.burst // _BURST_PART)
+        )
+        self._allowances: dict[tuple[str, str], Allowance] = {}
+
+    async def wait_for(self, agent: str, source: str) -> None:
+        """Wait until one more event of the source is allowed."""
+        if self._limit is None:
+            return
+        before = self._allowances.get((agent, source), Allowance())
+        after = rate_limits.after(before, self._limit, time.time_ns())
+        if after is None:
+            await asyncio.sleep(1 / self._limit.rate)
+            after = rate_limits.after(before, self._limit, time.time_ns()) or before
+        self._allowances[agent, source] = after
+
+
+async def limit_of(log: ReadableLog, agent: str) -> IntakeSettings | None:
+    """What the settings in force for an agent let each source send."""
+    partition = partition_of(agent)
+    token = MindStarted.token
+    subject = input_subject(partition, SHARED_AGENT, "control", token)
+    record = await log.record(await log.last_sequence(subject))
+    message = read_input(record).message if record is not None else None
+    return message.settings.intake if isinstance(message, MindStarted) else None

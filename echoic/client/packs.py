@@ -1,0 +1,84 @@
+"""Packs in force: loading one is an input of the log, for one agent or for all of them.
+
+Its rule: a pack that is in force by the same content is not loaded again.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from echoic.client.publish import TalkingLog, tell
+from echoic.errors import EchoicError
+from echoic.packs import bundled
+from echoic.packs.load import BrokenPackError, load
+from schemas.codec.decode import read_input
+from schemas.messages.controls import PackLoaded
+from schemas.packs.manifest import Pack, blob_digest, to_blob
+from schemas.values.subjects import (
+    PARTITIONS,
+    SHARED_AGENT,
+    input_subject,
+    partition_of,
+)
+from streams.log import ReadableLog
+
+_PAGE = 1_000
+
+
+async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
+    """Load packs for every agent, as far as they are not in force already."""
+    for pack in packs:
+        await asyncio.gather(
+            *(_load(log, pack, SHARED_AGENT, each) for each in range(PARTITIONS))
+        )
+
+
+async def load_for(log: TalkingLog, agent: str, folder: Path) -> PackLoaded | None:
+    """Load a pack for one agent; None if it is in force by the same content."""
+    return await _load(log, read_pack(folder), agent, partition_of(agent))
+
+
+async def in_force(
+    log: ReadableLog, owner: str, partition: int
+) -> dict[str, PackLoaded]:
+    """The packs loaded last, by name; of one agent, or with `_` of all."""
+    subject = input_subject(partition, owner, "control", PackLoaded.token)
+    found: dict[str, PackLoaded] = {}
+    position = 0
+    while page := await log.page(subject, position, _PAGE):
+        for record in page:
+            message = read_input(record).message
+            if isinstance(message, PackLoaded):
+                found[message.name] = message
+        position = page[-1].sequence
+    return found
+
+
+def read_pack(folder: Path) -> Pack:
+    """The pack in a folder.
+
+    Raises:
+        EchoicError: it has errors; all of them are named.
+    """
+    try:
+        return load(bundled.found(folder))
+    except BrokenPackError as error:
+        raise EchoicError(
+            f"the pack in {folder} has errors:\n{error}",
+            next_step=f"echoic pack validate {folder}",
+        ) from error
+
+
+async def _load(
+    log: TalkingLog, pack: Pack, owner: str, partition: int
+) -> PackLoaded | None:
+    blob = to_blob(pack)
+    wanted = PackLoaded(
+        name=pack.name, pack_version=pack.version, digest=blob_digest(blob)
+    )
+    known = (await in_force(log, owner, partition)).get(pack.name)
+    if known == wanted:
+        return None
+    await log.put_blob(blob)
+    await tell(log, owner, wanted, partition=partition)
+    return wanted

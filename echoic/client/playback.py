@@ -1,0 +1,104 @@
+"""Playing a recorded session again: its events and votes, under new ids.
+
+Only what came from outside is played: what sensors and people sent. Ids are new, so that
+the log takes them as news; whatever referred to an old id refers to the new one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.envelope import Input
+from schemas.messages.decisions import Decided
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.sensing import EventRef, Sensed
+from schemas.values.record import Wire
+from schemas.values.subjects import parse, sensor_subject
+from streams.session_files.file import SessionFile
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedEvent:
+    """An event to be published as its sensor would."""
+
+    event: Sensed
+    id: str
+    wire: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedVote:
+    """A vote to be given on the decision that answered an event."""
+
+    event_id: str
+    """The new id of that event."""
+    given: FeedbackGiven
+    """The vote; its decision id is still the recorded one."""
+
+
+def played(
+    session: SessionFile, agent: str, run: UUID
+) -> Iterator[PlayedEvent | PlayedVote]:
+    """The inputs of a session in their order, for `agent`, with ids made from `run`."""
+    occasions = _occasions(session)
+    for record in session.records:
+        if parse(record.subject).direction != "in":
+            continue
+        taken = read_input(record)
+        match taken.message:
+            case Sensed() as event:
+                yield _event(event, taken, agent, run, occasions)
+            case FeedbackGiven(decision_id=str(decision_id)) as given:
+                source_id = occasions[decision_id].event_id
+                yield PlayedVote(_new_id(run, source_id), given)
+            case _:
+                pass
+
+
+def _occasions(session: SessionFile) -> dict[str, EventRef]:
+    """Which event each recorded decision was made on."""
+    found = {}
+    for record in session.records:
+        place = parse(record.subject)
+        if place.direction == "out" and place.detail == Decided.token:
+            output = read_output(record)
+            if isinstance(output.message, Decided):
+                found[output.id] = EventRef(
+                    source=output.message.source, event_id=output.message.event_id
+                )
+    return found
+
+
+def _event(
+    event: Sensed, taken: Input, agent: str, run: UUID, occasions: dict[str, EventRef]
+) -> PlayedEvent:
+    id_ = _new_id(run, taken.id)
+    event = event.model_copy(
+        update={"in_reply_to": _new_reply(event.in_reply_to, run, occasions)}
+    )
+    body = event.model_dump_json(
+        exclude_defaults=True, exclude={"source", "type"}
+    ).encode()
+    return PlayedEvent(
+        event=event,
+        id=id_,
+        wire=Wire(
+            subject=sensor_subject(agent, event.source, event.type),
+            headers={"ce-specversion": "1.0", "ce-id": id_},
+            body=body,
+        ),
+    )
+
+
+def _new_reply(
+    reply: str | EventRef | None, run: UUID, occasions: dict[str, EventRef]
+) -> str | EventRef | None:
+    old = occasions.get(reply) if isinstance(reply, str) else reply
+    if old is None:
+        return reply
+    return EventRef(source=old.source, event_id=_new_id(run, old.event_id))
+
+
+def _new_id(run: UUID, old: str) -> str:
+    return str(uuid5(run, old))

@@ -1,0 +1,188 @@
+"""Saying something to the mind and hearing its answer: events, controls, feedback.
+
+Its rule: every input is answered, so whoever sends one may wait for the group.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
+from uuid import uuid4
+
+from nats.aio.client import Client
+
+from echoic.client import recall_decision
+from echoic.client.decision_record import Account, Accounts
+from echoic.client.find import account_of
+from echoic.errors import EchoicError, RefusedError
+from schemas.codec.catalogue import ControlMessage
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.encode import write_input
+from schemas.codec.envelope import Output
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import FeedbackRefused, OutcomeObserved
+from schemas.messages.notes import ControlRefused, Handled, Quarantined
+from schemas.messages.sensing import Sensed
+from schemas.values.ids import EPOCH_PREFIX, filled_event_id
+from schemas.values.subjects import (
+    input_subject,
+    output_subject,
+    partition_of,
+    sensor_subject,
+)
+from streams.groups import answer, arrival
+from streams.jetstream.connection import answer as checked
+from streams.jetstream.connection import request
+from streams.log import ReadableLog, WritableLog
+
+ANSWER_S = 20.0
+"""How long the mind may take to answer an input."""
+SOURCE = "/echoic/cli"
+
+
+class TalkingLog(ReadableLog, WritableLog, Protocol):
+    """A log to append to and to hear the answer from."""
+
+
+def new_event_id() -> str:
+    """A fresh id for an event: a UUIDv7, so it is a trace id too."""
+    return filled_event_id(time.time_ns(), secrets.randbits(63))
+
+
+async def publish(
+    client: Client,
+    agent: str,
+    event: Sensed,
+    *,
+    event_id: str,
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    """Publish an event as a sensor does, and return once it is stored."""
+    subject = sensor_subject(agent, event.source, event.type)
+    body = event.model_dump_json(exclude_none=True, exclude={"source", "type"})
+    await publish_raw(
+        client, subject, body.encode(), {**(headers or {}), "ce-id": event_id}
+    )
+
+
+async def publish_raw(
+    client: Client, subject: str, body: bytes, headers: Mapping[str, str]
+) -> None:
+    """Publish whatever a sensor may, and return once it is stored."""
+    checked(subject, await request(client, subject, body, dict(headers)))
+
+
+async def decided_on(
+    log: ReadableLog,
+    agent: str,
+    source: str,
+    type_: str,
+    event_id: str,
+    after: int,
+    timeout_s: float = ANSWER_S,
+) -> Account:
+    """Wait for the decision on an event that was published after a place in the log.
+
+    Raises:
+        RefusedError: it was quarantined, or decided before.
+        Unanswered: nothing came in time.
+    """
+    partition = partition_of(agent)
+    subject = input_subject(partition, agent, "sensor", f"{source}.{type_}")
+    record = await arrival(log, subject, event_id, after, timeout_s)
+    group = await answer(log, partition, record.sequence, timeout_s)
+    outputs = [read_output(each) for each in group.outputs]
+    for account in Accounts().take(read_input(record), outputs):
+        if account.decided.event_id == event_id:
+            return await _final(log, account, outputs, timeout_s)
+    raise _refusal(outputs)
+
+
+async def credited_by(log: ReadableLog, told: Account) -> list[str]:
+    """The heuristics that a reported outcome counted for."""
+    partition = partition_of(told.agent)
+    group = await answer(log, partition, told.taken.sequence, ANSWER_S)
+    messages = (read_output(each).message for each in group.outputs)
+    return [each.heuristic_id for each in messages if isinstance(each, OutcomeObserved)]
+
+
+async def tell(
+    log: TalkingLog,
+    agent: str,
+    message: ControlMessage | FeedbackGiven,
+    *,
+    partition: int | None = None,
+    timeout_s: float = ANSWER_S,
+) -> Sequence[Output]:
+    """Append an input of ours and return the group that answers it.
+
+    Raises:
+        RefusedError: the mind refuses it.
+        Unanswered: nothing came in time.
+    """
+    place = partition_of(agent) if partition is None else partition
+    id_ = str(uuid4())
+    wire = write_input(message, agent=agent, partition=place, id_=id_, source=SOURCE)
+    sequence = await log.append(wire, f"{EPOCH_PREFIX}{log.epoch}:{id_}")
+    group = await answer(log, place, sequence, timeout_s)
+    outputs = [read_output(record) for record in group.outputs]
+    if any(_is_refusal(output) for output in outputs):
+        raise _refusal(outputs)
+    return outputs
+
+
+async def judge(log: TalkingLog, agent: str, given: FeedbackGiven) -> Sequence[Output]:
+    """Append a vote; one on a decision long ago goes with what the log knows of it.
+
+    Raises:
+        RefusedError: the mind refuses it.
+        Unanswered: nothing came in time.
+    """
+    try:
+        return await tell(log, agent, given)
+    except RefusedError:
+        informed = await recall_decision.with_past(log, agent, given)
+        if informed is None:
+            raise
+    return await tell(log, agent, informed)
+
+
+async def _final(
+    log: ReadableLog, account: Account, outputs: Sequence[Output], timeout_s: float
+) -> Account:
+    """The account once its answer is final."""
+    if account.is_final:
+        return account
+    opened = next(output for output in outputs if output.id == account.id)
+    subjects = output_subject(opened.partition, opened.agent, "decision", "*")
+    patience_s = timeout_s + (account.ask.deadline_s if account.ask else 0.0)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience_s):
+            async for _ in log.follow(subjects, opened.record.sequence, 100):
+                account = await account_of(log, opened)
+                if account.is_final:
+                    break
+    return account
+
+
+def _is_refusal(output: Output) -> bool:
+    return isinstance(output.message, ControlRefused | FeedbackRefused | Quarantined)
+
+
+def _refusal(outputs: Sequence[Output]) -> EchoicError:
+    for output in outputs:
+        match output.message:
+            case ControlRefused() | FeedbackRefused() as refused:
+                return RefusedError(f"refused ({refused.reason}): {refused.detail}")
+            case Quarantined() as kept:
+                return RefusedError(
+                    f"quarantined ({kept.reason}): {kept.detail}",
+                    next_step="echoic log tail --kind note",
+                )
+            case Handled(reason="duplicate") as handled:
+                return RefusedError(f"not decided again: {handled.detail}")
+            case _:
+                continue
+    return EchoicError("the mind gave no decision", next_step="echoic log tail")

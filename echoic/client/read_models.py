@@ -1,0 +1,53 @@
+"""The read models as commands use them: once they hold what the log holds.
+
+Its rule: without PostgreSQL a command still works, from the log, or says what is missing.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from echoic.client.connection import Connection
+from echoic.client.watch import last_answered
+from projections.errors import ProjectionError, StoreUnusable
+from projections.store.store import Store
+from schemas.values.subjects import partition_of
+
+PATIENCE_S = 5.0
+"""How long the read models may take to come up with the log."""
+
+_POLL_S = 0.05
+
+
+@asynccontextmanager
+async def up_to_date(connection: Connection) -> AsyncIterator[Store | None]:
+    """The read models, with all that the agent's log holds now; None if they are not."""
+    url = connection.database_url
+    if url is None:
+        yield None
+        return
+    with Store(url) as store:
+        yield store if await _comes_up(connection, store) else None
+
+
+async def _comes_up(connection: Connection, store: Store) -> bool:
+    partition = partition_of(connection.settings.agent)
+    wanted = await last_answered(connection.log, partition)
+    deadline = asyncio.get_running_loop().time() + PATIENCE_S
+    while asyncio.get_running_loop().time() < deadline:
+        try:
+            stands = await asyncio.to_thread(_position, store, partition)
+        except StoreUnusable:
+            # An instance that has just started makes the tables first.
+            stands = -1
+        except ProjectionError:
+            return False
+        if stands >= wanted:
+            return True
+        await asyncio.sleep(_POLL_S)
+    return False
+
+
+def _position(store: Store, partition: int) -> int:
+    stands = store.positions(store.serving().number).get(partition)
+    return stands.sequence if stands else 0

@@ -1,0 +1,131 @@
+"""Long ago: what the log knows of a decision that the mind does not remember any more.
+
+The log is the trace. Whoever passes a vote on to the mind looks here when the mind knows
+of no such decision, and sends what is found along with the vote, so that it is recorded.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+
+from projections.folds.learning.votes import STRANDS
+from schemas.codec.decode import read_output
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.feedback import FeedbackGiven, Recalled, Strand
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
+from schemas.values.reasons import Outcome
+from schemas.values.record import Record
+from schemas.values.subjects import output_subject, partition_of
+from streams.log import ReadableLog
+
+_PAGE = 1_000
+
+
+async def with_past(
+    log: ReadableLog, agent: str, given: FeedbackGiven
+) -> FeedbackGiven | None:
+    """The vote with what the log knows of its decision; None if there is no such one."""
+    if given.decision_id is None:
+        return None
+    about = await recalled(log, agent, given.decision_id, given.actor)
+    return given.model_copy(update={"about": about}) if about else None
+
+
+async def recalled(
+    log: ReadableLog, agent: str, decision_id: str, actor: str = ""
+) -> Recalled | None:
+    """What the log knows of a decision; None if the agent made no such one.
+
+    Of the votes on it `actor`'s is told by itself.
+    """
+    decision = await _decision(log, agent, decision_id)
+    if decision is None:
+        return None
+    decided = decision.message
+    assert isinstance(decided, Decided)
+    path, fire = decided.path, None
+    async for output in _what_follows(log, decision):
+        match output.message:
+            case HeuristicFired(mode="shown" | "kept") as message:
+                fire = (output.id, message.heuristic_id, message.content_hash)
+            case Completed() as message:
+                path = message.path
+            case Dropped():
+                path = "fallback"
+            case _:
+                pass
+    latest = await _votes(log, decision)
+    fire_id, heuristic_id, content_hash = fire or (None, None, None)
+    return Recalled(
+        event_id=decided.event_id,
+        source=decided.source,
+        session_id=decided.session_id,
+        path=path,
+        fire_id=fire_id,
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        entries=_entries(latest) if fire else (),
+        vote=latest[actor].value if actor in latest else None,
+        outcome=await _outcome(log, decision) if fire else None,
+    )
+
+
+async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
+    subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
+    async for record in _records(log, subject, 0):
+        if record.headers.get("ce-id") == id_:
+            return read_output(record)
+    return None
+
+
+async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Output]:
+    """What was said on a decision, up to its end."""
+    decided = decision.message
+    is_final = isinstance(decided, Decided) and decided.final
+    subject = output_subject(decision.partition, decision.agent, "*", "*")
+    async for record in _records(log, subject, decision.record.sequence):
+        output = read_output(record)
+        if is_final and output.mark.cause_sequence != decision.mark.cause_sequence:
+            return
+        if getattr(output.message, "decision_id", None) == decision.id:
+            yield output
+            if isinstance(output.message, Completed | Dropped):
+                return
+
+
+async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:
+    """The latest vote of each person on the decision."""
+    token = FeedbackApplied.token
+    subject = output_subject(decision.partition, decision.agent, "learning", token)
+    latest: dict[str, FeedbackApplied] = {}
+    async for record in _records(log, subject, decision.record.sequence):
+        vote = read_output(record).message
+        if isinstance(vote, FeedbackApplied) and vote.decision_id == decision.id:
+            latest[vote.actor] = vote
+    return latest
+
+
+def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
+    """Where these votes count."""
+    counted = {STRANDS[vote.aspect] for vote in latest.values()}
+    strands: tuple[Strand, ...] = ("pair", "fit")
+    return tuple(strand for strand in strands if strand in counted)
+
+
+async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
+    """How the decision's fire ended, if the world showed it."""
+    token = OutcomeObserved.token
+    subject = output_subject(decision.partition, decision.agent, "outcome", token)
+    async for record in _records(log, subject, decision.record.sequence):
+        end = read_output(record).message
+        if isinstance(end, OutcomeObserved) and end.decision_id == decision.id:
+            return end.outcome
+    return None
+
+
+async def _records(
+    log: ReadableLog, subjects: str, after: int
+) -> AsyncIterator[Record]:
+    while page := await log.page(subjects, after, _PAGE):
+        for record in page:
+            yield record
+        after = page[-1].sequence

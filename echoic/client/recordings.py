@@ -1,0 +1,92 @@
+"""Recorded inputs by name: a session's file, or a stretch of the log that runs.
+
+Each process opens what it replays by itself, through a connection that can only read.
+"""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from echoic.embedders import embedder
+from handlers.aids import Bringer, PackLibrary
+from replay.recording.source import Recording, from_file, from_range, from_session
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import reading
+from streams.jetstream.read import open_reader
+from streams.log import ReadableLog
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A session's file."""
+
+    path: Path
+    embedder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSource:
+    """A stretch of an agent's life in the log: one session, or a range."""
+
+    credentials: Credentials
+    agent: str
+    embedder: str
+    session: str | None = None
+    """Its id or a prefix of it; then the range counts for nothing."""
+    first: int = 1
+    last: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+Source: TypeAlias = FileSource | LogSource
+"""Where a recording comes from; one process can pass it to another."""
+
+
+@asynccontextmanager
+async def opened(source: Source) -> AsyncIterator[tuple[Recording, Bringer]]:
+    """The recording of a source, and what brings vectors and packs for its inputs.
+
+    Raises:
+        SessionFileError: the file is none, of another version, cut or damaged.
+        RecordingError: there is no such session, or no decision in it.
+        LogUnavailable: the broker does not answer.
+    """
+    if isinstance(source, FileSource):
+        recording = from_file(source.path)
+        yield recording, _bringer(recording.log, source.embedder)
+        return
+    logging.getLogger("streams").setLevel(logging.ERROR)
+    async with reading(source.credentials, "echoic replay") as client:
+        log = await open_reader(client)
+        bringer = _bringer(log, source.embedder)
+        yield await _of_log(log, source, bringer), bringer
+
+
+async def _of_log(log: ReadableLog, source: LogSource, bringer: Bringer) -> Recording:
+    if source.session is not None:
+        return await from_session(log, source.agent, source.session, bringer)
+    return await from_range(
+        log,
+        source.agent,
+        bringer,
+        first=source.first,
+        last=source.last,
+        since=source.since,
+        until=source.until,
+    )
+
+
+def _bringer(log: ReadableLog, name: str) -> Bringer:
+    made = embedder(name)
+    return Bringer(made, PackLibrary(log, made))
+
+
+def is_path(name: str) -> bool:
+    """Whether a file is meant, though it may be missing: no session is called so."""
+    path = Path(name)
+    return path.exists() or path.suffix == ".echoic" or path.name != name

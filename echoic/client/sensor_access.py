@@ -1,0 +1,94 @@
+"""Credentials for sensors, from the embedded broker of a data folder.
+
+Its rule: a sensor gets the rights of one source of one agent and nothing else; whoever
+may write the data folder may hand them out.
+"""
+
+import json
+import os
+from pathlib import Path
+
+from echoic.config.load import Settings
+from echoic.errors import EchoicError
+from schemas.values.subjects import SubjectError
+from streams.broker.enrolment import add_sensor, remove_sensor
+from streams.jetstream.accounts import Credentials
+
+
+async def sensor_credentials(
+    settings: Settings, agent: str, source: str, grants: tuple[str, ...] = ()
+) -> Credentials:
+    """The credentials of a sensor; the same each time, with these grants.
+
+    Raises:
+        EchoicError: the broker is not ours, or the rights cannot be given.
+    """
+    _check_ours(settings)
+    try:
+        return await add_sensor(settings.data / "nats", agent, source, grants)
+    except (SubjectError, ValueError) as error:
+        raise EchoicError(str(error)) from error
+
+
+async def revoke(settings: Settings, agent: str, source: str) -> None:
+    """Take a sensor's rights away, end its connections and delete its file.
+
+    Raises:
+        EchoicError: the broker is not ours, or there is no such sensor.
+    """
+    _check_ours(settings)
+    try:
+        await remove_sensor(settings.data / "nats", agent, source)
+    except KeyError as error:
+        known = str(error.args[0]) or "none"
+        raise EchoicError(
+            f"there is no sensor {source!r} of {agent!r}; those with access: {known}",
+            next_step="echoic sensor revoke <source> --agent <agent>",
+        ) from error
+    access_file(settings.data, agent, source).unlink(missing_ok=True)
+
+
+def _check_ours(settings: Settings) -> None:
+    if settings.nats_url is not None:
+        raise EchoicError(
+            "the broker is not ours: it hands out its own credentials",
+            next_step="give the sensor a user there, and name its file: --credentials",
+        )
+
+
+def access_file(data: Path, agent: str, source: str) -> Path:
+    """Where a sensor's credentials stand."""
+    return data / "sensors" / f"{agent}.{source}.json"
+
+
+def write_access(path: Path, access: Credentials) -> None:
+    """Write a sensor's credentials, for the folder's owner alone."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _replace(
+        path,
+        {
+            "url": access.url,
+            "user": access.user,
+            "password": access.password,
+            "inbox_prefix": access.inbox_prefix,
+        },
+    )
+
+
+def renew_addresses(data: Path, url: str) -> None:
+    """Tell every sensor's file where the broker listens now."""
+    for path in (data / "sensors").glob("*.json"):
+        try:
+            fields = json.loads(path.read_text())
+        except ValueError:
+            continue  # Somebody wrote it by hand; `sensor access` makes it anew.
+        if isinstance(fields, dict) and fields.get("url") not in (None, url):
+            _replace(path, {**fields, "url": url})
+
+
+def _replace(path: Path, fields: dict[str, str]) -> None:
+    draft = path.with_name(path.name + ".new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(fields, file)
+    draft.replace(path)

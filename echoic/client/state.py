@@ -1,0 +1,150 @@
+"""What the mind knew at a place in the log: the state, folded up to there.
+
+Its rule: the same fold as the worker's; nothing is asked of the running instance.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from echoic.errors import NotFoundError
+from handlers.aids import Bringer, PackLibrary
+from handlers.fold_start import Beginnings
+from handlers.mind import turn
+from handlers.state_sources import state_code
+from schemas.state.agent import AgentState, SharedState
+from schemas.state.proposals import Proposal
+from schemas.values.settings import UNSTARTED
+from schemas.values.subjects import partition_of
+from schemas.values.vectors import Embedder
+from streams.groups import groups
+from streams.jetstream.checkpoints import Checkpoints
+from streams.log import ReadableLog
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was known of an agent."""
+
+    agent: AgentState
+    shared: SharedState
+    position: int
+    """The sequence of the last input folded."""
+
+
+async def state_at(
+    log: ReadableLog,
+    agent: str,
+    embedder: Embedder,
+    *,
+    sequence: int | None = None,
+    at: datetime | None = None,
+    checkpoints: Checkpoints | None = None,
+    progress: Progress = lambda _: None,
+) -> Remembered:
+    """The state of an agent after the last input up to a sequence or a time.
+
+    Raises:
+        NotFoundError: that is before the agent's first input.
+    """
+    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    partition = partition_of(agent)
+    beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
+    state = (await beginnings.of(partition, until=sequence, at=at)).state
+    await bringer.bring_packs_of(state)
+    count = 0
+    recorded = groups(log, partition, state.position, sequence)
+    async for group, taken, aids in bringer.along(recorded):
+        if at is not None and taken.at > at:
+            break
+        state = turn.fold(state, taken, group.outputs, aids)
+        count += 1
+        progress(count)
+    if agent not in state.agents and (sequence is not None or at is not None):
+        await _raise_unborn(log, agent)
+    known = state.agents.get(agent, AgentState())
+    return Remembered(known, state.shared, state.position)
+
+
+async def _raise_unborn(log: ReadableLog, agent: str) -> None:
+    first = await log.page(f"ev.{partition_of(agent)}.in.{agent}.>", 0, 1)
+    if first:
+        raise NotFoundError(
+            f"nothing of {agent!r} is known by then: its first input is"
+            f" {first[0].sequence}, at {first[0].recorded_at.astimezone():%Y-%m-%d %H:%M:%S}",
+            next_step=f"echoic state {agent} --at {first[0].sequence}",
+        )
+
+
+def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
+    """A state for a program, or a person, to read."""
+    known, shared = remembered.agent, remembered.shared
+    strategy = known.strategy or (shared.settings and shared.settings.strategy)
+    goals = known.goals
+    if goals is None:
+        goals = shared.settings.goals if shared.settings else ()
+    packs = shared.packs.update(known.packs)
+    return {
+        "v": 1,
+        "agent": agent,
+        "position": remembered.position,
+        "now": known.now,
+        "session": known.session and known.session.id,
+        "strategy": strategy and strategy.name,
+        "strategy_parameters": strategy and strategy.parameters,
+        "learning": known.learning(shared.settings or UNSTARTED).model_dump(),
+        "proposals": [proposal_fields(each) for each in known.proposals],
+        "goals": list(goals),
+        "domain_goals": {
+            domain: list(known.domain_goals[domain])
+            for domain in sorted(known.domain_goals)
+        },
+        "biases": {name: known.biases[name] for name in sorted(known.biases)},
+        "domain_biases": {
+            domain: dict(sorted(known.domain_biases[domain].items()))
+            for domain in sorted(known.domain_biases)
+        },
+        "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
+        "rapport": {
+            person: known.rapport[person].value
+            for person in known.rapport.sorted_keys()
+        },
+        "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
+        "open_fires": len(known.fires),
+        "shed": {
+            source: known.intake[source].shed
+            for source in known.intake.sorted_keys()
+            if known.intake[source].shed
+        },
+        "waiting_for_model": len(known.pending),
+        "timers": len(known.timers),
+        "chain": known.chain,
+    }
+
+
+def proposal_fields(proposal: Proposal) -> dict[str, object]:
+    """A proposal for a program, or a person, to read."""
+    return {
+        "id": proposal.id,
+        "status": proposal.status,
+        "changes": [change.model_dump() for change in proposal.changes],
+        "evidence": proposal.evidence,
+        "figures": dict(sorted(proposal.figures.items())),
+        "by": proposal.by,
+        "repertoire": proposal.repertoire and proposal.repertoire.model_dump(),
+    }
+
+
+def _belief(known: AgentState, key: str) -> dict[str, object]:
+    belief = known.beliefs[key]
+    heuristic_id, _, content_hash = key.partition("@")
+    return {
+        "heuristic_id": heuristic_id,
+        "content_hash": content_hash,
+        "confidence": belief.confidence,
+        "declared": belief.declared,
+        "fires": belief.fire_count,
+        "successes": belief.success_count,
+    }

@@ -1,0 +1,134 @@
+"""A search for better settings: what is searched, judged by what, and in which recordings.
+
+Its rule: learning settings are judged by what was believed, a strategy's parameters by
+what its decisions would have come to; never both at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from echoic.client.evidence import evidence_of, lives_of
+from echoic.config.load import Settings
+from echoic.errors import EchoicError
+from evaluation.tuning.policy_value import Limits, WorthObjective
+from evaluation.tuning.predictive_skill import SkillObjective
+from evaluation.tuning.search import Objective, Proposer, Search, Values
+from evaluation.tuning.search import search as searched
+from evaluation.tuning.search_space import (
+    GRID_LIMIT,
+    Grid,
+    Range,
+    RangeError,
+    Tpe,
+    parse_range,
+)
+from handlers.mind.strategies import registry
+from schemas.values.settings import LearningSettings
+from schemas.values.settings_by_name import (
+    ANY_PARAMETER,
+    LEARNING,
+    STRATEGY_PREFIX,
+    learning_value,
+    learning_with,
+    parameter_in,
+    unknown,
+)
+
+SKILL = "prequential Brier skill"
+WORTH = "success, doubly robust"
+
+Ranges = Mapping[str, Range]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is searched for, and what is in force."""
+
+    objective: Objective
+    name: str
+    current: Values
+
+
+def ranges_of(texts: Sequence[str]) -> dict[str, Range]:
+    """What is to be searched, of texts such as `learning.gamma=0.9..1`.
+
+    Raises:
+        EchoicError: one names no setting or no range, or they do not go together.
+    """
+    found: dict[str, Range] = {}
+    for text in texts:
+        name, _, range_ = text.partition("=")
+        if name not in LEARNING and not name.startswith(STRATEGY_PREFIX):
+            raise EchoicError(str(unknown(name, ANY_PARAMETER)))
+        try:
+            found[name] = parse_range(range_, is_real=name in LEARNING)
+        except RangeError as error:
+            raise EchoicError(f"{name}: {error}") from error
+    if not found:
+        raise EchoicError(
+            "nothing is to be searched", next_step="echoic tune learning.gamma=0.9..1"
+        )
+    if 0 < sum(name in LEARNING for name in found) < len(found):
+        raise EchoicError(
+            "learning settings and a strategy's parameters are judged differently:"
+            " search them one after the other"
+        )
+    return found
+
+
+async def tuned(
+    settings: Settings,
+    ranges: Ranges,
+    names: Sequence[str],
+    limits: Limits,
+    trials: tuple[int, int],
+) -> tuple[Task, Search]:
+    """Search in the named recordings; `trials` are how many beyond a grid, and a seed.
+
+    Raises:
+        EchoicError: a recording cannot be read or trusted.
+        TuningError, UnknownStrategyError: a setting cannot have such a value.
+        TooFewSessionsError: there is nothing to judge by.
+        MissingOptunaError: a wide search needs what is not installed.
+    """
+    if all(name in LEARNING for name in ranges):
+        _check_learning(ranges)
+        task = await _learning_task(settings, ranges, names)
+        return task, await _run(task, ranges, trials)
+    async with lives_of(settings, names) as lives:
+        task = _strategy_task(WorthObjective(lives, limits), ranges)
+        return task, await _run(task, ranges, trials)
+
+
+async def _run(task: Task, ranges: Ranges, trials: tuple[int, int]) -> Search:
+    proposer = _proposer(ranges, task, trials)
+    return await searched(task.objective, proposer, task.current)
+
+
+def _check_learning(ranges: Ranges) -> None:
+    for name in ranges:
+        for value in ranges[name].points:
+            learning_with(LearningSettings(), {name: value})
+
+
+async def _learning_task(
+    settings: Settings, ranges: Ranges, names: Sequence[str]
+) -> Task:
+    evidence = await evidence_of(settings, names)
+    latest = max(evidence, key=lambda each: each.began_ns)
+    current = {name: learning_value(latest.learning, name) for name in ranges}
+    return Task(SkillObjective(evidence), SKILL, current)
+
+
+def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
+    standing = objective.standing
+    strategy = registry.create_decision_strategy(objective.spec, standing.settings)
+    found = {name: parameter_in(strategy.config, name) for name in ranges}
+    current = {name: value for name, value in found.items() if value is not None}
+    return Task(objective, WORTH, current)
+
+
+def _proposer(ranges: Ranges, task: Task, trials: tuple[int, int]) -> Proposer:
+    if len(ranges) <= GRID_LIMIT:
+        return Grid(ranges)
+    return Tpe(ranges, task.current, *trials)

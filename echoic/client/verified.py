@@ -1,0 +1,57 @@
+"""Up to where a log was found sound, so that the next look need not begin at its start.
+
+Its rule: a mark is believed only where the log still holds, byte for byte, the message at
+which it was made. What rots behind a mark shows in a verification of the whole log alone.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from replay.chain import Chained
+from schemas.codec.encode import wire_digest
+from streams.log import ReadableLog
+
+FILE = "verified.json"
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """How far each partition of a log was sound."""
+
+    epoch: str
+    last: int
+    """The last sequence that the log had."""
+    partitions: dict[int, Chained]
+
+
+def recall(data: Path) -> Marks | None:
+    """The marks of a data folder; None if there are none that can be read."""
+    try:
+        return msgspec.json.decode((data / FILE).read_bytes(), type=Marks)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def keep(data: Path, marks: Marks) -> None:
+    """Leave the marks, whole or not at all."""
+    draft = data / f"{FILE}.new"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(marks))
+    draft.replace(data / FILE)
+
+
+async def believed(log: ReadableLog, marks: Marks | None) -> Mapping[int, Chained]:
+    """The partitions' marks that the log still bears out."""
+    if marks is None or marks.epoch != str(log.epoch):
+        return {}
+    found = {}
+    for partition, mark in marks.partitions.items():
+        record = await log.record(mark.position)
+        if record is not None and mark.digest == (
+            wire_digest(record.subject, record.headers, record.body).hex()
+        ):
+            found[partition] = mark
+    return found

@@ -1,0 +1,80 @@
+"""Whether a log is sound: every input answered once, by a whole group, in one chain.
+
+Its rule: it goes on from where the log was sound before, and says so.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from echoic.client import verified
+from replay import chain
+from replay.chain import Break, Chained
+from streams.audit import Audit, Since, audit
+from streams.log import ReadableLog
+from streams.topology import LOG_SUBJECTS
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of it."""
+
+    audit: Audit
+    """Over the whole log."""
+    breaks: tuple[Break, ...]
+    since: Mapping[int, Chained]
+    """From where each partition was verified; those that are missing, from the start."""
+
+    @property
+    def known(self) -> int:
+        """How many inputs had been verified before."""
+        return sum(int(mark.groups) for mark in self.since.values())
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.audit.sound and not self.breaks
+
+    def counts(self) -> dict[str, int]:
+        """The numbers by name."""
+        return {**asdict(self.audit), "broken_chains": len(self.breaks)}
+
+    def as_fields(self) -> dict[str, object]:
+        """All of it for a program."""
+        return {
+            **self.counts(),
+            "sound": self.is_sound,
+            "verified_from": {
+                str(partition): mark.position for partition, mark in self.since.items()
+            },
+        }
+
+
+async def verify(
+    log: ReadableLog, data: Path, progress: Callable[[int], None], *, full: bool
+) -> Found:
+    """Look at a log, and keep in the data folder how far it is sound.
+
+    Raises:
+        LogUnavailable: the broker does not answer.
+    """
+    since = {} if full else await verified.believed(log, verified.recall(data))
+    last = await log.last_sequence(LOG_SUBJECTS)
+    starts = {
+        each: Since(mark.position, mark.last_output) for each, mark in since.items()
+    }
+    counted = await audit(log, starts)
+    checked = await chain.check(log, progress, since)
+    found = Found(counted, checked.breaks, since)
+    found = replace(
+        found,
+        audit=replace(
+            counted,
+            inputs=counted.inputs + found.known,
+            groups=counted.groups + found.known,
+        ),
+    )
+    if found.is_sound or (counted.faults == counted.unanswered and not checked.breaks):
+        ends = {each: end for each, end in checked.ends.items() if end.position}
+        verified.keep(data, verified.Marks(str(log.epoch), last, ends))
+    return found

@@ -1,0 +1,212 @@
+"""What a setting is, and the parsers of values.
+
+Its rule: a value is checked where it is read. A parser takes what stands in a TOML file
+or the text of a flag or variable, and raises `ValueError` with what is allowed.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from schemas.values.subjects import is_agent, is_token
+
+MOST_BIAS = 0.1
+"""How far a bias may go, up or down; as `schemas.packs.manifest`, slow to import, has it."""
+
+Value = str | int | float | Path | tuple[str, ...] | dict[str, float] | None
+Parser = Callable[[object], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting."""
+
+    name: str
+    """As in the file; dots stand for tables."""
+    parse: Parser
+    default: Value
+    meaning: str
+    also: tuple[str, ...] = ()
+    """Environment variables of other origin that set it, after our own."""
+    secret: bool = False
+    """Whether it may hold a password, and so is shown without it."""
+
+    @property
+    def variable(self) -> str:
+        """Our own environment variable for it."""
+        return "ECHOIC_" + self.name.upper().replace(".", "_")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every environment variable that sets it, the strongest first."""
+        return (self.variable, *self.also)
+
+    @property
+    def field(self) -> str:
+        """The attribute of `Settings` that holds it."""
+        return self.name.replace(".", "_")
+
+
+def text(value: object) -> str:
+    """Any text."""
+    if not isinstance(value, str):
+        raise ValueError("a text")
+    return value
+
+
+def optional_text(value: object) -> str | None:
+    """A text; an empty one means none."""
+    return text(value) or None
+
+
+def one_of(*choices: str) -> Parser:
+    """One of a few words."""
+
+    def parse(value: object) -> str:
+        if value not in choices:
+            raise ValueError("one of " + ", ".join(choices))
+        return str(value)
+
+    return parse
+
+
+def number(low: float, high: float) -> Parser:
+    """A number within bounds, both included."""
+
+    def parse(value: object) -> float:
+        found = _number(value)
+        if found is None or not low <= found <= high:
+            raise ValueError(f"a number from {low:g} to {high:g}")
+        return found
+
+    return parse
+
+
+def positive(value: object) -> float:
+    """A number over zero."""
+    found = _number(value)
+    if found is None or not 0 < found < float("inf"):
+        raise ValueError("a number over 0")
+    return found
+
+
+def whole(low: int, high: int) -> Parser:
+    """A whole number within bounds, both included."""
+
+    def parse(value: object) -> int:
+        found = _number(value)
+        if found is None or found != int(found) or not low <= found <= high:
+            raise ValueError(f"a whole number from {low} to {high}")
+        return int(found)
+
+    return parse
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts; in a variable they are divided by semicolons."""
+    parts = value.split(";") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("texts, divided by semicolons or as a list")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def biases(value: object) -> dict[str, float]:
+    """Small numbers by name; in a variable `name=0.1;other=-0.05`."""
+    allowed = ValueError(
+        "numbers from -0.1 to 0.1 by name, such as confidence_threshold=0.1"
+    )
+    found = _numbers(value, allowed)
+    if any(abs(each) > MOST_BIAS for each in found.values()):
+        raise allowed
+    return found
+
+
+def _numbers(value: object, allowed: ValueError) -> dict[str, float]:
+    if isinstance(value, str):
+        pairs: dict[object, object] = {}
+        for part in texts(value):
+            name, equals, amount = part.partition("=")
+            if not equals:
+                raise allowed
+            pairs[name.strip()] = amount
+        value = pairs
+    if not isinstance(value, dict):
+        raise allowed
+    found = {str(name): _number(amount) for name, amount in value.items()}
+    known = {name: amount for name, amount in found.items() if amount is not None}
+    if len(known) < len(found):
+        raise allowed
+    return known
+
+
+def bias_pairs(pairs: Sequence[str]) -> dict[str, float]:
+    """Biases as a command is told them, each `name=number`.
+
+    Raises:
+        ValueError: one is none, or too large; it says what is allowed.
+    """
+    return biases(";".join(pairs))
+
+
+def origin_factors(value: object) -> dict[str, float]:
+    """Factors over zero by origin; what is not named is 1."""
+    origins = ("skill_pack", "seeded", "learned")
+    wrong = ValueError(f"factors from 0.001 to 1000 for {', '.join(origins)}")
+    found = _numbers(value, wrong)
+    if any(name not in origins for name in found):
+        raise wrong
+    if any(not 0.001 <= factor <= 1_000.0 for factor in found.values()):
+        raise wrong
+    return found
+
+
+def folder(value: object) -> Path:
+    """A folder, which need not exist yet."""
+    if not isinstance(value, str) or not value:
+        raise ValueError("a folder")
+    return Path(value).expanduser().absolute()
+
+
+def url(*schemes: str) -> Parser:
+    """An address of one of these schemes; an empty one means none."""
+
+    def parse(value: object) -> str | None:
+        address = text(value)
+        if address and address.partition("://")[0] not in schemes:
+            raise ValueError("an address that starts with " + schemes[0] + "://")
+        return address or None
+
+    return parse
+
+
+def agent(value: object) -> str:
+    """The name of an agent."""
+    name = text(value)
+    if not is_agent(name):
+        raise ValueError("1 to 64 of A-Z a-z 0-9 _ -, and not '_' alone")
+    return name
+
+
+def token(value: object) -> str:
+    """One token of a subject."""
+    name = text(value)
+    if not is_token(name):
+        raise ValueError("1 to 64 of A-Z a-z 0-9 _ -")
+    return name
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if abs(found) < float("inf") else None
+
+
+def default_data() -> Path:
+    """Where an instance lives if nobody says otherwise."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "echoic" / "default"

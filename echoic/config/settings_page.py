@@ -1,0 +1,38 @@
+"""The page of all settings, made from the options themselves."""
+
+from echoic.config.option import Option
+from echoic.config.options import OPTIONS
+
+_INTRODUCTION = """\
+# Settings
+
+A setting comes from the first of these that names it: a flag, an environment variable,
+`./echoic.toml`, `$XDG_CONFIG_HOME/echoic/config.toml`, the default. In a file a dot stands
+for a table: `threshold` is a key at the top, `model.name` is `name` under `[model]`.
+`echoic config show --origin` prints what is in force and where it came from.
+What shapes the mind is recorded in the log when an instance starts; a replay reads it
+from there. `ECHOIC_DEBUG=1` lets tracebacks through, `NO_COLOR` switches colours off.
+This page is generated: `make docs` writes it, `make check` compares it.
+
+| setting | variables | default | meaning |
+|---|---|---|---|
+"""
+
+
+def render() -> str:
+    """The whole page."""
+    return _INTRODUCTION + "".join(_row(option) for option in OPTIONS)
+
+
+def _row(option: Option) -> str:
+    variables = "<br>".join(f"`{name}`" for name in option.variables)
+    return (
+        f"| `{option.name}` | {variables} | {_default(option)} | {option.meaning} |\n"
+    )
+
+
+def _default(option: Option) -> str:
+    if option.name == "data":
+        return "`~/.local/share/echoic/default`"
+    empty = option.default is None or option.default in ("", (), {})
+    return "" if empty else f"`{option.default}`"

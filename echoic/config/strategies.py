@@ -1,0 +1,161 @@
+"""Strategies as people give them: a text, or a YAML file, checked before it is used.
+
+`heuristic_first:threshold=0.6`, `module:function:key=value`, or the path of a file with
+`strategy: name` and `parameters: {key: value}`.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue, ValidationError
+
+from echoic.errors import SettingsError
+from echoic.packs import yaml_positions
+from echoic.packs.prompt_files import OF_STRATEGIES, PromptFileError, with_texts
+from echoic.packs.yaml_positions import Source, SourceError, Steps
+from handlers.mind.strategies import spec as texts
+from handlers.mind.strategies.registry import (
+    UnknownStrategyError,
+    create_decision_strategy,
+)
+from schemas.ports.aids import MissingStrategyError
+from schemas.values.settings import (
+    EDITION,
+    UNSTARTED,
+    ExplorationSettings,
+    StrategySpec,
+)
+from schemas.values.settings_by_name import SHORT_NAMES
+
+if TYPE_CHECKING:
+    from echoic.config.load import Settings
+
+NEXT_STEP = "echoic strategy list"
+UNDER_NEW_RULES = UNSTARTED.model_copy(update={"edition": EDITION})
+"""Settings to make a strategy with, as it decides in new instances."""
+LIST_IT = 'in echoic.toml: strategies.modules = ["module"]'
+_FILES = (".yaml", ".yml")
+_KEYS = ("strategy", "parameters")
+
+
+class StrategyError(SettingsError):
+    """There is no such strategy, or not with these parameters."""
+
+
+def strategy_of(text: str, place: str = "") -> StrategySpec:
+    """The strategy that a text names, or the file whose path it is.
+
+    `place` says where the text stands, for the error.
+
+    Raises:
+        StrategyError: it names none that can be made.
+    """
+    if text.strip().endswith(_FILES):
+        return _of_file(Path(text.strip()).expanduser())
+    prefix = f"{place}: " if place else ""
+    try:
+        spec = _with_prompts(texts.parse(text), Path())
+        create_decision_strategy(spec, UNDER_NEW_RULES)
+    except (texts.StrategyTextError, UnknownStrategyError, PromptFileError) as error:
+        raise StrategyError(f"{prefix}{error}", next_step=NEXT_STEP) from error
+    except MissingStrategyError as error:
+        raise StrategyError(f"{prefix}{error}", next_step=LIST_IT) from error
+    return spec
+
+
+def exploration_of(settings: "Settings") -> ExplorationSettings | None:
+    """How other answers are tried, by the settings; None if they are not.
+
+    Raises:
+        StrategyError: a challenger is no strategy, or there is none to follow.
+    """
+    place = settings.origins["exploration.challenger"]
+    given = settings.exploration_challenger
+    challengers = tuple(strategy_of(each, place) for each in given)
+    scheme = settings.exploration_scheme
+    if scheme == "auto":
+        scheme = "challenger" if challengers else "none"
+    if scheme == "none":
+        return None
+    if scheme == "uniform":
+        return ExplorationSettings(scheme="uniform", rate=settings.exploration_rate)
+    if not challengers:
+        raise StrategyError(
+            f"{settings.origins['exploration.scheme']}: exploration.scheme ="
+            " 'challenger' has nobody to follow",
+            next_step="name a strategy as exploration.challenger",
+        )
+    return ExplorationSettings(
+        scheme="challenger", rate=settings.exploration_rate, challengers=challengers
+    )
+
+
+def _of_file(file: Path) -> StrategySpec:
+    try:
+        source = yaml_positions.read(file)
+    except SourceError as error:
+        at = error.place
+        raise StrategyError(
+            f"{file}:{at.line}:{at.column}: {error.message}", next_step=NEXT_STEP
+        ) from error
+    spec = _spec(source)
+    try:
+        spec = _with_prompts(spec, file.parent)
+        create_decision_strategy(spec, UNDER_NEW_RULES)
+    except PromptFileError as error:
+        raise _wrong(source, ("parameters", error.name), str(error)) from error
+    except UnknownStrategyError as error:
+        raise _wrong(source, _steps_to(spec, error.parameter), str(error)) from error
+    except MissingStrategyError as error:
+        raise _wrong(source, ("strategy",), str(error)) from error
+    return spec
+
+
+def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
+    """A strategy with the texts of its prompts that stand in files."""
+    told = with_texts(spec.parameters, OF_STRATEGIES, folder)
+    return spec.model_copy(update={"parameters": told})
+
+
+def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:
+    """The way to the parameter at fault, by whichever name it was written."""
+    if parameter is None:
+        return ("strategy",)
+    written = (each for each in spec.parameters if SHORT_NAMES.get(each) == parameter)
+    return ("parameters", next(written, parameter))
+
+
+def _spec(source: Source) -> StrategySpec:
+    """What a file says, if it says no more than a strategy is."""
+    value = source.value
+    if not isinstance(value, dict) or not isinstance(value.get("strategy"), str):
+        raise _wrong(source, (), "write `strategy: name` and perhaps `parameters:`")
+    if source.repeated:
+        steps, place = source.repeated[0]
+        raise StrategyError(
+            f"{source.file}:{place.line}:{place.column}: {steps[-1]!r} stands twice:"
+            " give it once"
+        )
+    for key in value:
+        if key not in _KEYS:
+            raise _wrong(source, (key,), f"{key!r} is neither strategy nor parameters")
+    return _made(source, value)
+
+
+def _made(source: Source, value: dict[str, JsonValue]) -> StrategySpec:
+    parameters = value.get("parameters") or {}
+    try:
+        return StrategySpec.model_validate(
+            {"name": value["strategy"], "parameters": parameters}
+        )
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        key = "strategy" if fault["loc"][0] == "name" else "parameters"
+        raise _wrong(source, (key,), f"{key}: {fault['msg']}") from error
+
+
+def _wrong(source: Source, steps: Steps, what: str) -> StrategyError:
+    place = source.place_of_key(steps)
+    return StrategyError(
+        f"{source.file}:{place.line}:{place.column}: {what}", next_step=NEXT_STEP
+    )

@@ -1,0 +1,1 @@
+"""The demo: a recorded game played through a throw-away instance, and told."""

@@ -1,0 +1,166 @@
+"""What the demo has to say at its end: how much was said, what was learnt, how fast.
+
+Its rule: pure, over accounts and the agent's state; every figure is one of this run.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from echoic.client.decision_record import Account
+from echoic.explain.explain import Names, named
+from echoic.terminal.decisions import PLAIN, Style, padded
+from replay.verify import Verification
+from schemas.state.agent import AgentState
+from schemas.state.evidence import Belief, Signal
+
+_SHOWN = 4
+"""How many heuristics are told of that rose most, and how many that fell most."""
+
+
+_SUCCESS = ("success", "successes")
+_FAILURE = ("failure", "failures")
+_UP = ("thumb up", "thumbs up")
+_DOWN = ("thumb down", "thumbs down")
+_CAUSES = (_SUCCESS, _FAILURE, _UP, _DOWN)
+"""What moves confidence, for one and for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A finished demo."""
+
+    events: int
+    """How many sensor events were published."""
+    accounts: Sequence[Account]
+    state: AgentState
+    verification: Verification
+    names: Names
+    seconds: float
+
+
+def as_fields(report: Report) -> dict[str, object]:
+    """The demo's closing line, for a program to read."""
+    spoken = [each for each in report.accounts if each.said is not None]
+    return {
+        "events": report.events,
+        "answered": len(report.accounts),
+        "spoke": len(spoken),
+        "silent": len(report.accounts) - len(spoken),
+        "silent_by_reason": silences(report.accounts),
+        "moved": len(moved(report.state)),
+        "rapport": {
+            person: report.state.rapport[person].value
+            for person in report.state.rapport.sorted_keys()
+        },
+        "replay": {
+            "identical": report.verification.identical,
+            "total": report.verification.total,
+        },
+        "latency_ms": {
+            "p50": round(percentile(latencies(report.accounts), 0.50), 3),
+            "p95": round(percentile(latencies(report.accounts), 0.95), 3),
+        },
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def summary(report: Report, style: Style = PLAIN) -> Iterator[str]:
+    """The summary, line by line."""
+    fields = as_fields(report)
+    by_reason = ", ".join(
+        f"{count} {reason}" for reason, count in silences(report.accounts).items()
+    )
+    yield style.paint(
+        f"{fields['events']} events, {fields['answered']} answered"
+        f" in {report.seconds:.1f} s",
+        "bold",
+    )
+    yield f"  spoke    {fields['spoke']}"
+    yield f"  silent   {fields['silent']}: {by_reason}"
+    yield f"  latency  {_latency(report)}"
+    for person in report.state.rapport.sorted_keys():
+        value = report.state.rapport[person].value
+        yield f"  rapport  {person} 0.50 → {value:.2f} by recorded thumbs"
+    yield ""
+    changed = moved(report.state)
+    yield f"{len(changed)} heuristics changed by recorded feedback and outcomes:"
+    lines = [f"  {_moved_line(*each, report.names)}" for each in changed]
+    if len(lines) > 2 * _SHOWN:
+        left_out = f"  … {len(lines) - 2 * _SHOWN} more"
+        lines = [*lines[:_SHOWN], left_out, *lines[-_SHOWN:]]
+    yield from lines
+
+
+def proof(verification: Verification, style: Style = PLAIN) -> str:
+    """What replaying the session came to."""
+    figures = f"{verification.identical}/{verification.total} outputs identical"
+    if verification.is_identical:
+        return style.paint(f"✓ replay verify: {figures}", "green")
+    return style.paint(f"✗ replay verify: {figures}", "red")
+
+
+def silences(accounts: Sequence[Account]) -> dict[str, int]:
+    """How many decisions were silent for each reason, the most common first."""
+    counts = Counter(each.silence for each in accounts if each.silence is not None)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def moved(state: AgentState) -> list[tuple[str, Belief]]:
+    """The heuristics with evidence; those that rose most come first."""
+    beliefs: Mapping[str, Belief] = dict(state.beliefs)
+    changed = [
+        (key.partition("@")[0], belief)
+        for key, belief in beliefs.items()
+        if belief.signals
+    ]
+    changed.sort(key=lambda item: (-_shift(item[1]), item[0]))
+    return changed
+
+
+def latencies(accounts: Sequence[Account]) -> list[float]:
+    """How long each decision took, in milliseconds, by the broker's clock."""
+    return sorted(each.latency_ms for each in accounts)
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The value below which `share` of the ordered values lie; 0 for none."""
+    if not ordered:
+        return 0.0
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def _latency(report: Report) -> str:
+    ordered = latencies(report.accounts)
+    return (
+        f"p50 {percentile(ordered, 0.50):.1f} ms, p95 {percentile(ordered, 0.95):.1f} ms"
+        " from event to stored decision"
+    )
+
+
+def _moved_line(heuristic_id: str, belief: Belief, names: Names) -> str:
+    name = padded(named(heuristic_id, names), 24)
+    return (
+        f"{name} {belief.declared:.2f} → {belief.confidence:.2f}"
+        f"   {_causes(belief.signals)}"
+    )
+
+
+def _causes(signals: Sequence[Signal]) -> str:
+    """Which signals moved it, counted."""
+    counts = Counter(_cause(signal) for signal in signals)
+    told = (
+        f"{counts[each]} {each[counts[each] > 1]}" for each in _CAUSES if counts[each]
+    )
+    return ", ".join(told)
+
+
+def _cause(signal: Signal) -> tuple[str, str]:
+    good = signal.value > 0.5
+    if signal.kind == "implicit":
+        return _SUCCESS if good else _FAILURE
+    return _UP if good else _DOWN
+
+
+def _shift(belief: Belief) -> float:
+    return belief.confidence - belief.declared

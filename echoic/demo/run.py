@@ -1,0 +1,246 @@
+"""The demo: a recorded game, played through a real instance that is thrown away.
+
+A broker and a database start over a folder of their own, the recorded events go through
+the same subjects as a live sensor's, and each decision is shown as it is made. At the end
+the whole session is decided again, and must come out the same.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from nats.aio.client import Client
+
+from echoic.cli.options import has_colour, note, print_json, terminal_width
+from echoic.client.connection import Connection
+from echoic.client.decision_record import Account
+from echoic.client.names import heuristic_names
+from echoic.client.playback import PlayedEvent, PlayedVote, played
+from echoic.client.publish import publish_raw, tell
+from echoic.client.read_models import up_to_date
+from echoic.client.sensor_access import sensor_credentials
+from echoic.client.watch import decisions
+from echoic.config.load import Settings, load
+from echoic.demo import report as demo_report
+from echoic.demo.report import Report
+from echoic.demo.story import Story
+from echoic.explain import explain
+from echoic.packs import bundled
+from echoic.run.instance import Instance, instance
+from echoic.run.private import keep_private
+from echoic.terminal import decisions as render
+from echoic.terminal.called import program
+from echoic.terminal.decisions import Style
+from handlers.aids import Bringer, PackLibrary
+from replay.verify import Span, Verification, verify
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.values.subjects import partition_of
+from streams.jetstream.connection import connected
+from streams.session_files.file import read_session
+
+AGENT = "companion"
+PATIENCE_S = 20.0
+"""How long to wait for the last decisions."""
+
+_EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
+"""Which silence to explain, the most telling first."""
+
+_NEXT = (
+    ("up --detach", "keep an instance running"),
+    ("sensor crafter", "play a live game for it"),
+    ("explain --last-silent", "ask why it was quiet"),
+)
+
+
+def run(*, speed: float, as_json: bool) -> int:
+    """Run the demo and return its exit code: 1 if the replay differs."""
+    style = Style(terminal_width(), has_colour() and not as_json)
+    with tempfile.TemporaryDirectory(prefix="echoic-demo-") as folder:
+        keep_private(Path(folder))
+        report = asyncio.run(_demo(Path(folder), speed, style, quiet=as_json))
+    if as_json:
+        print_json(demo_report.as_fields(report))
+    else:
+        _close(report, style)
+    whole = report.verification.is_identical and len(report.accounts) == report.events
+    return 0 if whole else 1
+
+
+async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Report:
+    settings = _settings(folder)
+    _tell_start(folder, quiet)
+    async with instance(settings, _unsaid, durable=False) as live:
+        audience = Audience(live, style, quiet=quiet)
+        started = SessionStarted(
+            session_id="demo", title="A recorded evening of Crafter", clock="event"
+        )
+        await tell(live.log, AGENT, started)
+        await audience.prepare()
+        await _tables_are_up(live)
+        watching = asyncio.create_task(audience.watch())
+        begun = time.monotonic()
+        events = await _play(live, audience, speed)
+        await audience.until(events)
+        seconds = time.monotonic() - begun
+        watching.cancel()
+        state = live.worker.state_of(AGENT)
+        await tell(live.log, AGENT, SessionEnded())
+        if state is None:
+            raise AssertionError("the worker knows no state of the demo's agent")
+        return Report(
+            events=events,
+            accounts=tuple(audience.accounts.values()),
+            state=state,
+            verification=await _verify(live),
+            names=audience.names,
+            seconds=seconds,
+        )
+
+
+class Audience:
+    """Who watches the decisions: it prints them, and knows when all are there."""
+
+    def __init__(self, live: Instance, style: Style, *, quiet: bool) -> None:
+        self.accounts: dict[str, Account] = {}
+        """By the id of the event decided on."""
+        self.names: explain.Names = {}
+        self._live = live
+        self._style = style
+        self._quiet = quiet
+        self._news = asyncio.Condition()
+
+    async def prepare(self) -> None:
+        """Learn what the heuristics are called."""
+        self.names = await heuristic_names(self._live.log, AGENT)
+
+    async def watch(self) -> None:
+        """Take in decisions until cancelled."""
+        story = Story(self.names, self._style)
+        if not self._quiet:
+            note(render.heading(self._style))
+        async for account in decisions(self._live.log, AGENT, 0):
+            if not self._quiet:
+                for line in story.lines(account):
+                    print(line, flush=True)
+            async with self._news:
+                self.accounts[account.decided.event_id] = account
+                self._news.notify_all()
+
+    async def decided(self, event_id: str) -> Account:
+        """The decision on an event, once it is made."""
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            await self._news.wait_for(lambda: event_id in self.accounts)
+        return self.accounts[event_id]
+
+    async def until(self, count: int) -> None:
+        """Wait until so many events are decided on."""
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            await self._news.wait_for(lambda: len(self.accounts) >= count)
+
+
+async def _tables_are_up(live: Instance) -> None:
+    """Let the read models start first: the demo's latency is not that of a start."""
+    url = live.database_url
+    async with up_to_date(Connection(live.settings, live.client, live.log, url)):
+        pass
+
+
+async def _play(live: Instance, audience: Audience, speed: float) -> int:
+    """Publish what was recorded, so many events a second; return how many there were."""
+    session = read_session(bundled.RECORDING)
+    count = 0
+    async with AsyncExitStack() as stack:
+        sensor = await _sensor(stack, live)
+        begun = time.monotonic()
+        for item in played(session, AGENT, uuid4()):
+            match item:
+                case PlayedEvent():
+                    await asyncio.sleep(begun + count / speed - time.monotonic())
+                    wire = item.wire
+                    await publish_raw(sensor, wire.subject, wire.body, wire.headers)
+                    count += 1
+                case PlayedVote():
+                    await _vote(live, audience, item)
+    return count
+
+
+async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
+    """A connection with the rights of a sensor, and no others."""
+    credentials = await sensor_credentials(live.settings, AGENT, "crafter")
+    return await stack.enter_async_context(connected(credentials, "crafter"))
+
+
+async def _vote(live: Instance, audience: Audience, vote: PlayedVote) -> None:
+    account = await audience.decided(vote.event_id)
+    given = vote.given.model_copy(update={"decision_id": account.id})
+    await tell(live.log, AGENT, given)
+
+
+async def _verify(live: Instance) -> Verification:
+    """Decide the whole session again, from the log alone."""
+    bringer = Bringer(live.embedder, PackLibrary(live.log, live.embedder))
+    return await verify(live.log, Span(partition_of(AGENT), agent=AGENT), bringer)
+
+
+def _settings(folder: Path) -> Settings:
+    """Defaults and nothing else: the demo is the same on every machine."""
+    flags = {
+        "data": str(folder),
+        "agent": AGENT,
+        "packs": [str(bundled.PACKS / "survival")],
+    }
+    settings = load(flags, environment={}, folder=folder)
+    return replace(settings, model_name=None, intake_rate=0.0)
+
+
+def _tell_start(folder: Path, quiet: bool) -> None:
+    if not quiet:
+        note(
+            f"a broker and a database start in {folder}, and are thrown away at the"
+            " end; no network, no key, no model"
+        )
+
+
+def _unsaid(_: str) -> None:
+    """The demo needs no collector of traces, and says nothing of it."""
+
+
+def _close(report: Report, style: Style) -> None:
+    print()
+    print("\n".join(demo_report.summary(report, style)))
+    for question, account in (
+        ("Why did it say that?", _telling_answer(report)),
+        ("Why was it quiet?", _telling_silence(report)),
+    ):
+        if account is not None:
+            print(style.paint(f"\n{question}", "bold") + " For example here:\n")
+            why = explain.explain(account, report.names)
+            print(render.explained_alone(account, why, style))
+    print("\nNext:")
+    for command, purpose in _NEXT:
+        print(f"  {program()} {command:<24} {purpose}")
+    print("\nAnd the whole session, decided again from the log alone:")
+    print(demo_report.proof(report.verification, style))
+    sys.stdout.flush()
+
+
+def _telling_answer(report: Report) -> Account | None:
+    """An answer of the heuristic that its outcomes lifted most."""
+    for heuristic_id, _ in demo_report.moved(report.state):
+        for account in report.accounts:
+            if account.said is not None and account.heuristic_id == heuristic_id:
+                return account
+    return None
+
+
+def _telling_silence(report: Report) -> Account | None:
+    for reason in _EXPLAINED:
+        for account in report.accounts:
+            if account.silence == reason and account.decided.gates:
+                return account
+    return None

@@ -1,0 +1,1 @@
+"""The generated pages: events and AsyncAPI."""

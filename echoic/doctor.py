@@ -1,0 +1,266 @@
+"""What `doctor` looks at: the installation, the data folder, and a running instance.
+
+Its rule: a check never raises; what goes wrong is its finding, with the way to mend it.
+"""
+
+import os
+import platform
+import shutil
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from nats.errors import Error as NatsError
+
+from echoic.client import health
+from echoic.client.connection import Connection, connect
+from echoic.client.instance_note import read_note
+from echoic.client.watch import last_answered
+from echoic.config.load import Settings
+from echoic.errors import EchoicError, NotRunningError
+from echoic.packs.bundled import extra
+from echoic.terminal.decisions import counted
+from echoic.tracing.destinations import Collector, endpoint
+from projections.errors import ProjectionError
+from projections.postgres.server import binaries
+from projections.store.store import Store
+from schemas.codec.decode import read_output
+from schemas.messages.notes import Quarantined
+from schemas.values.subjects import PARTITIONS, inputs_of
+from streams.broker.server import server_binary
+from streams.errors import StreamsError
+from streams.jetstream.migrate import check as check_streams
+
+_ROOM_BYTES = 1_000_000_000
+_PAGE = 1_000
+
+Verdict = Literal["fine", "notice", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    advice: str | None = None
+
+    def as_fields(self) -> dict[str, object]:
+        """The check for a program to read."""
+        return asdict(self)
+
+
+def of_installation(settings: Settings) -> list[Check]:
+    """What can be checked without an instance."""
+    return [
+        _python(),
+        _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL"),
+        _guarded("postgresql", lambda: str(binaries()), "set DATABASE_URL"),
+        _room(settings.data),
+    ]
+
+
+async def of_instance(settings: Settings) -> list[Check]:
+    """What can be checked of the instance that runs; it tries its model and collector.
+
+    Where none runs, what one started from here would use is looked up.
+    """
+    would_use = [_model(settings), _collector(settings)]
+    try:
+        async with connect(settings) as connection:
+            checks = [Check("instance", "fine", _where(settings))]
+            for name, look in _LOOKS.items():
+                checks.append(await _looked(name, look, connection))
+            return [*checks, *await _tried(connection, settings)]
+    except NotRunningError as error:
+        instance = Check("instance", "notice", error.what, error.next_step)
+        return [instance, *would_use]
+    except (EchoicError, StreamsError, OSError) as error:
+        instance = Check("instance", "problem", str(error), "echoic down; echoic up")
+        return [instance, *would_use]
+
+
+async def of_flow(connection: Connection) -> list[Check]:
+    """Whether worker and read models keep up with the log, and what was set aside."""
+    looks = {
+        "worker": _worker,
+        "read models": _read_models,
+        "quarantine": _quarantine,
+    }
+    return [await _looked(name, look, connection) for name, look in looks.items()]
+
+
+async def _tried(connection: Connection, settings: Settings) -> list[Check]:
+    """What the instance found when it tried what it needs, with its own settings."""
+    try:
+        tried = await health.ask(connection.client)
+    except (NatsError, TimeoutError, ValueError, TypeError) as error:
+        found = f"the instance does not say how it is: {error!r}"
+        return [Check("health", "problem", found, "echoic down; echoic up")]
+    verdicts: dict[health.Works, Verdict] = {
+        "works": "fine",
+        "none": "notice",
+        "fails": "problem",
+    }
+    return [
+        Check(
+            name,
+            verdicts[each.works],
+            each.found,
+            _ADVICE.get((name, each.works), "").format(data=settings.data) or None,
+        )
+        for name, each in tried.items()
+    ]
+
+
+_ADVICE = {
+    ("model", "none"): "start the instance with a model.name, for example"
+    " ECHOIC_MODEL_NAME=ollama/llama3.2",
+    ("model", "fails"): "start the model's server, or correct model.* and start the"
+    " instance again",
+    ("traces", "none"): "open {data}/traces.otlp.jsonl with 'Upload' in Jaeger",
+    ("traces", "fails"): "see the collector's own log; till then they go into"
+    " {data}/traces.otlp.jsonl",
+}
+
+
+def _python() -> Check:
+    found = f"{platform.python_version()} on {platform.platform(terse=True)}"
+    return Check("python", "fine", found)
+
+
+def _guarded(name: str, look: Callable[[], str], otherwise: str) -> Check:
+    try:
+        return Check(name, "fine", look())
+    except (StreamsError, ProjectionError) as error:
+        return Check(name, "problem", str(error), otherwise)
+
+
+def _room(data: Path) -> Check:
+    existing = next(each for each in (data, *data.parents) if os.access(each, os.F_OK))
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        found = f"{existing} is no folder that we may write to"
+        return Check("data", "problem", found, "use another folder with --data")
+    free = shutil.disk_usage(existing).free
+    found = f"{data}, {free / 1e9:.1f} GB free"
+    if free < _ROOM_BYTES:
+        return Check("data", "problem", found, "free some space, or use --data")
+    return Check("data", "fine", found)
+
+
+def _model(settings: Settings) -> Check:
+    if settings.model_name is None:
+        return Check(
+            "model",
+            "notice",
+            "none: only what was learnt answers",
+            "set model.name, for example ECHOIC_MODEL_NAME=ollama/llama3.2",
+        )
+    if find_spec("litellm") is None:
+        return Check(
+            "model",
+            "problem",
+            "litellm is not installed",
+            extra("model"),
+        )
+    return Check("model", "fine", settings.model_name)
+
+
+def _collector(settings: Settings) -> Check:
+    try:
+        collector = Collector(endpoint(settings.trace_endpoint, {}))
+    except ValueError as error:
+        return Check("traces", "problem", str(error), "echoic config show --origin")
+    if collector.answers():
+        return Check("traces", "fine", f"collector at {collector.name}")
+    return Check(
+        "traces",
+        "notice",
+        f"no collector at {collector.name}: they go into a file",
+        f"open {settings.data / 'traces.otlp.jsonl'} with 'Upload' in Jaeger",
+    )
+
+
+def _where(settings: Settings) -> str:
+    note = read_note(settings.data)
+    if settings.nats_url is not None or note is None:
+        return "the broker of the settings answers"
+    return f"process {note.pid}, since {note.started_at}"
+
+
+async def _looked(
+    name: str, look: Callable[[Connection], Awaitable[Check]], connection: Connection
+) -> Check:
+    try:
+        return await look(connection)
+    except (EchoicError, StreamsError, ProjectionError, OSError) as error:
+        return Check(name, "problem", str(error), "echoic log verify")
+
+
+async def _streams(connection: Connection) -> Check:
+    epoch = await check_streams(connection.client)
+    return Check("streams", "fine", f"as they should be, epoch {epoch}")
+
+
+async def _worker(connection: Connection) -> Check:
+    log = connection.log
+    behind = 0
+    for partition in range(PARTITIONS):
+        last = await log.last_sequence(inputs_of(partition))
+        if last > await last_answered(connection.log, partition):
+            behind += 1
+    if behind:
+        return Check(
+            "worker",
+            "problem",
+            f"{counted(behind, 'partition')} with inputs that nobody answered",
+            "wait a moment, else: echoic down; echoic up",
+        )
+    return Check("worker", "fine", "every input is answered")
+
+
+async def _read_models(connection: Connection) -> Check:
+    with Store(connection.needed_database()) as store:
+        stands = store.positions(store.serving().number)
+    behind = 0
+    for partition in range(PARTITIONS):
+        position = stands.get(partition)
+        answered = await last_answered(connection.log, partition)
+        behind += answered > (position.sequence if position else 0)
+    if behind:
+        return Check(
+            "read models",
+            "notice",
+            f"{counted(behind, 'partition')} behind the log",
+            "echoic projection lag",
+        )
+    return Check("read models", "fine", "up with the log")
+
+
+async def _quarantine(connection: Connection) -> Check:
+    log = connection.log
+    subjects = f"ev.*.out.*.note.{Quarantined.token}"
+    reasons: Counter[str] = Counter()
+    position = 0
+    while page := await log.page(subjects, position, _PAGE):
+        messages = (read_output(record).message for record in page)
+        reasons.update(str(getattr(message, "reason", "")) for message in messages)
+        position = page[-1].sequence
+    if not reasons:
+        return Check("quarantine", "fine", "empty")
+    found = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    if reasons["rate"]:
+        found += "; `rate`: a source sends more than intake.rate allows"
+    return Check("quarantine", "notice", found, "echoic log tail --kind note")
+
+
+_LOOKS: dict[str, Callable[[Connection], Awaitable[Check]]] = {
+    "streams": _streams,
+    "worker": _worker,
+    "read models": _read_models,
+    "quarantine": _quarantine,
+}

@@ -1,0 +1,183 @@
+"""What callers ask of a running instance: an agent's state, its heuristics, a decision.
+
+Its rule: what is known is read from the worker's own state; what is to be decided is
+published like any sensor's event.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nats.aio.client import Client
+from pydantic import Field, ValidationError
+
+from echoic.client import heuristics as learnt
+from echoic.client import publish
+from echoic.client.decision_record import as_response
+from echoic.client.heuristics import Learnt
+from echoic.client.state import Remembered, as_fields
+from echoic.doors.services import Reply, refusal
+from echoic.errors import EchoicError, plainly
+from handlers.aids import PackLibrary
+from handlers.mind.stages import matching
+from projections.folds import domains
+from projections.folds.learning import effective
+from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
+from schemas.state.agent import PartitionState
+from schemas.state.evidence import Belief
+from schemas.values.base import Name, Part, Unit
+from schemas.values.settings import UNSTARTED
+from schemas.values.subjects import (
+    PUBLISHED_CONTROL,
+    PUBLISHED_FEEDBACK,
+    is_agent,
+    is_token,
+)
+from schemas.values.vectors import Embedder
+from streams.log import ReadableLog
+
+MOST_HEURISTICS = 1_000
+"""How many heuristics one reply holds at most."""
+
+
+class HeuristicsAsked(Part):
+    """Which heuristics a caller wants: one, those like an event, or all of a domain."""
+
+    heuristic_id: Name | None = None
+    text: str | None = Field(default=None, min_length=1, max_length=TEXT_LIMIT)
+    """An event in words; those are meant that know such a situation, nearest first."""
+    source: Name = PERSON
+    type: Name = PERSONS_WORDS
+    fields: Fields = Field(default_factory=dict)
+    domain: str | None = None
+    min_confidence: Unit = 0.0
+    limit: int = Field(default=100, ge=1, le=MOST_HEURISTICS)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Answers calls with what a worker knows."""
+
+    known: Callable[[str], PartitionState | None]
+    """The state of the partition in which an agent is known."""
+    client: Client
+    log: ReadableLog
+    embedder: Embedder
+    library: PackLibrary
+
+    def state(self, agent: str) -> Mapping[str, object] | None:
+        """What is known of an agent; None if nothing is."""
+        remembered = self._remembered(agent)
+        return as_fields(remembered, agent) if remembered else None
+
+    async def heuristics(self, agent: str, body: Mapping[str, Any]) -> Reply:
+        """The heuristics that an agent goes by, as far as they are asked for."""
+        try:
+            asked = HeuristicsAsked.model_validate(body)
+        except ValidationError as error:
+            return _invalid(error)
+        remembered = self._remembered(agent)
+        if remembered is None:
+            return refusal("unknown_agent", f"nothing is known of {agent!r} here")
+        rows = [
+            each
+            for each in await learnt.learnt(self.log, remembered)
+            if asked.domain in (None, each.domain)
+            and each.confidence >= asked.min_confidence
+        ]
+        if asked.heuristic_id is not None:
+            rows = [each for each in rows if each.id == asked.heuristic_id]
+            if not rows:
+                detail = f"{agent!r} goes by no heuristic {asked.heuristic_id!r}"
+                return refusal("unknown_heuristic", detail)
+        found = [asdict(each) for each in rows]
+        if asked.text is not None:
+            found = await self._like(remembered, asked, rows)
+        return {"accepted": True, "heuristics": found[: asked.limit]}
+
+    async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
+        """Publish an event, and reply the decision on it once it is final."""
+        event_id = str(body.get("event_id") or publish.new_event_id())
+        fields = {key: body[key] for key in body if key != "event_id"}
+        try:
+            event = Sensed.model_validate(
+                {"source": PERSON, "type": PERSONS_WORDS, **fields}
+            )
+        except ValidationError as error:
+            return _invalid(error)
+        unfit = _unfit(agent, event)
+        if unfit is not None:
+            return refusal("bad_subject", unfit)
+        after = await self.log.last_sequence("ev.>")
+        await publish.publish(self.client, agent, event, event_id=event_id)
+        try:
+            account = await publish.decided_on(
+                self.log, agent, event.source, event.type, event_id, after
+            )
+        except EchoicError as error:
+            return refusal("undecided", error.what)
+        return {"event_id": event_id, **as_response(account)}
+
+    def _remembered(self, agent: str) -> Remembered | None:
+        state = self.known(agent)
+        if state is None:
+            return None
+        return Remembered(state.agents[agent], state.shared, state.position)
+
+    async def _like(
+        self, remembered: Remembered, asked: HeuristicsAsked, rows: list[Learnt]
+    ) -> list[dict[str, object]]:
+        """Those of the rows that know such a situation, with how alike it is."""
+        assert asked.text is not None
+        agent, settings = remembered.agent, remembered.shared.settings or UNSTARTED
+        refs = remembered.shared.packs.update(agent.packs)
+        digests = [refs[name].digest for name in sorted(refs)]
+        await self.library.fetch(digests)
+        at_hand = self.library.packs
+        packs = [at_hand[digest] for digest in digests if digest in at_hand]
+        event = Sensed(
+            source=asked.source, type=asked.type, text=asked.text, fields=asked.fields
+        )
+        learning = agent.learning(settings)
+
+        def belief(heuristic_id: str, content_hash: str) -> Belief:
+            return effective.believed(
+                agent, packs, learning, heuristic_id, content_hash
+            )
+
+        (vector,) = self.embedder.embed([asked.text])
+        domain = domains.of_event(packs, event)
+        limit = settings.limits.match
+        known = {each.id: each for each in rows}
+        return [
+            {
+                **asdict(known[each.heuristic_id]),
+                "similarity": each.similarity,
+                "eligible": each.eligible,
+                "reason": each.reason,
+            }
+            for each in matching.candidates(
+                agent, domain, event, vector, belief, learning, limit
+            )
+            if each.heuristic_id in known
+        ]
+
+
+def _unfit(agent: str, event: Sensed) -> str | None:
+    """Why an event can have no subject of a sensor; None if it can."""
+    if not is_agent(agent):
+        return f"{agent!r} cannot name an agent"
+    for token in (event.source, event.type):
+        if not is_token(token):
+            return f"{token!r} is no token of a subject: 1 to 64 of A-Z a-z 0-9 _ -"
+    if event.type in (PUBLISHED_FEEDBACK, PUBLISHED_CONTROL):
+        return (
+            f"an event's type cannot be {event.type!r}: call svc.<agent>.{event.type}"
+        )
+    return None
+
+
+def _invalid(error: ValidationError) -> Reply:
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(str(step) for step in fault["loc"]) or "the body"
+    return refusal("invalid", f"{place}: {plainly(fault['msg'])}")

@@ -1,0 +1,1 @@
+"""Why a decision came out as it did, and what would have changed it."""

@@ -1,0 +1,355 @@
+"""Why a decision came out as it did, and what would have changed it.
+
+Its rule: pure, over what the log recorded of the decision. A supposition recomputes the
+recorded gates and nothing else; what only a replay can tell is said to be so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from echoic.client.decision_record import Account
+from echoic.explain.what_if import suppose
+from schemas.messages.decisions import (
+    RACE,
+    SILENT,
+    Candidate,
+    Completed,
+    Decided,
+    Dropped,
+    Gate,
+)
+
+Names = Mapping[str, str]
+"""Heuristic id to its name."""
+
+REASONS: Mapping[str, str] = {
+    "below_relevance": "it did not matter enough",
+    "habituated": "such events have come too often lately",
+    "suppressed": "such events are suppressed",
+    "cooldown": "it spoke too recently",
+    "rate": "it has said enough for now",
+    "quiet": "quiet was asked for",
+    "quiet_hours": "these are quiet hours",
+    "muted": "it is muted",
+    "informational": "the event only informs",
+    "not_immediate": "nothing learnt answers it, and it is not to wait for a model",
+    "no_candidate": "nothing learnt fits",
+    "low_confidence": "nothing learnt is trusted enough",
+    "llm_unavailable": "nothing learnt answers it, and no model is configured",
+    "budget_exhausted": "the budget for models is used up",
+    "safety": "the answer was not safe",
+    "personality_veto": "it is not in its character",
+    "strategy_silent": "the strategy chose silence",
+    "learned_silence": "it learnt that nothing is to be said at such times",
+    "error": "something failed",
+    "stale": "the answer came too late",
+    "superseded": "something newer took its place",
+    "batched": "it was answered together with others",
+    "busy": "the person was busy",
+    "llm_no_response": "the model gave no answer",
+    "llm_timeout": "the model took too long",
+    "llm_declined": "the model said nothing worth hearing",
+    "cancelled": "it was cancelled",
+}
+
+_QUIET = "silence"
+"""The gate that learnt silence passes; who fails it goes on to an answer."""
+
+_SILENCE_OF_GATE = {
+    "intent": "informational",
+    "relevance": "below_relevance",
+    "habituation": "habituated",
+    "confidence": "low_confidence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate, and why it was taken or not."""
+
+    name: str
+    arm: str
+    probability: float
+    similarity: float | None
+    confidence: float | None
+    chosen: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything worth saying about one decision."""
+
+    verdict: str
+    gates: tuple[Gate, ...]
+    candidates: tuple[Weighed, ...]
+    counterfactual: str | None
+    suppositions: Mapping[str, float] = field(default_factory=dict)
+    supposed: str | None = None
+    """What the suppositions would have led to."""
+
+
+def explain(
+    account: Account, names: Names, suppositions: Mapping[str, float] | None = None
+) -> Explanation:
+    """Explain a decision; with suppositions its gates are the supposed ones.
+
+    Raises:
+        EchoicError: a supposition names nothing that the decision was tested by.
+    """
+    decided = account.decided
+    supposed = suppositions or {}
+    gates = suppose(decided, supposed) if supposed else decided.gates
+    return Explanation(
+        verdict=verdict(account, names),
+        gates=gates,
+        candidates=tuple(_weighed(decided, each, names) for each in decided.candidates),
+        counterfactual=counterfactual(account, names),
+        suppositions=supposed,
+        supposed=_led_to(account, gates, names) if supposed else None,
+    )
+
+
+def verdict(account: Account, names: Names) -> str:
+    """What was decided and why, in a sentence, or two if it was tried out."""
+    return _came_of(account, names) + _tried(account.decided, names)
+
+
+def _came_of(account: Account, names: Names) -> str:
+    if not account.is_final:
+        waits = "Waits for the model's answer"
+        if not _is_race(account.decided):
+            return f"{waits}."
+        who = named(account.decided.matched_heuristic_id, names)
+        return f"{waits}; the heuristic {who} answers if that takes too long."
+    if account.said is not None:
+        return _spoke(account, names)
+    if account.decided.arm == SILENT and account.decided.is_tried:
+        return "Stayed silent, to see what comes of it."
+    silence = account.silence or "error"
+    reason = REASONS.get(silence, silence)
+    if silence == "learned_silence":
+        return _kept(account.decided, reason, names)
+    if isinstance(account.ending, Dropped):
+        detail = account.ending.detail
+        told = "" if detail in ("", reason) else f" ({detail})"
+        return f"Stayed silent: {reason}{told}."
+    closed = closed_gate(account.decided.gates)
+    figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
+    return f"Stayed silent: {reason}{figures}."
+
+
+def _kept(decided: Decided, reason: str, names: Names) -> str:
+    """By which heuristic silence was kept, and how probable it was to ask all the same."""
+    gate = next(each for each in decided.gates if each.name == _QUIET)
+    who = named(decided.matched_heuristic_id, names)
+    return (
+        f"Stayed silent by {who}: {reason} ({_figures(gate)}; the model was to be asked"
+        f" with probability {1.0 - decided.probability:.2f})."
+    )
+
+
+def _tried(decided: Decided, names: Names) -> str:
+    if not decided.is_tried:
+        return ""
+    own = {SILENT: "stayed silent"}.get(decided.greedy_arm, "asked the model")
+    heuristic = _heuristic(decided.greedy_arm)
+    if heuristic is not None:
+        own = f"spoken by {named(heuristic, names)}"
+    return (
+        f" Tried out ({decided.exploration} exploration, probability"
+        f" {decided.probability:.2f}): the strategy itself would have {own}."
+    )
+
+
+def closed_gate(gates: Sequence[Gate]) -> Gate | None:
+    """The first gate on the way to an answer that did not pass."""
+    return next(
+        (each for each in gates if not each.passed and each.name != _QUIET), None
+    )
+
+
+def counterfactual(account: Account, names: Names) -> str | None:
+    """The smallest change of one number that would have changed the outcome."""
+    if not account.is_final:
+        return None
+    closed = closed_gate(account.decided.gates)
+    if account.said is not None:
+        return _nearest(account.decided.gates)
+    if account.silence == "learned_silence":
+        return _unless_quiet(account.decided)
+    if closed is None:
+        return _nearly_eligible(account.decided, names)
+    if closed.value is None or closed.threshold is None:
+        return f"Would have been weighed further if {closed.name} had passed."
+    if closed.name == "confidence":
+        who = _best(account.decided, closed, names)
+        return (
+            f"Would have spoken by {who} if threshold ≤ {closed.value:.2f}"
+            f" (was {closed.threshold:.2f})."
+        )
+    needed = (
+        f"{_WHAT.get(gate.name, gate.name)} ≥ {gate.threshold:.2f} (was {gate.value:.2f})"
+        for gate in account.decided.gates
+        if not gate.passed and gate.value is not None and gate.threshold is not None
+    )
+    return f"Would have been weighed further if {' and '.join(needed)}."
+
+
+def _unless_quiet(decided: Decided) -> str:
+    """How much trust would have had to be asked for the model to be asked."""
+    gate = next(each for each in decided.gates if each.name == _QUIET)
+    return (
+        f"Would have asked the model if threshold > {gate.value or 0.0:.2f}"
+        f" (was {gate.threshold or 0.0:.2f})."
+    )
+
+
+_WHAT = {"relevance": "salience", "habituation": "salience after habituation"}
+
+
+def _led_to(account: Account, gates: Sequence[Gate], names: Names) -> str:
+    decided = account.decided
+    closed = closed_gate(gates)
+    if closed is not None and closed.name != "confidence":
+        reason = _SILENCE_OF_GATE.get(closed.name, closed.name)
+        return f"would have stayed silent: {reason} ({_figures(closed)})"
+    confidence = next((gate for gate in gates if gate.name == "confidence"), None)
+    if confidence is None:
+        if decided.path == "none":
+            return "would have been weighed further; a replay tells what comes of it"
+        return "nothing changes: the decision did not rest on it"
+    if confidence.passed and _is_race(decided):
+        return "nothing changes: the race would be run all the same"
+    if confidence.passed:
+        return f"would have spoken by {_best(decided, confidence, names)}"
+    if decided.path == "llm" or _llm(decided) is not None:
+        return "would have asked the model"
+    return f"would have stayed silent: {account.silence or 'low_confidence'}"
+
+
+def _spoke(account: Account, names: Names) -> str:
+    decided = account.decided
+    if account.path == "heuristic":
+        gate = next((g for g in decided.gates if g.name == "confidence"), None)
+        figures = f" ({_figures(gate)})" if gate else ""
+        who = named(account.heuristic_id, names)
+        lost = getattr(account.ending, "model", None)
+        race = f": the model {lost} had not answered in time" if lost else ""
+        return f"Spoke by the heuristic {who}{figures}{race}."
+    model = getattr(account.ending, "model", "the model")
+    why = ": nothing learnt was trusted enough"
+    if account.winner is not None:
+        who = named(decided.matched_heuristic_id, names)
+        why = f", in time before the heuristic {who} had to"
+    elif decided.is_tried:
+        why = ""
+    return f"Spoke by the model {model}{why}.{_agreed(account, names)}"
+
+
+def _agreed(account: Account, names: Names) -> str:
+    """Which heuristics it may have copied."""
+    ending = account.ending
+    agrees = ending.agrees_with if isinstance(ending, Completed) else None
+    if not agrees:
+        return ""
+    known = ", ".join(named(id_, names) for id_ in agrees)
+    return f" It was shown {known} and said the same, which earns nothing."
+
+
+def _figures(gate: Gate) -> str:
+    if gate.value is None or gate.threshold is None:
+        return gate.note or gate.name
+    sign = "≥" if gate.value >= gate.threshold else "<"
+    return f"{gate.name} {gate.value:.2f} {sign} {gate.threshold:.2f}"
+
+
+def _nearest(gates: Sequence[Gate]) -> str | None:
+    """The gate that came closest to closing."""
+    held = [gate for gate in gates if gate.margin is not None and gate.margin >= 0]
+    if not held:
+        return None
+    gate = min(held, key=lambda each: each.margin or 0.0)
+    return f"Closest gate: {_figures(gate)}, by {gate.margin:.2f}."
+
+
+def _nearly_eligible(decided: Decided, names: Names) -> str | None:
+    """The most similar heuristic that did not count, and why."""
+    learnt = [
+        each
+        for each in decided.candidates
+        if each.similarity is not None and not each.silence
+    ]
+    nearest = max(learnt, key=lambda each: each.similarity or 0.0, default=None)
+    if nearest is None or nearest.eligible:
+        return None
+    name = named(_heuristic(nearest.arm), names)
+    return f"The nearest heuristic, {name}, did not count: {nearest.reason}."
+
+
+def _best(decided: Decided, gate: Gate, names: Names) -> str:
+    """The heuristic that was tested against the threshold."""
+    if decided.path != "llm" and decided.matched_heuristic_id:
+        return named(decided.matched_heuristic_id, names)
+    for each in decided.candidates:
+        if each.eligible and each.confidence is not None and not each.silence:
+            tested = next((g for g in decided.gates if g.name == gate.name), gate)
+            if each.confidence == tested.value:
+                return named(_heuristic(each.arm), names)
+    return "the best candidate"
+
+
+def named(heuristic_id: str | None, names: Names) -> str:
+    """A heuristic's name, or the beginning of its id."""
+    if heuristic_id is None:
+        return "unknown"
+    return names.get(heuristic_id, heuristic_id[:8])
+
+
+def _heuristic(arm: str) -> str | None:
+    kind, _, rest = arm.partition(":")
+    return rest.partition("@")[0] if kind == "heuristic" else None
+
+
+def _is_race(decided: Decided) -> bool:
+    return decided.arm.startswith(RACE)
+
+
+def _llm(decided: Decided) -> Candidate | None:
+    arms = (each for each in decided.candidates if each.arm.startswith("llm:"))
+    return next((each for each in arms if each.eligible), None)
+
+
+def _weighed(decided: Decided, candidate: Candidate, names: Names) -> Weighed:
+    heuristic = _heuristic(candidate.arm)
+    name = named(heuristic, names) if heuristic else candidate.arm.partition("@")[0]
+    if candidate.arm.startswith(RACE):
+        name = "race of the two"
+    chosen = candidate.arm == decided.arm and decided.path != "none"
+    return Weighed(
+        name=name,
+        arm=candidate.arm,
+        probability=candidate.probability,
+        similarity=candidate.similarity,
+        confidence=candidate.confidence,
+        chosen=chosen,
+        why="taken" if chosen else _why_not(decided, candidate),
+    )
+
+
+def _why_not(decided: Decided, candidate: Candidate) -> str:
+    if not candidate.eligible:
+        return candidate.reason or "not eligible"
+    if candidate.withheld:
+        return "kept from the model, so that it could not copy it"
+    if _is_race(decided) and candidate.arm in decided.arm:
+        return "runs in the race"
+    gate = next((g for g in decided.gates if g.name == "confidence"), None)
+    is_tested = gate is not None and candidate.confidence == gate.value
+    if is_tested and gate is not None and not gate.passed:
+        return f"confidence {gate.value:.2f} < {gate.threshold:.2f}"
+    if candidate.arm == SILENT:
+        return "there was something to say"
+    if candidate.probability:
+        return f"the draw fell elsewhere (probability {candidate.probability:.2f})"
+    return "another came first"

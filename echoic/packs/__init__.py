@@ -1,0 +1,1 @@
+"""Packs as folders of files: found, read with positions, checked."""

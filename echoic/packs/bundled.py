@@ -1,0 +1,29 @@
+"""What comes with the program: its packs, their recordings and sensors.
+
+They lie beside the code, in a clone as in an installed wheel, and are read as data:
+nothing imports them.
+"""
+
+import sys
+from pathlib import Path
+
+PACKS = Path(__file__).parents[2] / "packs"
+RECORDING = PACKS / "survival" / "recording" / "evening.echoic"
+
+
+def found(path: Path) -> Path:
+    """A path as given; where there is none, what came along as `packs/desk` or `desk`."""
+    if path.exists():
+        return path
+    for folder in (PACKS, PACKS.parent):
+        known = (folder / path).resolve()
+        if known.is_relative_to(PACKS.resolve()) and known.exists():
+            return known
+    return path
+
+
+def extra(name: str) -> str:
+    """The command that installs what only some need."""
+    if (PACKS.parent / "pyproject.toml").exists():
+        return "make setup"
+    return f"{sys.executable} -m pip install 'echoic[{name}]'"

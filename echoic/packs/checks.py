@@ -1,0 +1,231 @@
+"""What the models cannot see in a manifest: names that must differ, or ought to agree.
+
+These checks read the plain values, so they speak up beside whatever else is wrong.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from echoic.packs.faults import make
+from echoic.packs.problems import Problem, did_you_mean
+from echoic.packs.yaml_positions import Source, Steps
+from schemas.packs import conditions, word_patterns
+from schemas.packs.condition_parser import Comparison, Every, Not, Part, Some
+from schemas.packs.manifest import CONFIDENCE_MAX, CONFIDENCE_MIN
+
+
+def all_problems(source: Source) -> Iterator[Problem]:
+    """Run every check."""
+    for check in _CHECKS:
+        yield from check(source)
+
+
+def _repeated_keys(source: Source) -> Iterator[Problem]:
+    for steps, place in source.repeated:
+        first = source.place_of_key(steps).line
+        message = f'key "{steps[-1]}" again: it stands on line {first} already'
+        yield make(source, place, "E-PACK-008", message)
+
+
+def _repeated_heuristics(source: Source) -> Iterator[Problem]:
+    first: dict[JsonValue, int] = {}
+    for steps, heuristic in _mappings(source, "heuristics"):
+        name = heuristic.get("name")
+        if not isinstance(name, str):
+            continue
+        place = source.place_of((*steps, "name"))
+        if name in first:
+            message = f'a second heuristic "{name}": the first is on line {first[name]}'
+            yield make(source, place, "E-PACK-008", message)
+        first.setdefault(name, place.line)
+
+
+def _repeated_events(source: Source) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for steps, event in _mappings(source, "events"):
+        place = source.place_of((*steps, "type"))
+        declared = f"{event.get('type')} of {event.get('source') or 'any source'}"
+        if declared in first:
+            message = f"{declared} again: it is declared on line {first[declared]}"
+            yield make(source, place, "E-PACK-008", message)
+        first.setdefault(declared, place.line)
+
+
+def _undeclared_events(source: Source) -> Iterator[Problem]:
+    """A `when` on a type that the pack does not declare can never hold."""
+    declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
+    heuristics = list(_mappings(source, "heuristics"))
+    if heuristics and not declared:
+        place = source.place_of_key(("heuristics",))
+        message = "no event types are declared, so no heuristic can ever match"
+        advice = "declare them under events:"
+        yield _warning(make(source, place, "E-PACK-012", message, advice))
+        return
+    for steps, heuristic in heuristics:
+        for comparison in _types_named(heuristic.get("when")):
+            for named in comparison.values:
+                if named not in declared:
+                    when = str(heuristic["when"])
+                    offset = max(when.find(f'"{named}"'), 0)
+                    place = source.place_within((*steps, "when"), offset)
+                    message = f'event type "{named}" is not declared'
+                    advice = did_you_mean(named, declared)
+                    yield _warning(make(source, place, "E-PACK-011", message, advice))
+
+
+def _undeclared_outcomes(source: Source) -> Iterator[Problem]:
+    """An outcome of whole sessions that is counted from no event of the pack's."""
+    declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
+    for steps, outcome in _mappings(source, "session_outcomes"):
+        named = outcome.get("type")
+        if isinstance(named, str) and named not in declared:
+            place = source.place_of((*steps, "type"))
+            message = f'event type "{named}" is not declared'
+            advice = did_you_mean(named, declared)
+            yield _warning(make(source, place, "E-PACK-011", message, advice))
+
+
+def _types_named(when: JsonValue) -> list[Comparison]:
+    """Return what a condition, if it is one, demands of the event's type."""
+    if not isinstance(when, str):
+        return []
+    try:
+        part = conditions.parse(when).part
+    except conditions.ConditionError:
+        return []
+    return [
+        each
+        for each in _comparisons(part)
+        if each.field == "type" and each.operator in ("=", "in")
+    ]
+
+
+def _comparisons(part: Part) -> Iterator[Comparison]:
+    match part:
+        case Comparison():
+            yield part
+        case Not():
+            yield from _comparisons(part.part)
+        case Every() | Some():
+            for each in part.parts:
+                yield from _comparisons(each)
+
+
+def _untriggered_patterns(source: Source) -> Iterator[Problem]:
+    """An outcome pattern is armed only after advice on an event that it triggers on."""
+    spoken = "\n".join(_spoken(source))
+    words = word_patterns.event_words(spoken, "", "", {})
+    for steps, pattern in _mappings(source, "executive", "outcome_patterns"):
+        trigger = pattern.get("trigger_pattern")
+        if not isinstance(trigger, str) or not word_patterns.has_words(trigger):
+            continue
+        if not word_patterns.occurs(trigger, words):
+            message = f'no event type or condition here speaks of "{trigger}"'
+            known = sorted(set(words.words.split()))
+            place = source.place_of((*steps, "trigger_pattern"))
+            advice = did_you_mean(trigger.casefold(), known)
+            yield _warning(make(source, place, "E-PACK-009", message, advice))
+
+
+def _spoken(source: Source) -> Iterator[str]:
+    """Yield the texts from which an event's own words can be guessed."""
+    for _, event in _mappings(source, "events"):
+        yield from (
+            str(event.get(key, "")) for key in ("type", "source", "description")
+        )
+    for _, heuristic in _mappings(source, "heuristics"):
+        yield from (str(heuristic.get(key, "")) for key in ("condition", "when"))
+
+
+def _contrary_bounds(source: Source) -> Iterator[Problem]:
+    """A floor over a ceiling; a confidence or a pack's bound that then does not hold."""
+    root = source.value if isinstance(source.value, dict) else {}
+    of_pack = _constraints(root)
+    if _is_upside_down(of_pack):
+        yield _upside_down(source, ("constraints",), of_pack)
+        return
+    for steps, heuristic in _mappings(source, "heuristics"):
+        own = _constraints(heuristic)
+        both = {**of_pack, **own}
+        if _is_upside_down(own):
+            yield _upside_down(source, (*steps, "constraints"), own)
+        elif _is_upside_down(both):
+            key, other = (
+                ("floor", "ceiling") if "floor" in own else ("ceiling", "floor")
+            )
+            place = source.place_of((*steps, "constraints", key))
+            message = f"{key} {both[key]}: the pack's {other} {both[other]} cannot hold"
+            yield _warning(make(source, place, "E-PACK-014", message))
+        else:
+            yield from _declared_outside(source, steps, heuristic, both)
+
+
+def _declared_outside(
+    source: Source,
+    steps: Steps,
+    heuristic: dict[str, JsonValue],
+    bounds: dict[str, JsonValue],
+) -> Iterator[Problem]:
+    declared = _number(heuristic.get("confidence", 0.5))
+    floor, ceiling = _number(bounds.get("floor", 0)), _number(bounds.get("ceiling", 1))
+    if declared is None or floor is None or ceiling is None:
+        return
+    if not CONFIDENCE_MIN <= declared <= CONFIDENCE_MAX:
+        return  # whatever the bounds, no heuristic may declare that
+    if not floor <= declared <= ceiling:
+        kept = floor if declared < floor else ceiling
+        place = source.place_of(
+            (*steps, "confidence") if "confidence" in heuristic else steps
+        )
+        message = f"confidence {declared:g} is out of bounds: it is kept at {kept:g}"
+        yield _warning(make(source, place, "E-PACK-014", message))
+
+
+def _constraints(of: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    found = of.get("constraints")
+    return found if isinstance(found, dict) else {}
+
+
+def _is_upside_down(bounds: dict[str, JsonValue]) -> bool:
+    floor, ceiling = _number(bounds.get("floor")), _number(bounds.get("ceiling"))
+    return floor is not None and ceiling is not None and floor > ceiling
+
+
+def _upside_down(source: Source, steps: Steps, bounds: dict[str, JsonValue]) -> Problem:
+    message = f"the floor {bounds['floor']} is over the ceiling {bounds['ceiling']}"
+    place = source.place_of((*steps, "floor"))
+    return make(source, place, "E-PACK-013", message)
+
+
+def _number(value: JsonValue) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isinstance(value, int | float) else None
+
+
+def _mappings(
+    source: Source, *steps: str
+) -> Iterator[tuple[Steps, dict[str, JsonValue]]]:
+    """Yield the mappings in the list at this place, if there is one."""
+    value = source.value
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    for index, each in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(each, dict):
+            yield (*steps, index), each
+
+
+def _warning(problem: Problem) -> Problem:
+    return replace(problem, severity="warning")
+
+
+_CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
+    _repeated_keys,
+    _repeated_heuristics,
+    _repeated_events,
+    _undeclared_events,
+    _undeclared_outcomes,
+    _untriggered_patterns,
+    _contrary_bounds,
+)

@@ -1,0 +1,165 @@
+"""Packs on disk: read a folder's manifest, and name all that is wrong with it at once.
+
+Whatever a manifest may hold is decided by `schemas.packs.manifest`; here it only
+gets its place.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+from pydantic import JsonValue, ValidationError
+
+from echoic.packs import checks
+from echoic.packs.faults import make, problem_of
+from echoic.packs.problems import Problem, render
+from echoic.packs.prompt_files import OF_PACKS, PromptFileError, with_texts
+from echoic.packs.yaml_positions import Source, SourceError, read
+from schemas.packs.manifest import (
+    SCHEMA,
+    CompiledPack,
+    Pack,
+    compile_embedded,
+    texts_of,
+)
+from schemas.values.vectors import Embedder
+
+__all__ = [
+    "BrokenPackError",
+    "CheckedPack",
+    "Problem",
+    "check",
+    "compile_with",
+    "found_in",
+    "load",
+    "pack_schema",
+    "render",
+]
+
+MANIFEST = "manifest.yaml"
+JSON_SCHEMA = "http://json-schema.org/draft-07/schema#"
+
+
+class BrokenPackError(Exception):
+    """A pack has errors; the text holds all of them, ready to print."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(render(problem) for problem in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPack:
+    """A manifest that was looked at."""
+
+    pack: Pack | None
+    """None if there are errors."""
+    problems: tuple[Problem, ...]
+    """Errors and warnings, in the order of the file."""
+
+
+def load(folder: Path) -> Pack:
+    """Read the pack in `folder` (or the manifest itself); warnings do not matter.
+
+    Raises:
+        BrokenPackError: it has errors.
+    """
+    checked = check(folder)
+    if checked.pack is None:
+        raise BrokenPackError(checked.problems)
+    return checked.pack
+
+
+def found_in(folder: Path) -> tuple[Path, ...]:
+    """The packs in a folder: its subfolders that hold a manifest, by name."""
+    return tuple(sorted(each.parent for each in folder.glob(f"*/{MANIFEST}")))
+
+
+def check(folder: Path) -> CheckedPack:
+    """Read the pack in `folder` (or the manifest itself) and list all problems."""
+    file = folder / MANIFEST if folder.is_dir() else folder
+    try:
+        source = read(file)
+    except SourceError as error:
+        return CheckedPack(None, (_unreadable(file, error),))
+    problems = list(checks.all_problems(source))
+    pack, faults = _validated(source)
+    problems = sorted(
+        (*problems, *faults), key=lambda each: (each.line, each.column, each.code)
+    )
+    has_errors = any(problem.severity == "error" for problem in problems)
+    return CheckedPack(None if has_errors else pack, tuple(problems))
+
+
+def compile_with(pack: Pack, embedder: Embedder) -> CompiledPack:
+    """Embed a pack's texts and make it ready."""
+    return compile_embedded(pack, embedder.embed(texts_of(pack)))
+
+
+def pack_schema() -> dict[str, Any]:
+    """Return the JSON Schema of manifests, draft 07, for editors."""
+    drafted = cast(dict[str, Any], _as_draft_07(Pack.model_json_schema()))
+    required = [name for name in drafted["required"] if name != "schema"]
+    its_own = {"title": "Echoic pack manifest", "required": required}
+    return {"$schema": JSON_SCHEMA, **drafted, **its_own}
+
+
+def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
+    try:
+        blob = orjson.dumps(_with_prompts(_with_schema(source.value), source.file))
+    except PromptFileError as error:
+        place = source.place_of(("executive", error.name))
+        return None, [make(source, place, "E-PACK-015", str(error))]
+    except TypeError as error:
+        return None, [_unreadable(source.file, SourceError(f"cannot be kept: {error}"))]
+    try:
+        return Pack.model_validate_json(blob, strict=True), []
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+        found = (problem_of(fault, source) for fault in faults)
+        return None, [problem for problem in found if problem is not None]
+
+
+def _with_schema(value: JsonValue) -> JsonValue:
+    """A manifest that does not say its format has the first one, as blobs spell out."""
+    return {"schema": SCHEMA, **value} if isinstance(value, dict) else value
+
+
+def _with_prompts(value: JsonValue, file: Path) -> JsonValue:
+    """A manifest with the texts of its prompts that stand in files of its folder."""
+    executive = value.get("executive") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(executive, dict):
+        return value
+    told = with_texts(executive, OF_PACKS, file.parent, only_within=True)
+    return {**value, "executive": told}
+
+
+def _unreadable(file: Path, error: SourceError) -> Problem:
+    lines = file.read_text(errors="replace").splitlines() if file.is_file() else []
+    line = error.place.line
+    return Problem(
+        file=file,
+        line=line,
+        column=error.place.column,
+        code="E-PACK-002" if file.is_file() else "E-PACK-001",
+        message=error.message,
+        excerpt=lines[line - 1] if line <= len(lines) else "",
+    )
+
+
+def _as_draft_07(schema: Any) -> Any:
+    """Name definitions as draft 07 does, which ignores what stands beside a $ref."""
+    if isinstance(schema, list):
+        return [_as_draft_07(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    renamed = {
+        "definitions" if key == "$defs" else key: _as_draft_07(value)
+        for key, value in schema.items()
+    }
+    reference = renamed.pop("$ref", None)
+    if reference is None:
+        return renamed
+    target = {"$ref": reference.replace("#/$defs/", "#/definitions/")}
+    return renamed | {"allOf": [target]} if renamed else target

@@ -1,0 +1,1 @@
+"""What runs an instance: servers, supervision, worker and projector processes."""

@@ -1,0 +1,249 @@
+"""The composition root: every part of a running instance, made and joined in one place.
+
+Its rule: parts are started in the order of what they need, and end in the reverse one.
+The mind needs the broker alone; without PostgreSQL it runs, and says what is stale.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from echoic.client import health
+from echoic.client import packs as packs_in_force
+from echoic.client.connection import LiveLog
+from echoic.client.instance_note import sole_instance
+from echoic.client.sensor_access import renew_addresses
+from echoic.config.load import Settings, mind_settings
+from echoic.doors.answers import Serving
+from echoic.doors.services import Services, subscribe
+from echoic.embedders import embedder
+from echoic.errors import SettingsError
+from echoic.run.projector_process import Job, keep_up
+from echoic.run.servers import start_servers
+from echoic.run.starting import folding
+from echoic.run.supervision import Notify
+from echoic.tracing.export import Tracer, open_tracer
+from handlers.aids import Bringer, PackLibrary
+from handlers.broker import faststream_broker, start, stop
+from handlers.effects.models import LiteLLM, Model
+from handlers.effects.perform import Performer
+from handlers.effects.subscribers import Effects
+from handlers.mind.strategies import modules
+from handlers.worker.listening import Listeners, tell_nobody
+from handlers.worker.loop import Worker
+from handlers.worker.stray_subjects import readmit
+from schemas.messages.controls import MindStarted
+from schemas.values.settings import CodeDigests, MatchLimits
+from schemas.values.vectors import Embedder
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.connection import connected
+from streams.jetstream.consumers import prepare_consumers
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import close_intake, migrate, open_intake
+
+SPOOL = "traces.otlp.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A running instance."""
+
+    settings: Settings
+    credentials: Credentials
+    database_url: str | None
+    """None: there are no read models."""
+    client: BrokerClient
+    log: LiveLog
+    worker: Worker
+    embedder: Embedder
+    tasks: "Tasks"
+
+    async def wait(self) -> None:
+        """Wait for the end, which only a failure brings."""
+        await self.tasks.failure()
+
+
+class Tasks:
+    """What runs in the background; the first failure is the instance's."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run something until the instance ends."""
+        self._tasks[name] = asyncio.create_task(work, name=name)
+
+    async def failure(self) -> None:
+        """Wait until one of them ends, and raise what it ended with."""
+        done, _ = await asyncio.wait(
+            self._tasks.values(), return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in done:
+            task.result()
+
+    async def beside(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something, unless one of them fails first."""
+        doing = asyncio.create_task(work)
+        await asyncio.wait(
+            (doing, *self._tasks.values()), return_when=asyncio.FIRST_COMPLETED
+        )
+        if not doing.done():
+            doing.cancel()
+            await self.failure()
+        await doing
+
+    async def stop(self) -> None:
+        """End them all; what they end with no longer matters."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+@asynccontextmanager
+async def instance(
+    settings: Settings, notify: Notify, *, durable: bool = True
+) -> AsyncIterator[Instance]:
+    """Run an instance over its data folder for the length of the block.
+
+    Raises:
+        EchoicError: the settings do not fit, or another instance runs there.
+        ServerFailed, LogUnavailable: there is no broker.
+        ServerMoved: one listens at another port now; run the instance again.
+    """
+    modules.allow(settings.strategies_modules)
+    made_by = embedder(settings.embedder)
+    started = _started(settings, made_by)
+    packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
+    async with AsyncExitStack() as stack:
+        stack.enter_context(sole_instance(settings.data))
+        servers = await start_servers(stack, settings, notify, durable=durable)
+        renew_addresses(settings.data, servers.credentials.url)
+        credentials, database_url = servers.credentials, servers.database_url
+        client = await stack.enter_async_context(connected(credentials, "echoic"))
+        log = LiveLog(client, await migrate(client))
+        if settings.nats_url is None:
+            # Another's broker may serve other workers, who must not wait for this one.
+            await close_intake(client)
+        await prepare_consumers(client)
+        tasks = Tasks()
+        stack.push_async_callback(tasks.stop)
+        for name, work in servers.keeping(notify).items():
+            tasks.start(name, work)
+        library = PackLibrary(log, made_by)
+        tracer = _tracer(stack, settings, notify)
+        worker = Worker(
+            log,
+            log,
+            Bringer(made_by, library),
+            started,
+            checkpoints=JetStreamCheckpoints(client),
+            listeners=Listeners(
+                answered=tracer.observe if tracer else tell_nobody,
+                folding=folding(notify),
+            ),
+        )
+        tasks.start("worker", worker.run())
+        tasks.start("strays", readmit(log, log))
+        model = _model(settings)
+        await _effects(stack, credentials, client, log, model)
+        if database_url is not None:
+            job = Job(
+                credentials=credentials,
+                database_url=database_url,
+                embedder=settings.embedder,
+            )
+            tasks.start("projector", keep_up(job, notify))
+        await tasks.beside(worker.ready.wait())
+        await tasks.beside(packs_in_force.load_all(log, packs))
+        # No event and no call may come before the settings and packs that it is for.
+        await open_intake(client)
+        serving = Serving(worker.knowing, client, log, made_by, library)
+        await _services(stack, credentials, log, serving)
+        await health.serve(client, settings, model)
+        yield Instance(
+            settings=settings,
+            credentials=credentials,
+            database_url=database_url,
+            client=client,
+            log=log,
+            worker=worker,
+            embedder=made_by,
+            tasks=tasks,
+        )
+
+
+def _started(settings: Settings, made_by: Embedder) -> MindStarted:
+    """The settings that shape the mind, checked before anything runs."""
+    limits = MatchLimits(
+        match=made_by.limits.match,
+        duplicate=made_by.limits.duplicate,
+        endorse=made_by.limits.endorse,
+        goal=made_by.limits.goal,
+    )
+    mind = mind_settings(settings, limits)
+    digests = CodeDigests(
+        version=version("echoic"),
+        embedder=made_by.digest,
+        strategies=_module_digests(),
+    )
+    return MindStarted(settings=mind, digests=digests)
+
+
+def _module_digests() -> dict[str, str]:
+    try:
+        return modules.digests()
+    except modules.StrategyModuleError as error:
+        raise SettingsError(str(error), next_step="echoic config show") from error
+
+
+def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:
+    tracer = open_tracer(
+        settings.trace_endpoint,
+        os.environ,
+        spool=settings.data / SPOOL,
+        notify=notify,
+    )
+    if tracer is not None:
+        stack.callback(tracer.close)
+    return tracer
+
+
+async def _services(
+    stack: AsyncExitStack, credentials: Credentials, log: LiveLog, serving: Serving
+) -> None:
+    """Serve who calls, from now on."""
+    services = Services(log, log, serving.state, serving.heuristics, serving.process)
+    broker = faststream_broker(credentials)
+    subscribe(broker, services)
+    stack.push_async_callback(stop, broker)
+    await start(broker)
+
+
+def _model(settings: Settings) -> Model | None:
+    if settings.model_name is None:
+        return None
+    return LiteLLM(settings.model_api_base, settings.model_api_key)
+
+
+async def _effects(
+    stack: AsyncExitStack,
+    credentials: Credentials,
+    client: BrokerClient,
+    log: LiveLog,
+    model: Model | None,
+) -> None:
+    """Perform what the mind asks for, by FastStream's subscribers."""
+    broker = faststream_broker(credentials)
+    performer = Performer(log=log, writer=log, outlet=client, model=model)
+    effects = Effects(performer)
+    effects.subscribe(broker)
+    stack.push_async_callback(stop, broker)
+    await start(broker)
+    # Ends before the broker does: unfinished asks go back over its connection.
+    await stack.enter_async_context(effects.serving())

@@ -1,0 +1,223 @@
+"""A damaged log: what is lost of it, and how the rest goes on.
+
+Its rule: nothing is published anew and no sequence is used again. The store is copied
+before anything touches it; then the log itself records, by partition, what it has lost.
+"""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from nats.aio.client import Client
+
+from echoic.client import verified
+from echoic.client.instance_note import sole_instance
+from echoic.errors import EchoicError
+from schemas.codec.encode import write_input
+from schemas.messages.controls import MessagesLost, Stretches
+from schemas.values.ids import EPOCH_PREFIX
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT
+from streams.broker import data_folder as server_folder
+from streams.broker.server import embedded_server
+from streams.disk.leftovers import Leftovers
+from streams.disk.mending import mend
+from streams.disk.survey import Survey, messages_of, survey, unplaced
+from streams.jetstream.append import JetStreamWriter
+from streams.jetstream.connection import call
+from streams.jetstream.migrate import epoch_of
+from streams.losses import Sequences, stretches
+from streams.topology import EPOCH_KEY, LOG
+
+_SERVER = "nats"
+"""The broker's folder within the data folder."""
+
+AT_ONCE = 5_000
+"""How many stretches one message holds: more would not fit into an input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a partition lost that the log does not record yet."""
+
+    lost: Stretches
+    """What is gone; of some it cannot be told whether they were this partition's."""
+    void: Stretches
+    """What is left over of it."""
+    agents: frozenset[str]
+    """Whose messages they certainly were."""
+
+    def messages(self) -> Iterator[MessagesLost]:
+        """What the log is to record, in as many messages as it takes."""
+        for at in range(0, max(len(self.lost), len(self.void)), AT_ONCE):
+            part = slice(at, at + AT_ONCE)
+            yield MessagesLost(lost=self.lost[part], void=self.void[part])
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What a look at a stored log found."""
+
+    survey: Survey
+    inputs: int
+    groups: int
+    recorded: int
+    """How many sequences the log records as lost."""
+    losses: dict[int, Loss]
+    """By partition."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is damaged or gone but what is recorded."""
+        return not self.survey.damaged and not self.losses
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Whose messages certainly are among what is gone."""
+        own = frozenset(agent for _, agent in self.survey.torn.values())
+        return tuple(sorted(own.union(*(each.agents for each in self.losses.values()))))
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """What a salvage did."""
+
+    damage: Damage
+    copy: Path
+    """Where the store lies as it was found."""
+
+
+def is_ours(data: Path) -> bool:
+    """Whether a data folder holds a log that can be looked at without a server."""
+    return messages_of(data / _SERVER) is not None
+
+
+def look(data: Path, progress: Callable[[int], None] = lambda count: None) -> Damage:
+    """Look at the stored log of a data folder, over which nothing runs.
+
+    Raises:
+        EchoicError: there is none, or its server runs.
+        LogDamaged: not one block is left.
+    """
+    folder = messages_of(data / _SERVER)
+    if folder is None:
+        raise EchoicError(f"{data} holds no log", next_step="echoic up")
+    if server_folder.running(data / _SERVER) is not None:
+        raise EchoicError(
+            f"a nats-server works on the log in {data}", next_step="echoic down"
+        )
+    leftovers = Leftovers()
+    found = survey(folder, _last_known(data, folder), leftovers.take, progress)
+    counts = leftovers.counts()
+    known = [leftovers.recorded(each)[0] for each in range(PARTITIONS)]
+    return Damage(
+        found,
+        counts["inputs"],
+        counts["groups"],
+        len(_together(known)),
+        _losses(found, leftovers, _together(known)),
+    )
+
+
+def salvage(
+    data: Path, progress: Callable[[int], None] = lambda count: None
+) -> Salvaged | None:
+    """Copy the store, mend it, and record what is lost; None if nothing is.
+
+    Raises:
+        EchoicError: an instance runs, there is no room for the copy, or the server does
+            not take what was mended.
+        LogDamaged: not one block is left.
+    """
+    with sole_instance(data):
+        damage = look(data, progress)
+        if damage.is_sound:
+            return None
+        copy = data / f"salvaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+        _copied(data / _SERVER / "jetstream", copy)
+        mend(damage.survey)
+        asyncio.run(_record(data / _SERVER, damage))
+        return Salvaged(damage, copy)
+
+
+def _copied(store: Path, copy: Path) -> None:
+    """Copy the store, whole or not at all: nothing is mended without."""
+    try:
+        shutil.copytree(store, copy)
+    except OSError as error:
+        shutil.rmtree(copy, ignore_errors=True)
+        raise EchoicError(
+            f"the store could not be copied to {copy}, so nothing was changed: {error}",
+            next_step="df -h, then echoic log salvage",
+        ) from error
+
+
+async def _record(folder: Path, damage: Damage) -> None:
+    """Run the server alone, see that it has all that was left, and record the losses."""
+    async with embedded_server(folder, guarded=False) as server:
+        client = await server.connect("echoic salvage")
+        try:
+            await _check(client, damage.survey)
+            epoch, writer = await epoch_of(client), JetStreamWriter(client)
+            for partition, loss in damage.losses.items():
+                for message in loss.messages():
+                    id_ = str(uuid4())
+                    wire = write_input(
+                        message,
+                        agent=SHARED_AGENT,
+                        partition=partition,
+                        id_=id_,
+                        source="/echoic/salvage",
+                    )
+                    await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{id_}")
+        finally:
+            await client.close()
+
+
+async def _check(client: Client, found: Survey) -> None:
+    state = (await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {}))["state"]
+    if (state["messages"], state["last_seq"]) != (found.records, found.last):
+        raise EchoicError(
+            f"the broker has {state['messages']:,} messages up to {state['last_seq']:,}"
+            f" of the mended log, not {found.records:,} up to {found.last:,}: the store"
+            " as it was lies beside it, in the newest folder `salvaged-…`",
+            next_step="echoic log verify",
+        )
+
+
+def _losses(
+    found: Survey, leftovers: Leftovers, recorded: Sequences
+) -> dict[int, Loss]:
+    """What is to be recorded of each partition."""
+    rest = [each for each in unplaced(found) if each[0] not in recorded]
+    losses = {}
+    for partition in range(PARTITIONS):
+        own = [
+            sequence
+            for sequence in sorted(found.torn)
+            if found.torn[sequence][0] == partition and sequence not in recorded
+        ]
+        void, agents = leftovers.void(partition, found.lost)
+        lost: Stretches = tuple(sorted([*rest, *stretches(own)]))
+        if lost or void:
+            losses[partition] = Loss(lost, void, agents)
+    return losses
+
+
+def _together(known: list[Sequences]) -> Sequences:
+    return Sequences({each for own in known for each in own.stretches})
+
+
+def _last_known(data: Path, folder: Path) -> int:
+    """The last sequence that a verification saw this log have; 0 if none did."""
+    marks = verified.recall(data)
+    try:
+        meta = json.loads((folder.parent / "meta.inf").read_bytes())
+        epoch = UUID(meta["metadata"][EPOCH_KEY])
+    except (OSError, ValueError, KeyError):
+        return 0
+    return marks.last if marks is not None and marks.epoch == str(epoch) else 0

@@ -1,0 +1,1 @@
+"""What is seen in a terminal: typed documents in, text out."""

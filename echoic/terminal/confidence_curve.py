@@ -1,0 +1,285 @@
+"""One heuristic's life in a terminal: the curve of its confidence, and its signals.
+
+Its rule: pure, moves go in and lines come out; it reads the same without colour.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
+
+from echoic.terminal.decisions import PLAIN, Style, counted, fitted, visible
+from evaluation.learning.causes import EVIDENCE, CauseKind
+from evaluation.learning.heuristics_at import Known
+from evaluation.learning.history import Move
+
+NARROWEST, WIDEST = 80, 160
+"""What a terminal is taken for, if it is narrower or wider."""
+SHOWN = 40
+"""How many signals stand below a curve."""
+
+_WIDE = 110
+"""From how many columns on a line of the history shows everything."""
+_AXIS = 6
+"""Columns of the numbers at the left, with the line behind them."""
+_LEAST_TENTHS = 4
+_SHORT = timedelta(hours=1)
+_ID = 13
+_UNSIGNALLED: frozenset[CauseKind] = frozenset(("fire", "kept", "expired", "life"))
+"""What moves nothing by itself, and is only in the history."""
+
+_MESSAGES: Mapping[CauseKind, str] = {
+    "fire": "event",
+    "kept": "event",
+    "outcome": "event",
+    "vote": "feedback",
+    "endorsement": "answer",
+    "formed": "answer",
+    "reinforced": "answer",
+    "ignored": "input",
+    "silence": "input",
+    "drift": "input",
+    "expired": "input",
+    "life": "input",
+}
+"""What sort of message a cause is; else a control."""
+
+_HEADING = ("when", "signal", "what", "by", "trust", "cause", "")
+
+_MARKS: Mapping[str, str] = {
+    "+": "success",
+    "-": "failure",
+    "▲": "vote up",
+    "▼": "vote down",
+    "△": "vote that changed nothing",
+    "≈": "endorsement",
+    "o": "taught, edited, frozen or retuned",
+    "*": "several",
+}
+
+
+def curve(
+    known: Known, moves: Sequence[Move], threshold: float, style: Style = PLAIN
+) -> Iterator[str]:
+    """What it is, the plot, and the signals with their causes."""
+    yield from head(known, style)
+    if not moves:
+        yield ""
+        yield "nothing has happened to it: it stands where it was declared"
+        return
+    yield ""
+    yield from plot(moves, threshold, style)
+    yield ""
+    signals = [move for move in moves if move.cause.kind not in _UNSIGNALLED]
+    yield from history(signals[-SHOWN:], style)
+    if len(signals) > SHOWN:
+        yield (
+            f"and {len(signals) - SHOWN} earlier:"
+            f" echoic heuristic history {visible(known.name)}"
+        )
+
+
+def head(known: Known, style: Style = PLAIN) -> Iterator[str]:
+    """Which heuristic it is, and where it stands."""
+    life = "" if known.life == "active" else f", {known.life}"
+    yield style.paint(visible(known.name), "bold") + (
+        f"  {known.confidence:.2f} (declared {known.declared:.2f}){life}"
+    )
+    yield (
+        f"  {visible(known.domain)}, {known.origin}; {counted(known.fires, 'fire')},"
+        f" {counted(known.successes, 'success', 'successes')}"
+    )
+    room = _width(style) - 6
+    yield f"  on  {fitted(known.condition, room)}".rstrip()
+    yield f"  say {fitted(known.text, room)}".rstrip()
+
+
+def history(moves: Sequence[Move], style: Style = PLAIN) -> Iterator[str]:
+    """One line for each move: when, what, by whom, from where to where, and its cause.
+
+    A narrow terminal has no room for what sort of signal it is; the words tell that, too.
+    """
+    is_wide = _width(style) >= _WIDE
+    room = _width(style) - (81 if is_wide else 54)
+    for cells in (_HEADING, *map(_cells, moves)):
+        when, sort, what, by, trust, message, id_ = cells
+        yield "  ".join(
+            (
+                f"{when:<19}" if is_wide else f"{when[-14:]:<14}",
+                *([f"{sort:<11}"] if is_wide else ()),
+                fitted(what, room),
+                fitted(by, 8),
+                f"{trust:<11}",
+                f"{message:<8} {id_}" if is_wide else id_ or message,
+            )
+        ).rstrip()
+
+
+def plot(
+    moves: Sequence[Move], threshold: float, style: Style = PLAIN
+) -> Iterator[str]:
+    """The confidence over time, the threshold as a dotted line, and marks below."""
+    columns = _width(style) - _AXIS
+    scale = _scale(moves, threshold)
+    limit = scale.row(threshold)
+    for row, line in enumerate(_drawn(moves, columns, scale, threshold)):
+        sign = "┤" if row == limit else "│"
+        note = f"{threshold:.2f}" if row == limit else scale.label(row)
+        yield f"{note:>{_AXIS - 2}} {sign}{''.join(line)}".rstrip()
+    yield f"{'':>{_AXIS - 2}} └{'─' * columns}"
+    marks = _marks(moves, columns)
+    yield f"{'':>{_AXIS}}{marks}".rstrip()
+    yield f"{'':>{_AXIS}}{_times(moves, columns)}"
+    for text in _legend(marks, threshold, columns):
+        yield f"{'':>{_AXIS}}{text}"
+
+
+def _drawn(
+    moves: Sequence[Move],
+    columns: int,
+    scale: "_Scale",
+    threshold: float,
+) -> list[list[str]]:
+    """The rows of the plot; each column goes from its first value to its last."""
+    rows = [[" "] * columns for _ in range(scale.rows)]
+    rows[scale.row(threshold)] = ["┄"] * columns
+    began = moves[0].before
+    place = None if began is None else scale.row(began)
+    by_column = _by_column(moves, columns)
+    for column in range(columns):
+        here = [
+            scale.row(value)
+            for move in by_column.get(column, ())
+            for value in (move.before, move.after)
+            if value is not None
+        ]
+        if place is None and not here:
+            continue
+        start = here[0] if place is None else place
+        end = here[-1] if here else start
+        top, bottom = min([start, *here]), max([start, *here])
+        for row in range(top, bottom + 1):
+            rows[row][column] = "│"
+        if start == end:
+            rows[end][column] = "─" if top == bottom else "┼"
+        else:
+            rows[start][column] = "┘" if end < start else "┐"
+            rows[end][column] = "┌" if end < start else "└"
+        place = end
+    return rows
+
+
+def _marks(moves: Sequence[Move], columns: int) -> str:
+    line = [" "] * columns
+    for column, here in _by_column(moves, columns).items():
+        signals = [_mark(move) for move in here if _mark(move)]
+        if len(set(signals)) > 1:
+            line[column] = "*"
+        elif signals:
+            line[column] = signals[0]
+    return "".join(line)
+
+
+def _mark(move: Move) -> str:
+    cause = move.cause
+    if cause.kind in EVIDENCE:
+        up = move.after - (move.before or 0.0)
+        if cause.kind == "endorsement":
+            return "≈"
+        if cause.kind == "vote":
+            return "▲" if up > 0 else "▼" if up < 0 else "△"
+        return "+" if up > 0 else "-" if up < 0 else ""
+    return "" if cause.kind in _UNSIGNALLED else "o"
+
+
+def _legend(marks: str, threshold: float, columns: int) -> Iterator[str]:
+    """What the marks mean, on as many lines as that takes."""
+    line = f"┄ answers from {threshold:.2f} on"
+    for part in (f"{mark} {_MARKS[mark]}" for mark in _MARKS if mark in marks):
+        if len(line) + 2 + len(part) > columns:
+            yield line
+            line = part
+        else:
+            line += f"  {part}"
+    yield line
+
+
+def _by_column(moves: Sequence[Move], columns: int) -> dict[int, list[Move]]:
+    began, ended = moves[0].cause.at, moves[-1].cause.at
+    span = (ended - began).total_seconds()
+    found: dict[int, list[Move]] = {}
+    for move in moves:
+        since = (move.cause.at - began).total_seconds()
+        column = round(since / span * (columns - 1)) if span > 0.0 else 0
+        found.setdefault(max(0, min(columns - 1, column)), []).append(move)
+    return found
+
+
+def _times(moves: Sequence[Move], columns: int) -> str:
+    began, ended = moves[0].cause.at, moves[-1].cause.at
+    form = "%Y-%m-%d %H:%M:%S" if ended - began < _SHORT else "%Y-%m-%d %H:%M"
+    left, middle, right = (
+        at.strftime(form) for at in (began, began + (ended - began) / 2, ended)
+    )
+    before = columns // 2 - len(middle) // 2 - len(left)
+    after = columns - len(left) - before - len(middle) - len(right)
+    return f"{left}{'':<{before}}{middle}{'':<{after}}{right}"
+
+
+def _scale(moves: Sequence[Move], threshold: float) -> "_Scale":
+    """Whole tenths around all values, four at least, with some rows for each."""
+    values = [threshold, *(move.after for move in moves)]
+    values += [move.before for move in moves[:1] if move.before is not None]
+    low, high = int(min(values) * 10), ceil(round(max(values) * 10, 6))
+    while high - low < _LEAST_TENTHS:
+        low, high = max(0, low - 1), min(10, high + 1)
+    return _Scale(low, high, 3 if high - low <= 4 else 2 if high - low <= 7 else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """From which tenth to which, and how many rows each has."""
+
+    low: int
+    high: int
+    each: int
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return (self.high - self.low) * self.each + 1
+
+    def row(self, value: float) -> int:
+        """Where a confidence stands, from the top."""
+        return round((self.high - value * 10) * self.each)
+
+    def label(self, row: int) -> str:
+        """What a row is called: each tenth is."""
+        if row % self.each:
+            return ""
+        return f"{(self.high - row / self.each) / 10:.2f}"
+
+
+def _trust(move: Move) -> str:
+    if move.before is None:
+        return f"→ {move.after:.2f}"
+    if move.before == move.after:
+        return f"{move.after:.2f}"
+    return f"{move.before:.2f} → {move.after:.2f}"
+
+
+def _cells(move: Move) -> tuple[str, ...]:
+    cause = move.cause
+    return (
+        f"{cause.at:%Y-%m-%d %H:%M:%S}",
+        cause.kind,
+        cause.what,
+        cause.by or "-",
+        _trust(move),
+        _MESSAGES.get(cause.kind, "control"),
+        cause.id[:_ID],
+    )
+
+
+def _width(style: Style) -> int:
+    return max(NARROWEST, min(WIDEST, style.width))

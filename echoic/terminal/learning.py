@@ -1,0 +1,280 @@
+"""What learning did, on one screen: shares over time, trust against truth, and credit.
+
+Its rule: pure, findings go in and lines come out; it reads the same without colour.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from echoic.terminal.decisions import PLAIN, Style, bar, counted, fitted, short, visible
+from evaluation.compare.calibration import LEAST
+from evaluation.learning.credit_audit import RULES, Fault
+from evaluation.learning.differences import Difference
+from evaluation.learning.heuristics_at import Known
+from evaluation.learning.history import Story
+from evaluation.learning.near_misses import THRESHOLDS, NearMisses
+from evaluation.learning.periods import Mean, Period
+from evaluation.learning.summary import Report
+from evaluation.learning.time_to_trust import Rise
+from evaluation.ope.calibration import Calibration
+
+_PERIODS, _RISES, _FAULTS, _COUNTS, _MISSES = 24, 10, 8, 12, 20
+"""How much of each list is shown; all of it is in `--json`."""
+_NAME = 22
+
+_LEGEND = (
+    "S1 is what was learnt, S2 the model; like: event and condition; trust: believed then;",
+    "came true: by what credited it (of so many); worth: as `echoic replay compare` goes by",
+)
+
+
+def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
+    """The learning report."""
+    total = found.total
+    yield style.paint(f"what {', '.join(found.agents)} learnt", "bold") + (
+        f"   {counted(found.sessions, 'session')},"
+        f" {counted(total.decisions, 'decision')},"
+        f" {total.began_at:%Y-%m-%d %H:%M} to {total.ended_at:%Y-%m-%d %H:%M}"
+    )
+    yield ""
+    yield from _periods(found.periods, total)
+    if found.voices:
+        yield ""
+        yield from _voices(found.voices)
+    yield ""
+    yield from _LEGEND
+    yield ""
+    yield from _calibration(found.calibration, found.fires, style)
+    yield ""
+    yield from _rises(found.rises)
+    yield from _formed(found)
+    yield ""
+    yield from _credit(found, style)
+
+
+def near_misses(
+    found: NearMisses, names: Mapping[str, str], style: Style = PLAIN
+) -> Iterator[str]:
+    """What would have answered at each threshold, and what nearly did."""
+    stands_in = "" if found.is_own else ", in place of one without a threshold"
+    bias = f" {found.bias:+.2f} by its personality" if found.bias else ""
+    yield style.paint(f"{found.strategy} at other thresholds", "bold") + (
+        f"   in force: {found.threshold:.2f}{bias}{stands_in}"
+    )
+    yield (
+        f"{counted(found.decisions, 'decision')}: {found.gated:,} ended before any"
+        f" candidate was weighed, {found.without_candidate:,} had none"
+    )
+    yield ""
+    yield from _thresholds(found, names)
+    yield ""
+    yield from _missed(found, names, style)
+    yield (
+        f"only what was like its condition by {found.match_limit:.2f} or more was weighed,"
+        " ten at most:"
+    )
+    yield "what was less alike would not have answered at any threshold"
+
+
+def difference(
+    one: Story, other: Story, found: Sequence[Difference], style: Style = PLAIN
+) -> Iterator[str]:
+    """What changed between the ends of two sessions."""
+    yield style.paint(f"{_named(one)}  →  {_named(other)}", "bold")
+    counts = ", ".join(
+        f"{sum(each.sort == sort for each in found)} {sort}"
+        for sort in ("new", "gone", "edited", "moved", "same")
+    )
+    yield f"{counted(len(found), 'heuristic')}: {counts}"
+    changed = [each for each in found if each.sort != "same"]
+    if not changed:
+        yield "nothing changed"
+        return
+    yield ""
+    yield (
+        f"{'heuristic':<{_NAME}}  {'change':<7}  {'trust':<19}  {'fires':<11}"
+        f"  {'right':<11}  life"
+    )
+    for each in changed:
+        yield _changed(each).rstrip()
+
+
+def _periods(periods: Sequence[Period], total: Period) -> Iterator[str]:
+    yield (
+        f"{'':<4}{'from':<17}{'decisions':>9}  {'answers':>7}  {'S1 share':<14}"
+        f"{'calls each':>11}  {'like':>5} {'trust':>5}  {'came true':<13}"
+        f"{'worth S1':<13}S2"
+    )
+    shown = periods[-_PERIODS:]
+    if len(shown) < len(periods):
+        yield f"    {len(periods) - len(shown)} earlier: --json shows all"
+    for each in (*shown, total):
+        yield f"{each.label:<4}{_sums(each)}".rstrip()
+
+
+def _voices(voices: Sequence[Period]) -> Iterator[str]:
+    yield "by personality"
+    for each in voices:
+        yield f"    {visible(each.label)[:80]}"
+        yield f"    {_sums(each)}".rstrip()
+
+
+def _sums(each: Period) -> str:
+    share = each.system_1_share
+    shown = "-" if share is None else f"{bar(share)} {share:4.0%}"
+    return (
+        f"{each.began_at:%Y-%m-%d %H:%M} {each.decisions:>9,}  {each.answers:>7,}"
+        f"  {shown:<14}{each.calls_per_event:>11.3f}"
+        f"  {_figure(each.context_match):>5} {_figure(each.confidence):>5}"
+        f"  {_of(each.success):<13}"
+        f"{_of(each.worth):<13}{_of(each.model_worth)}"
+    )
+
+
+def _figure(mean: Mean) -> str:
+    return "-" if mean.value is None else f"{mean.value:.2f}"
+
+
+def _of(mean: Mean) -> str:
+    return "-" if mean.value is None else f"{mean.value:.2f} of {mean.n:,}"
+
+
+def _calibration(found: Calibration | None, fires: int, style: Style) -> Iterator[str]:
+    if found is None:
+        yield (
+            f"calibration   {counted(fires, 'fire')} with a known end:"
+            f" of fewer than {LEAST} nothing is said"
+        )
+        return
+    fits = found.is_calibrated
+    verdict = "no more than chance" if fits else "more than chance explains"
+    skill = "-" if found.skill is None else f"{found.skill:+.3f}"
+    yield (
+        f"calibration   error {found.error:.3f}, by chance alone"
+        f" {found.null_band.mean:.3f}, up to {found.null_band.p95:.3f}:"
+        f" {style.paint(verdict, 'green' if fits else 'yellow')}"
+    )
+    yield (
+        f"              Brier {found.brier:.3f}, skill {skill} over the base rate"
+        f" {found.base_rate:.2f}, {counted(found.n, 'fire')} with a known end"
+    )
+
+
+def _rises(rises: Sequence[Rise]) -> Iterator[str]:
+    if not rises:
+        yield "threshold     nothing that was taught or formed stood under it"
+        return
+    reached = sum(each.reached_at is not None for each in rises)
+    yield (
+        f"threshold     {reached} of {counted(len(rises), 'heuristic')} got over"
+        f" {rises[0].threshold:.2f}"
+    )
+    for each in rises[:_RISES]:
+        yield f"              {fitted(each.name, _NAME)}  {_rise(each)}"
+    if len(rises) > _RISES:
+        yield f"              and {len(rises) - _RISES} more: --json shows all"
+
+
+def _formed(found: Report) -> Iterator[str]:
+    refused = sum(found.refused.values())
+    if found.formed or refused:
+        reasons = ", ".join(f"{found.refused[each]} {each}" for each in found.refused)
+        why = f" ({reasons})" if refused else ""
+        yield (
+            f"formed        {found.formed} of {counted(found.formed + refused, 'answer')}"
+            f" that people liked, {refused} refused{why}"
+        )
+    if found.silences or found.kept:
+        yield (
+            f"silence       {counted(found.silences, 'heuristic')} that"
+            f" {'says' if found.silences == 1 else 'say'} nothing formed, kept"
+            f" {counted(found.kept, 'time')}"
+        )
+
+
+def _rise(each: Rise) -> str:
+    began = "before" if each.began_at is None else f"{each.began_at:%Y-%m-%d %H:%M}"
+    start = f"{each.origin}, {began} at {each.began:.2f}"
+    if each.reached_at is None:
+        return f"{start}, now {each.confidence:.2f}"
+    took = f"{counted(each.decisions or 0, 'decision')}"
+    hours = "" if each.hours is None else f", {each.hours:.1f} hours"
+    return f"{start}, over it after {took}{hours}, now {each.confidence:.2f}"
+
+
+def _credit(found: Report, style: Style) -> Iterator[str]:
+    wrong = len(found.faults)
+    verdict = style.paint(f"{wrong} of {found.credits:,}", "red" if wrong else "green")
+    yield f"wrong credit  {verdict} signals, by the log alone"
+    for each in found.faults[:_FAULTS]:
+        yield f"              {_fault(each, found.names)}"
+    if wrong > _FAULTS:
+        yield f"              and {wrong - _FAULTS} more: --json shows all"
+
+
+def _fault(each: Fault, names: Mapping[str, str]) -> str:
+    name = visible(names.get(each.heuristic_id, short(each.heuristic_id)))
+    return f"input {each.sequence}, {name}: {RULES[each.rule]}; {visible(each.detail)}"
+
+
+def _thresholds(found: NearMisses, names: Mapping[str, str]) -> Iterator[str]:
+    columns = "".join(f"{f'at .{round(each * 10)}':>7}" for each in THRESHOLDS)
+    yield f"{'':<{_NAME}}{columns}{'did':>7}   trust"
+    yield (
+        f"{'all':<{_NAME}}{''.join(f'{each:>7,}' for each in found.by_threshold)}"
+        f"{found.answered:>7,}"
+    )
+    for each in found.counts[:_COUNTS]:
+        low, high = each.confidence
+        trust = f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+        name = fitted(names.get(each.heuristic_id, each.heuristic_id), _NAME)
+        counts = "".join(f"{count:>7,}" for count in each.by_threshold)
+        yield f"{name}{counts}{each.answered:>7,}   {trust}"
+    if len(found.counts) > _COUNTS:
+        yield f"and {len(found.counts) - _COUNTS} more: --json shows all"
+
+
+def _missed(found: NearMisses, names: Mapping[str, str], style: Style) -> Iterator[str]:
+    if not found.misses:
+        yield "no event came near"
+        yield ""
+        return
+    room = max(24, min(60, style.width - 80))
+    yield (
+        f"{'when':<19}  {'event':<{room}}  {'heuristic':<{_NAME}}  {'like':>4}"
+        f" {'trust':>5}  instead"
+    )
+    for each in found.misses[:_MISSES]:
+        name = fitted(names.get(each.heuristic_id, each.heuristic_id), _NAME)
+        yield (
+            f"{each.at:%Y-%m-%d %H:%M:%S}  {fitted(each.text, room)}  {name}"
+            f"  {each.similarity:4.2f} {each.confidence:5.2f}  {each.happened}"
+        )
+    if len(found.misses) > _MISSES:
+        yield f"and {len(found.misses) - _MISSES} more: --json shows all"
+    yield ""
+
+
+def _named(story: Story) -> str:
+    name = ", ".join(each or "no session" for each in story.sessions)
+    return name if story.origin == "log" else f"{name} ({story.origin})"
+
+
+def _changed(each: Difference) -> str:
+    name = fitted(each.known.name, _NAME)
+    before, after = each.before, each.after
+    trust = _pair(before, after, lambda known: f"{known.confidence:.2f}")
+    moved = f" ({each.by:+.2f})" if each.by else ""
+    fires = _pair(before, after, lambda known: str(known.fires))
+    right = _pair(before, after, lambda known: str(known.successes))
+    life = _pair(before, after, lambda known: str(known.life))
+    return (
+        f"{name}  {each.sort:<7}  {trust + moved:<19}  {fires:<11}  {right:<11}  {life}"
+    )
+
+
+def _pair(
+    before: Known | None, after: Known | None, shown: Callable[[Known], str]
+) -> str:
+    """What it was and what it is; once, if that is the same."""
+    ends = [shown(each) if each else "-" for each in (before, after)]
+    return ends[0] if ends[0] == ends[1] else " → ".join(ends)

@@ -1,0 +1,1 @@
+"""What is seen in a browser: typed documents in, pages out."""

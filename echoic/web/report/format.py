@@ -1,0 +1,203 @@
+"""How the report writes numbers, and what it calls things.
+
+Its rule: what is not known is never written as a number, and no sign is left to guess.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from echoic.web.report.html_builder import Fields, brief
+
+UNKNOWN = "\N{EN DASH}"
+
+Tone = Literal["good", "bad", "even", "open", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How a verdict or a gate shows: a symbol and words, besides the colour."""
+
+    symbol: str
+    words: str
+    tone: Tone
+
+
+VERDICTS: Mapping[str, Sign] = {
+    "BETTER": Sign("▲", "Better", "good"),
+    "WORSE": Sign("▼", "Worse", "bad"),
+    "EQUIVALENT": Sign("≈", "Equivalent", "even"),
+    "INCONCLUSIVE": Sign("◇", "Inconclusive", "open"),
+    "NOT_ENOUGH_OVERLAP": Sign("◌", "Not enough overlap", "open"),
+    "INVALID": Sign("✕", "Invalid", "broken"),
+}
+
+GATES: Mapping[str, Sign] = {
+    "ok": Sign("✓", "ok", "good"),
+    "caution": Sign("!", "caution", "open"),
+    "refused": Sign("✕", "refused", "bad"),
+    "invalid": Sign("⊘", "invalid", "broken"),
+}
+
+KINDS: Mapping[str, str] = {
+    "fact": "It happens, whatever anything is worth.",
+    "imputed": "Partly filled in where the recording has no answer.",
+    "observed": "Seen where both do the same. Not a value of either.",
+    "estimated": "From logged probabilities, with an interval.",
+    "predicted": "What the confidences promise. Bears no verdict.",
+}
+
+CLASSES: Mapping[str, str] = {
+    "silent": "silent",
+    "heuristic": "heuristic",
+    "llm": "model",
+    "race": "race",
+    "gated": "gated",
+}
+"""What a class of arms is called."""
+
+_GATES: Mapping[str, str] = {
+    "propensity_target": "Odds fit: challenger",
+    "propensity_baseline": "Odds fit: baseline",
+    "propensity_uniform": "Odds fit: everything",
+    "unsupported_mass": "Never tried",
+    "flip_observations": "Tried where they differ",
+    "flip_sessions": "Tried in sessions",
+    "rare_outcomes": "Rarer outcomes",
+    "ess": "Effective sample size",
+    "max_weight_share": "Heaviest decision",
+    "pareto_k": "Heavy tail (Pareto k)",
+    "outcome_coverage": "Outcomes known",
+    "censored": "Cut off",
+    "cassette": "Recorded answers",
+}
+"""Gates whose names mean little to whoever did not write them."""
+
+_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MINUS = "\N{MINUS SIGN}"
+_FINE = 1000
+_DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
+"""How many decimals are written of what is less than that."""
+
+
+def verdict_sign(verdict: str) -> Sign:
+    """How a verdict shows; one that is not known shows by its own name."""
+    return VERDICTS.get(verdict, Sign("◇", label(verdict), "open"))
+
+
+def gate_sign(status: str) -> Sign:
+    """How a gate's status shows."""
+    return GATES.get(status, Sign("?", status, "open"))
+
+
+def label(name: str) -> str:
+    """A machine's name in words: `flip_observations` is "Flip observations"."""
+    return capitalised(name.replace("_", " ").strip().lower())
+
+
+def capitalised(words: str) -> str:
+    """Words as they stand at the head of a line."""
+    return words[:1].upper() + words[1:]
+
+
+def gate_name(name: str) -> str:
+    """What a gate is called."""
+    return _GATES.get(name) or label(name)
+
+
+def class_name(arm_class: str) -> str:
+    """What a class of arms is called."""
+    return CLASSES.get(arm_class, arm_class)
+
+
+def arm_name(arm: str) -> str:
+    """An arm without its class and with short hashes: `drink-soon@3f2a1b`."""
+    _, colon, rest = arm.partition(":")
+    name, *hashes = (rest if colon else arm).split("@")
+    return brief("@".join([short_id(name), *(each[:6] for each in hashes[:1])]))
+
+
+def short_id(name: str) -> str:
+    """An id by its first eight digits; any other name as it is."""
+    return name[:8] if _ID.fullmatch(name) else name
+
+
+def number(value: Any, unit: str = "") -> str:
+    """A value with its unit; whatever is no number stands as it is."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _with_unit(abs(value), unit, _MINUS if value < 0 else "")
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " to ".join(number(each, unit) for each in value)
+    return str(value)
+
+
+def signed(value: float | None, unit: str = "") -> str:
+    """A difference, always with its sign; none at all is a plain 0."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    return _with_unit(abs(value), unit, "+" if value > 0 else _MINUS)
+
+
+def interval(ends: Sequence[float] | None, unit: str = "") -> str:
+    """Both ends of an interval, signed."""
+    if ends is None:
+        return UNKNOWN
+    return f"{signed(ends[0], unit)} to {signed(ends[1], unit)}"
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent, finer where it is small."""
+    if share is None:
+        return UNKNOWN
+    decimals = 1 if 0.0 < share < 0.1 else 0
+    return f"{share:.{decimals}%}".replace("%", "\N{NO-BREAK SPACE}%")
+
+
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """A count with its noun: 1 flip, 2 flips."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def moment(iso: str | None) -> str:
+    """A time to the second, as it was recorded."""
+    if not iso:
+        return UNKNOWN
+    return iso.replace("T", " ")[:19]
+
+
+def strategy_name(side: Fields) -> str:
+    """What a strategy is called in the comparison."""
+    return brief(side.get("label") or side.get("name") or "unnamed")
+
+
+def _with_unit(size: float, unit: str, sign: str) -> str:
+    match unit:
+        case "USD":
+            return f"{sign}${size:,.2f}" if size >= 1 else f"{sign}${_plain(size)}"
+        case "share":
+            return f"{sign}{size:.3f}"
+        case "percent":
+            return f"{sign}{100 * size:.1f}\N{NO-BREAK SPACE}%"
+        case "ms" if size >= _FINE:
+            return f"{sign}{size / _FINE:.2f} s"
+        case "":
+            return f"{sign}{_plain(size)}"
+        case _:
+            return f"{sign}{_plain(size)} {unit}"
+
+
+def _plain(size: float) -> str:
+    if size == int(size):
+        return f"{int(size):,}"
+    if size < 0.001:
+        return f"{size:.1g}" if size >= 1e-6 else "< 0.000001"
+    decimals = next(places for most, places in _DECIMALS if size < most)
+    written = f"{size:,.{decimals}f}"
+    return written.rstrip("0").rstrip(".") if decimals else written

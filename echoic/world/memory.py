@@ -1,0 +1,180 @@
+"""The mind itself in memory: no broker, no clock, no process of its own.
+
+Whoever plays moves the time and puts inputs in; ids derive from a name, so the same
+inputs make the same log to the byte. It comes back as a session file.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import orjson
+
+from echoic.embedders import embedder
+from echoic.packs import load
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from schemas.codec import checkpoint
+from schemas.codec.catalogue import InputMessage
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.messages.controls import MindStarted, PackLoaded
+from schemas.messages.notes import Quarantined
+from schemas.packs.manifest import CompiledPack, Pack, to_blob
+from schemas.ports.aids import Aids, embedded
+from schemas.state.agent import PartitionState
+from schemas.values.record import Record, Wire, nanoseconds
+from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
+from schemas.values.vectors import Embedder
+from streams.session_files.file import SessionFile, SessionHeader, SessionTrailer
+
+AGENT = "companion"
+BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a mind begins with."""
+
+    name: str
+    """All ids derive from it."""
+    program: str
+    """Who plays."""
+    pack: Pack
+    settings: MindSettings
+    agent: str = AGENT
+    began: datetime = BASE
+
+
+def settings_for(seed: str, **changes: object) -> MindSettings:
+    """A mind's settings with the embedder's own limits, and no model unless named."""
+    return MindSettings.model_validate(
+        {"limits": match_limits(), "embedder": "wordllama", "seed": seed, **changes}
+    )
+
+
+def match_limits() -> MatchLimits:
+    """From which cosine on texts count as alike."""
+    limits = _embedder().limits
+    return MatchLimits(
+        match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
+    )
+
+
+class InMemoryMind:
+    """Stands where broker and worker would, and keeps every message."""
+
+    def __init__(self, setting: Setting, answered: Callable[[Turn], None]) -> None:
+        """`answered` is called with each turn, and may put in what follows from it."""
+        self.seconds = 0.0
+        """The time, from where it began."""
+        self._setting = setting
+        self._answered = answered
+        self.agent = setting.agent
+        self._partition = partition_of(setting.agent)
+        self.epoch: UUID = uuid5(NAMESPACE_URL, setting.name)
+        self.last_note = ""
+        """Why the last input was not answered as it asks, if it was not."""
+        self._embedder = _embedder()
+        self._pack: CompiledPack = load.compile_with(setting.pack, self._embedder)
+        self._state = PartitionState()
+        self._records: list[Record] = []
+        self._sequence = 0
+        self._begin()
+
+    @property
+    def state(self) -> PartitionState:
+        """What the mind knows by now."""
+        return self._state
+
+    def publish(self, wire: Wire) -> None:
+        """Take in what a sensor publishes."""
+        _, agent, source, type_ = wire.subject.split(".")
+        subject = input_subject(self._partition, agent, "sensor", f"{source}.{type_}")
+        at = datetime.fromisoformat(wire.headers["ce-time"])
+        self.seconds = max(self.seconds, (at - self._setting.began).total_seconds())
+        self._take(Wire(subject, wire.headers, wire.body))
+
+    def tell(self, message: InputMessage, agent: str | None = None) -> None:
+        """Take in an input of ours, of its own agent unless another is named."""
+        id_ = str(uuid5(self.epoch, f"own-{self._sequence}"))
+        self._take(
+            write_input(
+                message,
+                agent=agent or self.agent,
+                partition=self._partition,
+                id_=id_,
+                source=f"/memory/{self._setting.program}",
+            )
+        )
+
+    def recorded(self) -> SessionFile:
+        """Everything since the beginning, with the state before it."""
+        return SessionFile(
+            header=SessionHeader(
+                epoch=self.epoch,
+                agent=self.agent,
+                session_id=self._setting.name,
+                partition=self._partition,
+                first=self._records[0].sequence,
+                last=self._state.position,
+                checkpoint=orjson.loads(checkpoint.dump(self._start)),
+            ),
+            records=tuple(self._records),
+            blobs={self._pack.digest: to_blob(self._pack.pack)},
+            trailer=SessionTrailer(
+                messages=len(self._records), chain=self._state.agents[self.agent].chain
+            ),
+        )
+
+    def _begin(self) -> None:
+        digests = CodeDigests(
+            version=self._setting.program, embedder=self._embedder.digest
+        )
+        started = MindStarted(settings=self._setting.settings, digests=digests)
+        self.tell(started, SHARED_AGENT)
+        pack = self._pack.pack
+        self.tell(
+            PackLoaded(
+                name=pack.name, pack_version=pack.version, digest=self._pack.digest
+            ),
+            SHARED_AGENT,
+        )
+        self._start = checkpoint.of_agent(self._state, self.agent)
+        self._records.clear()
+
+    def _take(self, wire: Wire) -> None:
+        taken = read_input(self._stored(wire))
+        need = turns.needs(taken)
+        further = [embedded(text) for text in need.further]
+        made = self._embedder.embed(further) if further else []
+        aids = Aids(
+            vector=None if need.text is None else self._embedder.embed([need.text])[0],
+            packs={self._pack.digest: self._pack},
+            vectors=dict(zip(further, made, strict=True)),
+        )
+        turn = turns.answer(self._state, taken, aids, self.epoch)
+        self._state = turn.state
+        for output in turn.outputs:
+            self._stored(
+                Wire(output.record.subject, output.record.headers, output.record.body)
+            )
+            if isinstance(output.message, Quarantined):
+                self.last_note = f"{output.message.reason}: {output.message.detail}"
+        self._answered(turn)
+
+    def _stored(self, wire: Wire) -> Record:
+        self._sequence += 1
+        at = nanoseconds(self._setting.began + timedelta(seconds=self.seconds))
+        record = Record(wire.subject, wire.headers, wire.body, self._sequence, at)
+        self._records.append(record)
+        return record
+
+
+@cache
+def _embedder() -> Embedder:
+    """The one embedder of all minds: reading its table takes longer than a short life."""
+    return embedder("wordllama")

@@ -1,0 +1,192 @@
+"""A mind for a world of your own, in memory: what happens goes in, what it says comes out.
+
+There is no broker, no database and no clock; the world moves the time. What was lived
+comes back as a session's file, to be verified, compared and learnt from like any other.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid5
+
+import orjson
+
+from echoic.config.load import defaults, mind_settings
+from echoic.world.memory import BASE, InMemoryMind, Setting, match_limits
+from handlers.mind.strategies.spec import parse
+from handlers.mind.turn import Turn
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.results import Delivered, ModelAnswered, ModelFailed
+from schemas.packs.manifest import Pack
+from schemas.values.base import rfc3339
+from schemas.values.record import Wire
+from schemas.values.settings import MindSettings, ModelSettings
+from streams.session_files.file import write_session
+
+Answers = Callable[[ModelAsked], str | None]
+"""A model: what it says to an ask; None: it does not answer."""
+
+MODEL = "scripted"
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What came of one event."""
+
+    decision_id: str
+    event_id: str
+    path: str
+    """`heuristic`, `llm`, `rejected`, or `none` if a gate closed before the strategy."""
+    said: str | None
+    silence: str | None
+    """Why nothing was said; None if something was."""
+    heuristic_id: str | None
+    decided: Decided
+    """The decision in full."""
+
+
+class Mind:
+    """A mind that lives through one session of a world."""
+
+    def __init__(
+        self,
+        pack: Pack,
+        *,
+        name: str = "world",
+        agent: str = "companion",
+        strategy: str = "heuristic_first",
+        model: Answers | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        """Begin a session with a pack.
+
+        Args:
+            pack: what the world's events are, and what is known of them.
+            name: the session's; ids and draws derive from it, so the same name and the
+                same events are the same session, to the byte.
+            agent: whose mind it is.
+            strategy: as settings name one, `heuristic_first:threshold=0.6`.
+            model: who answers when the mind asks; None: System 2 is off.
+            settings: further fields of `MindSettings`.
+        """
+        self._model = model
+        self._reactions: dict[str, Reaction] = {}
+        made = _settings(name, strategy, model, settings or {})
+        setting = Setting(name, "world", pack, made, agent)
+        self._mind = InMemoryMind(setting, self._answered)
+        self._epoch = self._mind.epoch
+        self._events = 0
+        self._mind.tell(SessionStarted(session_id=name, title=name, clock="event"))
+
+    def sense(
+        self, text: str, *, source: str, type: str, at: float, **fields: object
+    ) -> Reaction:
+        """Let something happen, `at` so many seconds from the beginning.
+
+        `fields` are those of `Sensed`, such as `fields`, `salience` or `in_reply_to`.
+
+        Raises:
+            ValueError: the mind made no decision of it; the text says why.
+        """
+        self._events += 1
+        event_id = str(uuid5(self._epoch, f"event-{self._events}"))
+        when = rfc3339(BASE + timedelta(seconds=at))
+        body = orjson.dumps({"text": text, "occurred_at": when, **fields})
+        subject = f"in.{self._mind.agent}.{source}.{type}"
+        self._mind.publish(Wire(subject, {"ce-id": event_id, "ce-time": when}, body))
+        for reaction in reversed(self._reactions.values()):
+            if reaction.event_id == event_id:
+                return reaction
+        raise ValueError(f"no decision was made of {text!r}: {self._mind.last_note}")
+
+    def vote(self, reaction: Reaction, rating: str, **fields: object) -> None:
+        """Let a person judge what was done; `fields` are those of `FeedbackGiven`."""
+        given = {"decision_id": reaction.decision_id, "rating": rating, **fields}
+        self._mind.tell(FeedbackGiven.model_validate(given))
+
+    def confidence(self, heuristic_id: str) -> float | None:
+        """What is believed of a heuristic by now; None if it never fired."""
+        beliefs = self._mind.state.agents[self._mind.agent].beliefs
+        found = [
+            beliefs[key]
+            for key in sorted(beliefs)
+            if key.startswith(f"{heuristic_id}@")
+        ]
+        return found[-1].confidence if found else None
+
+    def save(self, path: Path) -> Path:
+        """End the session and write it to a file; return the file."""
+        self._mind.tell(SessionEnded())
+        write_session(path, self._mind.recorded())
+        return path
+
+    def _answered(self, turn: Turn) -> None:
+        for output in turn.outputs:
+            match output.message:
+                case Decided() as decided:
+                    self._reactions[output.id] = _reaction(output.id, decided)
+                case Completed() as end:
+                    self._change(end.decision_id, path=end.path, said=end.text)
+                case Dropped() as end:
+                    self._change(end.decision_id, silence=end.reason)
+                case ModelAsked() as asked:
+                    self._ask(output.id, asked)
+                case DeliveryAsked() as asked:
+                    self._mind.tell(Delivered(ask_id=output.id, channel=asked.channel))
+                case _:
+                    pass
+
+    def _change(self, decision_id: str, **changes: str) -> None:
+        known = self._reactions[decision_id]
+        self._reactions[decision_id] = replace(known, **changes)  # type: ignore[arg-type]  # texts, all of them
+
+    def _ask(self, ask_id: str, asked: ModelAsked) -> None:
+        text = self._model(asked) if self._model is not None else None
+        if text is None:
+            self._mind.tell(
+                ModelFailed(
+                    ask_id=ask_id,
+                    request_hash=asked.request_hash,
+                    reason="no_response",
+                    detail="it said nothing",
+                )
+            )
+            return
+        self._mind.tell(
+            ModelAnswered(
+                ask_id=ask_id,
+                request_hash=asked.request_hash,
+                model=asked.model,
+                text=text,
+            )
+        )
+
+
+def _settings(
+    name: str, strategy: str, model: Answers | None, further: Mapping[str, object]
+) -> MindSettings:
+    """The program's defaults, for a mind that nobody floods."""
+    made = {
+        **mind_settings(defaults(), match_limits()).model_dump(),
+        "seed": name,
+        "intake": None,
+        "strategy": parse(strategy),
+        "model": None if model is None else ModelSettings(name=MODEL),
+    }
+    return MindSettings.model_validate({**made, **further})
+
+
+def _reaction(id_: str, decided: Decided) -> Reaction:
+    return Reaction(
+        decision_id=id_,
+        event_id=decided.event_id,
+        path=decided.path,
+        said=decided.text,
+        silence=decided.silence,
+        heuristic_id=decided.matched_heuristic_id,
+        decided=decided,
+    )

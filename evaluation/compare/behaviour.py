@@ -1,0 +1,194 @@
+"""Behaviour: how often a side speaks, by which path, how late, and what that costs.
+
+For the recorded strategy it is read off the recording; for a challenger, off its own life
+over the same inputs. What a model would have taken where it was never asked is imputed,
+and then a range says so.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evaluation.compare.document import Fact, Kind
+from replay.recording.chronicle import Telling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """What one side did at one decision."""
+
+    spoke: bool
+    path: str
+    asked_model: bool = False
+    latency_ms: tuple[float, float] | None = None
+    """At least and at most; None if there was nothing to wait for or it is not known."""
+    tokens: int = 0
+    cost_usd: tuple[float, float] = (0.0, 0.0)
+    is_imputed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """All that a side did."""
+
+    decisions: int
+    spoke: int
+    by_heuristic: int
+    model_calls: int
+    tokens: int
+    cost_low: float
+    cost_high: float
+    latencies_low: tuple[float, ...]
+    latencies_high: tuple[float, ...]
+    imputed: int
+    """How many answers of a model were never recorded."""
+
+
+def act_of(telling: Telling) -> Act:
+    """What the recorded strategy did at a decision."""
+    latency = telling.latency_ms
+    return Act(
+        spoke=telling.said is not None,
+        path=telling.path,
+        asked_model=telling.asked_model,
+        latency_ms=None if latency is None else (latency, latency),
+        tokens=telling.tokens,
+        cost_usd=(telling.cost_usd, telling.cost_usd),
+    )
+
+
+def behaviour(acts: Iterable[Act]) -> Behaviour:
+    """Add up what a side did."""
+    all_acts = list(acts)
+    spoken = [each for each in all_acts if each.spoke and each.latency_ms is not None]
+    lows = sorted(each.latency_ms[0] for each in spoken if each.latency_ms)
+    highs = sorted(each.latency_ms[1] for each in spoken if each.latency_ms)
+    return Behaviour(
+        decisions=len(all_acts),
+        spoke=sum(each.spoke for each in all_acts),
+        by_heuristic=sum(each.spoke and each.path == "heuristic" for each in all_acts),
+        model_calls=sum(each.asked_model for each in all_acts),
+        tokens=sum(each.tokens for each in all_acts),
+        cost_low=sum(each.cost_usd[0] for each in all_acts),
+        cost_high=sum(each.cost_usd[1] for each in all_acts),
+        latencies_low=tuple(lows),
+        latencies_high=tuple(highs),
+        imputed=sum(each.is_imputed for each in all_acts),
+    )
+
+
+def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, ...]:
+    """The rows that compare two behaviours.
+
+    The baseline's is as it was recorded: of its heuristics' answers `explored` were drawn,
+    and not its own choice.
+    """
+    kind: Kind = "imputed" if theirs.imputed else "fact"
+    note = f"{theirs.imputed} answers imputed" if theirs.imputed else None
+    rows = [
+        _count("spoke", "answers", ours.spoke, theirs.spoke, _of(ours, theirs)),
+        _share("spoke_rate", "answer rate", _rate(ours), _rate(theirs)),
+        _count(
+            "heuristic",
+            "by a heuristic",
+            ours.by_heuristic,
+            theirs.by_heuristic,
+            f"baseline as recorded, {explored} explored" if explored else None,
+        ),
+        _count("model_calls", "model calls", ours.model_calls, theirs.model_calls),
+    ]
+    if ours.model_calls or theirs.model_calls:
+        rows += [
+            Fact(
+                name="cost_usd",
+                label="model cost",
+                kind=kind,
+                unit="USD",
+                baseline=ours.cost_low,
+                challenger=_middle(theirs.cost_low, theirs.cost_high),
+                delta=_middle(theirs.cost_low, theirs.cost_high) - ours.cost_low,
+                low=theirs.cost_low if theirs.imputed else None,
+                high=theirs.cost_high if theirs.imputed else None,
+                note=note,
+            ),
+        ]
+    rows += [
+        _latency("latency_p50", "latency, median", 0.5, ours, theirs, kind, note),
+        _latency("latency_p95", "latency, 95th", 0.95, ours, theirs, kind, note),
+    ]
+    return tuple(rows)
+
+
+def quantile(ascending: Sequence[float], share: float) -> float | None:
+    """The value below which `share` of them lie; None if there are none."""
+    if not ascending:
+        return None
+    return ascending[min(len(ascending) - 1, int(share * len(ascending)))]
+
+
+def _rate(behaviour: Behaviour) -> float:
+    return behaviour.spoke / behaviour.decisions if behaviour.decisions else 0.0
+
+
+def _of(ours: Behaviour, theirs: Behaviour) -> str:
+    """How many decisions a count is of, those that end at a gate included."""
+    if ours.decisions == theirs.decisions:
+        return f"in {ours.decisions:,} decisions"
+    return f"in {ours.decisions:,} and {theirs.decisions:,} decisions"
+
+
+def _count(
+    name: str, label: str, ours: int, theirs: int, note: str | None = None
+) -> Fact:
+    return Fact(
+        name=name,
+        label=label,
+        kind="fact",
+        baseline=float(ours),
+        challenger=float(theirs),
+        delta=float(theirs - ours),
+        note=note,
+    )
+
+
+def _share(name: str, label: str, ours: float, theirs: float) -> Fact:
+    return Fact(
+        name=name,
+        label=label,
+        kind="fact",
+        unit="share",
+        baseline=ours,
+        challenger=theirs,
+        delta=theirs - ours,
+    )
+
+
+def _latency(
+    name: str,
+    label: str,
+    share: float,
+    ours: Behaviour,
+    theirs: Behaviour,
+    kind: Kind,
+    note: str | None,
+) -> Fact:
+    own = quantile(ours.latencies_low, share)
+    low = quantile(theirs.latencies_low, share)
+    high = quantile(theirs.latencies_high, share)
+    middle = None if low is None or high is None else _middle(low, high)
+    is_range = low != high
+    return Fact(
+        name=name,
+        label=label,
+        kind="imputed" if is_range else kind,
+        unit="ms",
+        baseline=own,
+        challenger=middle,
+        delta=None if own is None or middle is None else middle - own,
+        low=low if is_range else None,
+        high=high if is_range else None,
+        note=note,
+    )
+
+
+def _middle(low: float, high: float) -> float:
+    return (low + high) / 2.0

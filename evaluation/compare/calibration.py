@@ -1,0 +1,48 @@
+"""How well confidence foretold what happened, over the heuristics that answered."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation.compare.session import SessionResult
+from evaluation.ope.calibration import calibration
+
+SEEN = ("report", "undo", "pattern", "feedback")
+"""Outcomes that somebody or something really showed."""
+
+LEAST = 10
+"""Of fewer answers nothing is said."""
+
+
+def calibrated(results: Sequence[SessionResult]) -> dict[str, Any] | None:
+    """Brier score, skill and reliability; None if too little was seen."""
+    pairs = [pair for result in results for pair in _pairs(result)]
+    if len(pairs) < LEAST:
+        return None
+    found = calibration(
+        [predicted for predicted, _ in pairs], [happened for _, happened in pairs]
+    )
+    return {
+        "answers": len(pairs),
+        "brier": found.brier,
+        "skill": found.skill,
+        "ece": found.error,
+        "null_band": [found.null_band.mean, found.null_band.p95],
+        "bins": [
+            {
+                "low": each.low,
+                "high": each.high,
+                "count": each.n,
+                "predicted": each.predicted,
+                "observed": each.happened,
+            }
+            for each in found.bins
+        ],
+    }
+
+
+def _pairs(result: SessionResult) -> Iterator[tuple[float, float]]:
+    for decision_id, confidence in result.predicted.items():
+        outcome = result.chronicle.outcomes.get(decision_id)
+        if outcome is None or outcome.value is None or outcome.source not in SEEN:
+            continue
+        yield confidence, outcome.value

@@ -1,0 +1,258 @@
+"""One challenger against the baseline, over all recordings."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation.compare import withheld
+from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
+from evaluation.compare.calibration import calibrated
+from evaluation.compare.document import Comparison, Fact, Flip
+from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
+from evaluation.compare.life import Life
+from evaluation.compare.overall import Whole
+from evaluation.compare.rows import BASELINE, closed_share, flip_share
+from evaluation.compare.sentences import estimand, next_steps, would_change
+from evaluation.compare.success import (
+    Evidence,
+    breakdown,
+    headline,
+    sensitivity,
+    told_value,
+    weights,
+    without_each,
+)
+from evaluation.compare.timeline import lanes
+from evaluation.ope.results import Estimate
+from evaluation.ope.settings import SelfReplay
+from schemas.values.exact_math import total
+
+HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
+"""The reason of a verdict that what could not be tried would turn."""
+
+
+def comparison(whole: Whole, index: int) -> Comparison:
+    """The comparison with the challenger of this index, counted from 1."""
+    evidence = _evidence(whole, index)
+    rows = evidence.rows()
+    found = evidence.estimate(rows, whole.wish.estimation)
+    challenger = whole.strategy(index)
+    fields = plain(found.as_json())
+    _name_the_challenger(fields["difference"])
+    if challenger.personality is not None:
+        withheld.silence(fields)
+    verdict = fields["difference"]["verdict"]
+    reasons = fields["difference"]["reasons"]
+    tried = tuple(sensitivity(evidence, whole.wish.estimation))
+    left_out = without_each(evidence, rows, whole.wish.estimation, verdict)
+    flips = _flips(whole, index)
+    lives = _lives(whole, index)
+    ours, theirs = _behaviours(whole, lives)
+    return Comparison(
+        challenger=challenger,
+        verdict=verdict,
+        short_term_only=found.difference.short_term_only,
+        estimand=estimand(whole.strategy(), challenger),
+        reasons=tuple(reasons),
+        next=next_steps(
+            verdict,
+            rows,
+            (found.difference.dr, found.difference.se),
+            closed=_closed(whole, index, verdict, reasons),
+            short_term_only=found.difference.short_term_only,
+            baseline=whole.strategy(),
+            challenger=challenger,
+        ),
+        facts=(
+            *_agreement(whole, index),
+            *facts(ours, theirs, _explored(whole)),
+            *_drift(lives),
+        ),
+        headline=headline(found, evidence) if challenger.personality is None else (),
+        estimate=fields,
+        holm=None,
+        sensitivity=tried if challenger.personality is None else (),
+        would_change=would_change(verdict, tried, left_out),
+        matrix=matrix(whole.decisions, index),
+        flips_total=whole_of(flip.share for flip in flips),
+        flips=flips[:FLIP_LIMIT],
+        flip_decisions=len(flips),
+        flip_counts=_by_status(flips),
+        drift={
+            "decisions": sum(life.compared for life in lives),
+            "differ": sum(life.drifted for life in lives),
+        },
+        tradeoff=_tradeoff(whole, index, ours, theirs, found),
+        calibration=calibrated(whole.results),
+        curves=_curves(whole, index),
+        timeline=tuple(lanes(each, index) for each in whole.results),
+        breakdown=breakdown(evidence, withheld=found.difference.withheld),
+        weights=weights(rows),
+        cassette=_cassette(lives, whole.plan.answers.mode),
+    )
+
+
+def _name_the_challenger(difference: dict[str, Any]) -> None:
+    """Say challenger where the estimator, which knows logs alone, says target."""
+    for part in (*difference["gates"], *difference["reasons"]):
+        part["detail"] = part["detail"].replace("the target", "the challenger")
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: no tuples, and no number that is none."""
+    match value:
+        case dict():
+            return {key: plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+        case str():
+            return str(value)
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def _evidence(whole: Whole, index: int) -> Evidence:
+    replayed = whole.self_replay
+    first = replayed.divergence
+    cassette = _cassette(_lives(whole, index), whole.plan.answers.mode)
+    return Evidence(
+        decisions=whole.decisions,
+        challenger=index,
+        outcomes=whole.outcomes,
+        self_replay=SelfReplay(
+            identical=replayed.identical,
+            # What damage hides cannot be counted; it is one at least.
+            total=replayed.total
+            if replayed.is_identical
+            else max(replayed.total, replayed.identical + 1),
+            divergence=f"input {first.sequence}: {first.what}" if first else None,
+        ),
+        cassette_hit_rate=cassette["hit_rate"],
+    )
+
+
+def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
+    found = (flip for result in whole.results for flip in result.flips[index - 1])
+    return tuple(sorted(found, key=order))
+
+
+def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
+    statuses = dict.fromkeys(flip.status for flip in flips)
+    return {
+        status: whole_of(flip.share for flip in flips if flip.status == status)
+        for status in statuses
+    }
+
+
+def _closed(
+    whole: Whole, index: int, verdict: str, reasons: Sequence[dict[str, str]]
+) -> float | None:
+    """What no recording can show of the challenger, if that alone forbids a verdict."""
+    critical = frozenset().union(*(each.critical for each in whole.results))
+    share = closed_share(whole.decisions, index, critical)
+    most = whole.wish.estimation.limits.unsupported_mass_max
+    is_refused = verdict == "NOT_ENOUGH_OVERLAP" and share > most
+    hangs_on_it = any(each["code"] == HANGS_ON_UNPLAYED for each in reasons)
+    return share if is_refused or (hangs_on_it and share > 0.0) else None
+
+
+def _lives(whole: Whole, index: int) -> list[Life]:
+    return [each.lives[index - 1] for each in whole.results]
+
+
+def _behaviours(whole: Whole, lives: Sequence[Life]) -> tuple[Behaviour, Behaviour]:
+    ours = behaviour(
+        act_of(telling)
+        for result in whole.results
+        for telling in result.chronicle.tellings
+    )
+    return ours, behaviour(act for life in lives for act in life.acts)
+
+
+def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
+    shares = [
+        flip_share(each.odds[BASELINE], each.odds[index]) for each in whole.decisions
+    ]
+    flipped = total(shares)
+    yield Fact(
+        name="agreement",
+        label="agreement",
+        kind="fact",
+        unit="share",
+        baseline=None,
+        challenger=1.0 - flipped / len(shares) if shares else None,
+        note=f"{flipped:.4g} of {len(shares):,} flip",
+    )
+
+
+def _explored(whole: Whole) -> int:
+    """How many answers of heuristics were taken by lot against the baseline's odds."""
+    return sum(
+        each.path == "heuristic" and not dict(each.odds[BASELINE].arms).get(each.arm)
+        for each in whole.decisions
+    )
+
+
+def _drift(lives: Sequence[Life]) -> Iterator[Fact]:
+    compared = sum(life.compared for life in lives)
+    drifted = sum(life.drifted for life in lives)
+    if compared:
+        yield Fact(
+            name="drift",
+            label="state drift",
+            kind="fact",
+            unit="share",
+            baseline=None,
+            challenger=drifted / compared,
+            note=f"{drifted:,} of {compared:,} differ",
+        )
+
+
+def _tradeoff(
+    whole: Whole, index: int, ours: Behaviour, theirs: Behaviour, found: Estimate
+) -> tuple[dict[str, Any], ...]:
+    """Cost, latency and success of both sides; success only where it is estimated."""
+    sides = (
+        (whole.strategy(), ours, told_value(found.baseline)),
+        (whole.strategy(index), theirs, told_value(found.target)),
+    )
+    return tuple(
+        {
+            "label": part.label,
+            "cost_usd": (acts.cost_low + acts.cost_high) / 2.0,
+            "latency_ms": quantile(acts.latencies_high, 0.95),
+            "success": success,
+            "kind": "estimated",
+        }
+        for part, acts, success in sides
+    )
+
+
+def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
+    """Confidence over time, of the recording and of the challenger's own life."""
+    return tuple(
+        {
+            "heuristic": heuristic,
+            "name": result.names.get(heuristic, heuristic),
+            "session": ", ".join(result.recording.sessions),
+            "baseline": result.curves.get(heuristic, ()),
+            "challenger": result.lives[index - 1].curves.get(heuristic, ()),
+        }
+        for result in whole.results
+        for heuristic in sorted(
+            result.curves.keys() | result.lives[index - 1].curves.keys()
+        )
+    )
+
+
+def _cassette(lives: Sequence[Life], mode: str) -> dict[str, Any]:
+    hits = sum(life.hits for life in lives)
+    misses = sum(life.misses for life in lives)
+    return {
+        "mode": mode,
+        "hits": hits,
+        "misses": misses,
+        "hit_rate": hits / (hits + misses) if hits + misses else None,
+    }

@@ -1,0 +1,47 @@
+"""The recorded confidence of each heuristic over time, and what heuristics are called."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from datetime import datetime
+
+from evaluation.compare.life import Curve
+from evaluation.evidence.gather import UnprovenError, gather
+from evaluation.evidence.refold import curves
+from replay.recording.chronicle import Chronicle
+from replay.recording.source import Recording
+from schemas.values.base import rfc3339
+
+
+async def believed(
+    recording: Recording, told: Chronicle
+) -> tuple[Mapping[str, Curve], Mapping[str, str]]:
+    """Curves and names, by heuristic id; none of a recording that does not add up."""
+    try:
+        evidence = await gather(recording)
+    except UnprovenError:
+        return {}, {}
+    times = _Times(told)
+    found: dict[str, list[tuple[str, float]]] = {}
+    names: dict[str, str] = {}
+    for part in evidence:
+        for key, curve in curves(part, {}).items():
+            id_ = key.rpartition("@")[0]
+            points = [
+                (times.at(each.sequence), each.confidence) for each in curve.points
+            ]
+            found.setdefault(id_, []).extend(points)
+            names[id_] = part.names.get(id_, id_)
+    return {id_: tuple(points) for id_, points in found.items()}, names
+
+
+class _Times:
+    """The agent's time at a place in the recording: that of the last decision by then."""
+
+    def __init__(self, told: Chronicle) -> None:
+        self._sequences = [each.sequence for each in told.tellings]
+        self._times: list[datetime] = [each.at for each in told.tellings]
+
+    def at(self, sequence: int) -> str:
+        """In words; before the first decision it is that decision's."""
+        index = max(0, bisect_right(self._sequences, sequence) - 1)
+        return rfc3339(self._times[index])

@@ -1,0 +1,192 @@
+"""All recordings taken together: what a comparison says whoever the challenger is."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from evaluation.compare.document import (
+    DivergencePart,
+    OutcomePart,
+    SelfReplayPart,
+    SessionOutcomePart,
+    SessionPart,
+    StrategyPart,
+)
+from evaluation.compare.rows import BASELINE
+from evaluation.compare.session import Plan, SessionResult
+from evaluation.ope.settings import EstimationSettings
+from replay.open_loop.asked import LoggedDecision
+from replay.recording.outcomes import Outcome
+from replay.recording.session_outcomes import summaries
+from schemas.values import ids
+from schemas.values.base import rfc3339
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What was asked for besides the plan, for the record."""
+
+    command: str
+    echoic: str
+    estimation: EstimationSettings
+    watermark: str | None = None
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The results of all recordings, in an order of their own."""
+
+    results: tuple[SessionResult, ...]
+    plan: Plan
+    wish: Wish
+
+    @cached_property
+    def decisions(self) -> list[LoggedDecision]:
+        """Every decision that reached a strategy, its session named as no other is."""
+        known: dict[str, str] = {}
+        return [
+            replace(each, session=_named(each.session, result, known))
+            for result in self.results
+            for each in result.decisions
+        ]
+
+    @cached_property
+    def outcomes(self) -> dict[str, Outcome]:
+        """What every decision came to, by its id."""
+        return {
+            id_: outcome
+            for result in self.results
+            for id_, outcome in result.chronicle.outcomes.items()
+        }
+
+    @cached_property
+    def frozen(self) -> str:
+        """What the set of recordings is known by."""
+        digests = sorted(result.recording.digest for result in self.results)
+        return ids.digest(*(digest.encode() for digest in digests))
+
+    def strategy(self, index: int = BASELINE) -> StrategyPart:
+        """A strategy as the recordings have it."""
+        found = [each.recording.strategies[index] for each in self.results]
+        by_hash = {each.config_hash: each for each in found}
+        first = by_hash[min(by_hash)]
+        others = len(by_hash) - 1
+        if not others:
+            return first
+        return replace(first, label=f"{first.label} and {others} more")
+
+    def sessions(self) -> tuple[SessionPart, ...]:
+        """Every recording."""
+        return tuple(_session(result) for result in self.results)
+
+    def outcome(self) -> OutcomePart:
+        """What is known of outcomes."""
+        settings = self.plan.outcome
+        asked = [self.outcomes[each.decision_id] for each in self.decisions]
+        sources = Counter(each.source for each in asked if each.value is not None)
+        unknown = [each for each in asked if each.value is None]
+        return OutcomePart(
+            prefer=settings.prefer,
+            window_s=settings.window_s,
+            silence=settings.silence,
+            unseen=settings.unseen,
+            known=len(asked) - len(unknown),
+            unknown=sum(not each.is_censored for each in unknown),
+            censored=sum(each.is_censored for each in unknown),
+            by_source={name: sources[name] for name in sorted(sources)},
+            feedback_rate=self._feedback_rate(),
+        )
+
+    def session_outcomes(self) -> tuple[SessionOutcomePart, ...]:
+        """What whole sessions came to, by each measure that a pack declares."""
+        values = [
+            replace(each, session=f"{each.session} of {result.recording.digest}")
+            for result in self.results
+            for each in result.chronicle.sessions
+        ]
+        return tuple(
+            SessionOutcomePart(
+                domain=each.domain,
+                name=each.declared.name,
+                measure=each.declared.measure,
+                type=each.declared.type,
+                better=each.declared.better,
+                sessions=each.sessions,
+                censored=each.censored,
+                mean=each.mean,
+                se=each.se,
+            )
+            for each in summaries(values)
+        )
+
+    @cached_property
+    def self_replay(self) -> SelfReplayPart:
+        """The recorded strategy against its recordings."""
+        found = [each.verification for each in self.results]
+        return SelfReplayPart(
+            identical=sum(each.identical for each in found),
+            total=sum(each.total for each in found),
+            is_identical=all(each.is_identical for each in found),
+            divergence=next(filter(None, map(_divergence, self.results)), None),
+        )
+
+    def provenance(self) -> dict[str, Any]:
+        """Where every number comes from."""
+        notes = [result.recording for result in self.results]
+        packs = sorted({pack for note in notes for pack in note.packs})
+        return {
+            "command": self.wish.command,
+            "code": self.wish.echoic,
+            "epochs": sorted({note.epoch for note in notes}),
+            "ranges": [
+                {"agent": note.agent, "first": note.first, "last": note.last}
+                for note in notes
+            ],
+            "seeds": sorted({note.seed for note in notes}),
+            "embedders": sorted({note.embedder for note in notes}),
+            "packs": [
+                {"name": name, "version": version, "digest": digest}
+                for name, version, digest in packs
+            ],
+            "estimator": asdict(self.wish.estimation),
+        }
+
+    def _feedback_rate(self) -> float:
+        said = [
+            self.outcomes[telling.decision_id]
+            for result in self.results
+            for telling in result.chronicle.tellings
+            if telling.said is not None
+        ]
+        return sum(each.votes > 0 for each in said) / len(said) if said else 0.0
+
+
+def _named(session: str, result: SessionResult, known: dict[str, str]) -> str:
+    """The session's name; one that another recording has, too, gets its digest."""
+    digest = result.recording.digest
+    if known.setdefault(session, digest) == digest:
+        return session
+    return f"{session} of {digest}"
+
+
+def _session(result: SessionResult) -> SessionPart:
+    note, tellings = result.recording, result.chronicle.tellings
+    return SessionPart(
+        id=", ".join(note.sessions),
+        agent=note.agent,
+        title=note.title,
+        origin="log" if note.origin == "log" else "file",
+        decisions=len(tellings),
+        asked=len(result.decisions),
+        started_at=rfc3339(tellings[0].at) if tellings else "",
+        ended_at=rfc3339(tellings[-1].at) if tellings else "",
+        digest=note.digest,
+    )
+
+
+def _divergence(result: SessionResult) -> DivergencePart | None:
+    found = result.verification.divergence
+    if found is None:
+        return None
+    return DivergencePart(session=", ".join(result.recording.sessions), **asdict(found))

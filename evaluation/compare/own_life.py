@@ -1,0 +1,125 @@
+"""Living: a challenger's own life over a recording, brought to what the document needs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from evaluation.compare.behaviour import Act, quantile
+from evaluation.compare.flips import arm_class
+from evaluation.compare.life import Curve, Life
+from handlers.aids import Bringer
+from replay.closed_loop.decision import OwnDecision
+from replay.closed_loop.run import Answers, OwnState
+from replay.recording.chronicle import Chronicle
+from replay.recording.source import Recording
+from replay.recording.standing import Contender
+from schemas.ports.decision_context import Odds
+from schemas.values.base import rfc3339
+
+_FAST = ("heuristic",)
+"""Paths whose latency is the mind's own."""
+
+
+async def lived(
+    recording: Recording,
+    strategy: Contender,
+    bringer: Bringer,
+    *,
+    answers: Answers,
+    since: int | None,
+    at_logged_state: Mapping[str, Odds],
+    told: Chronicle,
+    progress: Callable[[int], None],
+) -> Life:
+    """Lead a life under a strategy.
+
+    Args:
+        recording: whose inputs it gets.
+        strategy: who lives it, without exploration.
+        bringer: brings vectors and packs.
+        answers: where a model's words come from.
+        since: the input from which on it lives; None from the first.
+        at_logged_state: its odds at the recorded decisions that reached a strategy, by id.
+        told: the recording as it was lived, for how fast the mind is.
+        progress: told how many decisions it has lived.
+
+    Raises:
+        ModelMiss: mode `strict`, and a model's answer was not recorded.
+    """
+    life = OwnState(recording, strategy, bringer, answers=answers, since=since)
+    fast = _usual_latency(told)
+    recorded = {each.decision_id: each.latency_ms for each in told.tellings}
+    decisions = []
+    async for each in life.decisions():
+        decisions.append(each)
+        progress(len(decisions))
+    ending = life.ending
+    compared = [
+        (each, odds)
+        for each in decisions
+        if each.path != "none"
+        and (odds := at_logged_state.get(each.recorded_id or "")) is not None
+    ]
+    return Life(
+        acts=tuple(_act(each, fast, recorded) for each in decisions),
+        compared=len(compared),
+        drifted=sum(dict(odds.arms).get(own.arm, 0.0) == 0.0 for own, odds in compared),
+        classes={
+            each.event_id: arm_class(each.arm)
+            for each in decisions
+            if each.path != "none"
+        },
+        texts={
+            each.recorded_id: each.said
+            for each in decisions
+            if each.recorded_id is not None and each.said is not None
+        },
+        curves={id_: _curve(points) for (id_, _), points in ending.curves.items()},
+        hits=ending.hits,
+        misses=ending.misses,
+        watermark=ending.watermark,
+    )
+
+
+def _act(
+    own: OwnDecision,
+    fast: tuple[float, float] | None,
+    recorded: Mapping[str, float | None],
+) -> Act:
+    return Act(
+        spoke=own.said is not None or own.is_unknown,
+        path=own.path if own.winner is None else arm_class(own.winner),
+        asked_model=own.calls > 0,
+        latency_ms=_latency(own, fast, recorded),
+        tokens=own.tokens,
+        cost_usd=(own.cost_low_usd, own.cost_high_usd),
+        is_imputed=own.answer_from in ("imputed", "assumed"),
+    )
+
+
+def _latency(
+    own: OwnDecision,
+    fast: tuple[float, float] | None,
+    recorded: Mapping[str, float | None],
+) -> tuple[float, float] | None:
+    if own.latency_ms is not None:
+        return own.latency_ms.low, own.latency_ms.high
+    known = recorded.get(own.recorded_id or "") if own.is_recorded_arm else None
+    return (known, known) if known is not None else fast
+
+
+def _usual_latency(told: Chronicle) -> tuple[float, float] | None:
+    """How long the mind itself takes, from the 10th to the 90th percentile."""
+    usual = sorted(
+        each.latency_ms
+        for each in told.tellings
+        if each.path in _FAST and each.latency_ms is not None
+    )
+    low, high = quantile(usual, 0.1), quantile(usual, 0.9)
+    return None if low is None or high is None else (low, high)
+
+
+def _curve(points: Sequence[tuple[int, float]]) -> Curve:
+    return tuple(
+        (rfc3339(datetime.fromtimestamp(at_ns / 1e9, UTC)), confidence)
+        for at_ns, confidence in points
+    )

@@ -1,0 +1,97 @@
+"""Rows for the estimator: each decision that a strategy was asked for, with its outcome.
+
+Decisions that ended at a gate before the strategy are none: no strategy changes them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from evaluation.ope.rows import Observation
+from handlers.mind.strategies.critical import criticality
+from replay.open_loop.asked import LoggedDecision
+from replay.recording.outcomes import UNKNOWN, Outcome
+from schemas.messages.decisions import SILENT
+from schemas.ports.decision_context import Odds
+from schemas.values.exact_math import total
+
+BASELINE = 0
+"""The index of the baseline's odds in a logged decision; challengers follow."""
+
+
+def asked(decisions: Sequence[LoggedDecision]) -> list[LoggedDecision]:
+    """The decisions that reached a strategy."""
+    return [each for each in decisions if each.context is not None]
+
+
+def observations(
+    decisions: Sequence[LoggedDecision],
+    challenger: int,
+    outcomes: Mapping[str, Outcome],
+) -> list[Observation]:
+    """What the estimator needs of each decision, in order.
+
+    Args:
+        decisions: those that reached a strategy, of one or more sessions.
+        challenger: the index of its odds.
+        outcomes: what each came to, by decision id.
+    """
+    rows = []
+    positions: dict[str, int] = {}
+    for each in decisions:
+        position = positions.get(each.session, 0)
+        positions[each.session] = position + 1
+        outcome = outcomes.get(each.decision_id, UNKNOWN)
+        rows.append(
+            Observation(
+                session=each.session,
+                arm=each.arm,
+                propensity=each.propensity,
+                reward=outcome.value,
+                target=dict(each.odds[challenger].arms),
+                baseline=dict(each.odds[BASELINE].arms),
+                decision=each.decision_id,
+                context=f"{each.source}.{each.type}",
+                logging=each.logging,
+                is_censored=outcome.is_censored,
+                position=position,
+                responded=each.arm != SILENT,
+                respond_probability=1.0 - each.logging.get(SILENT, 0.0),
+            )
+        )
+    return rows
+
+
+def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:
+    """The ids of those at critical occasions, where exploration tries nothing."""
+    return frozenset(
+        each.decision_id
+        for each in decisions
+        if each.context is not None
+        and criticality(each.context, each.odds[BASELINE].greedy) is not None
+    )
+
+
+def closed_share(
+    decisions: Sequence[LoggedDecision], challenger: int, critical: Collection[str]
+) -> float:
+    """The share of what the challenger would do that no recording will ever show.
+
+    Args:
+        decisions: those that reached a strategy.
+        challenger: the index of its odds.
+        critical: the ids of those where nothing is tried.
+    """
+    closed = sum(
+        odds
+        for each in decisions
+        if each.decision_id in critical
+        for arm, odds in each.odds[challenger].arms
+        if not each.logging.get(arm)
+    )
+    return closed / len(decisions) if decisions else 0.0
+
+
+def flip_share(first: Odds, second: Odds) -> float:
+    """The probability that two odds, drawn together, take different arms."""
+    others = dict(second.arms)
+    agree = total(min(share, others.get(arm, 0.0)) for arm, share in first.arms)
+    return max(0.0, 1.0 - agree)

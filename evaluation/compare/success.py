@@ -1,0 +1,350 @@
+"""Success: the estimate's rows and what they rest on.
+
+Also under other assumptions: a verdict that turns with the value of silence says so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from statistics import fmean
+
+from evaluation.compare.document import Breakdown, Headline, Sensitivity
+from evaluation.compare.flips import whole_of
+from evaluation.compare.rows import BASELINE, flip_share, observations
+from evaluation.ope.estimate import estimate
+from evaluation.ope.results import DifferenceEstimate, Estimate, PolicyEstimate
+from evaluation.ope.rows import SUM_TOLERANCE, Observation, ObservationError
+from evaluation.ope.settings import EstimationSettings, SelfReplay
+from evaluation.ope.verdicts import WITHHELD, Reason, Verdict
+from replay.open_loop.asked import LoggedDecision
+from replay.recording.outcomes import UNKNOWN, Outcome
+
+SILENCE_VALUES = (0.3, 0.5, 0.7)
+"""The values of silence under which the verdict is tried again."""
+
+QUICK = 500
+"""Resamples of the estimates that are shown beside the main one."""
+
+HISTOGRAM_EDGES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, float("inf"))
+TOP_WEIGHTS = 10
+
+LEFT_OUT_LIMIT = 200
+"""Of more sessions none by itself decides."""
+
+LEAST_SEEN = 30
+"""Flip observations from which a part's difference is shown."""
+
+Outcomes = Mapping[str, Outcome]
+_Change = Callable[[Outcome], Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the estimates of one challenger are made from."""
+
+    decisions: Sequence[LoggedDecision]
+    challenger: int
+    outcomes: Outcomes
+    self_replay: SelfReplay
+    cassette_hit_rate: float | None = None
+
+    def rows(self, outcomes: Outcomes | None = None) -> list[Observation]:
+        """The estimator's rows, with these outcomes in place of the recorded ones."""
+        return observations(self.decisions, self.challenger, outcomes or self.outcomes)
+
+    def estimate(
+        self, rows: Sequence[Observation], settings: EstimationSettings
+    ) -> Estimate:
+        """The estimate over some rows; of none, that nothing can be said."""
+        if not rows:
+            return _nothing(self.self_replay)
+        try:
+            return estimate(
+                rows,
+                settings,
+                self_replay=self.self_replay,
+                cassette_hit_rate=self.cassette_hit_rate,
+            )
+        except ObservationError:
+            if self.self_replay.is_identical:
+                raise
+            # A row that cannot be true, of a recording that is not what it was.
+            return _nothing(self.self_replay)
+
+
+def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
+    """The rows on success: what was observed, estimated and predicted."""
+    target, base = found.target, found.baseline
+    ours, theirs = _told(base, base.dm), _told(target, target.dm)
+    return (
+        _shared(evidence),
+        _one_step(found),
+        Headline(
+            name="bounds",
+            label="success, bounds",
+            kind="estimated",
+            baseline=None,
+            challenger=None,
+            delta=None,
+            ci=found.difference.bounds,
+            note=None,
+        ),
+        Headline(
+            name="predicted",
+            label="success, predicted",
+            kind="predicted",
+            baseline=ours,
+            challenger=theirs,
+            delta=None if theirs is None or ours is None else theirs - ours,
+            note="decides nothing",
+            withheld=target.withheld,
+        ),
+    )
+
+
+def _nothing(replayed: SelfReplay) -> Estimate:
+    """The estimate of a recording in which no strategy was asked, or none can be read."""
+    is_damaged = not replayed.is_identical
+    reason = (
+        Reason("self_replay", f"the recording is damaged: {replayed.divergence}")
+        if is_damaged
+        else Reason("nothing_asked", "no decision reached a strategy")
+    )
+    side = PolicyEstimate(
+        n=0,
+        ips=None,
+        snips=None,
+        dr=None,
+        dm=None,
+        se=None,
+        ci=None,
+        ess=0.0,
+        max_weight=0.0,
+        max_weight_share=0.0,
+        mean_weight=0.0,
+        unsupported_mass=0.0,
+        bounds=(0.0, 1.0),
+        withheld=True,
+    )
+    difference = DifferenceEstimate(
+        ips=None,
+        snips=None,
+        dr=None,
+        se=None,
+        ci=None,
+        p_value=None,
+        flip_share=0.0,
+        flip_observations=0.0,
+        bounds=(-1.0, 1.0),
+        gates=(),
+        verdict=Verdict.INVALID if is_damaged else Verdict.NOT_ENOUGH_OVERLAP,
+        reasons=(reason,),
+        withheld=True,
+    )
+    return Estimate(side, side, difference)
+
+
+def told_value(side: PolicyEstimate) -> float | None:
+    """What a strategy is worth, if its gates let that be shown."""
+    return _told(side, side.dr)
+
+
+def _told(side: PolicyEstimate, value: float | None) -> float | None:
+    return None if side.withheld else value
+
+
+def _one_step(found: Estimate) -> Headline:
+    difference = found.difference
+    held = difference.withheld
+    return Headline(
+        name="one_step",
+        label="success, one-step",
+        kind="estimated",
+        baseline=told_value(found.baseline),
+        challenger=None if held else told_value(found.target),
+        delta=None if held else difference.dr,
+        ci=None if held else difference.ci,
+        extra={} if held else {"snips": difference.snips, "ips": difference.ips},
+        note="see the gates" if held else "doubly robust",
+        withheld=held,
+    )
+
+
+def sensitivity(
+    evidence: Evidence, settings: EstimationSettings
+) -> Iterator[Sensitivity]:
+    """The same estimate under other values of silence, and of what is unknown."""
+    quick = replace(settings, resamples=QUICK)
+    trials = [
+        *((f"silence worth {value:g}", _silence(value)) for value in SILENCE_VALUES),
+        ("all that is unknown gone badly", _unknown(0.0)),
+        ("all that is unknown gone well", _unknown(1.0)),
+    ]
+    for what, change in trials:
+        outcomes = {id_: change(each) for id_, each in evidence.outcomes.items()}
+        yield _tried(what, evidence.rows(outcomes), evidence, quick)
+    if any(each.value is None for each in evidence.outcomes.values()):
+        for how, of_target in (("against", 0.0), ("for", 1.0)):
+            what = f"all that is unknown gone {how} the challenger"
+            yield _tried(what, _opposed(evidence.rows(), of_target), evidence, quick)
+
+
+def _tried(
+    what: str,
+    rows: Sequence[Observation],
+    evidence: Evidence,
+    settings: EstimationSettings,
+) -> Sensitivity:
+    found = evidence.estimate(rows, settings).difference
+    return Sensitivity(
+        what=what,
+        difference=None if found.withheld else found.dr,
+        ci=None if found.withheld else found.ci,
+        verdict=str(found.verdict),
+        withheld=found.withheld,
+    )
+
+
+def _opposed(rows: Sequence[Observation], of_target: float) -> list[Observation]:
+    """Rows whose unknown rewards are this of the challenger's arm, else the opposite."""
+    return [
+        row
+        if row.reward is not None or row.is_censored
+        else replace(
+            row,
+            reward=of_target
+            if row.target.get(row.arm, 0.0) > row.baseline.get(row.arm, 0.0)
+            else 1.0 - of_target,
+        )
+        for row in rows
+    ]
+
+
+def without_each(
+    evidence: Evidence,
+    rows: Sequence[Observation],
+    settings: EstimationSettings,
+    verdict: str,
+) -> tuple[tuple[str, str], ...] | None:
+    """The sessions without which the verdict would be another, and which.
+
+    None if that was not tried: of one session, of very many, or without any value.
+    """
+    sessions = sorted({row.session for row in rows})
+    if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in WITHHELD:
+        return None
+    quick = replace(settings, resamples=QUICK)
+    others = (
+        (session, [row for row in rows if row.session != session])
+        for session in sessions
+    )
+    found = (
+        (session, str(evidence.estimate(rest, quick).difference.verdict))
+        for session, rest in others
+    )
+    return tuple((session, other) for session, other in found if other != verdict)
+
+
+def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
+    """Each sort of event by itself; a difference only where its flips were seen enough.
+
+    If the gates hold back the difference of all, that of no part is told.
+    """
+
+    def sort(decision: LoggedDecision) -> str:
+        return f"{decision.source}.{decision.type}"
+
+    parts = []
+    for name, group in groupby(sorted(evidence.decisions, key=sort), key=sort):
+        part = replace(evidence, decisions=list(group))
+        seen = sum(_shows_challenger(each, part) for each in part.decisions)
+        parts.append(
+            Breakdown(
+                by="source.type",
+                value=name,
+                decisions=len(part.decisions),
+                flips=whole_of(_flip(each, part.challenger) for each in part.decisions),
+                flip_observations=float(seen),
+                difference=None if withheld or seen < LEAST_SEEN else _difference(part),
+            )
+        )
+    return tuple(sorted(parts, key=lambda part: (-part.flips, part.value)))
+
+
+def weights(rows: Sequence[Observation]) -> dict[str, object]:
+    """How the weights of the challenger's estimate are spread, and the greatest."""
+    found = [
+        (row.target.get(row.arm, 0.0) / row.propensity, row.decision) for row in rows
+    ]
+    bins = [
+        {
+            "low": low,
+            "high": None if high == float("inf") else high,
+            "count": sum(low <= weight < high for weight, _ in found),
+        }
+        for low, high in pairwise(HISTOGRAM_EDGES)
+    ]
+    top = sorted(found, key=lambda each: (-each[0], each[1] or ""))[:TOP_WEIGHTS]
+    return {
+        "histogram": bins,
+        "top": [{"decision": id_, "weight": weight} for weight, id_ in top],
+    }
+
+
+def _shared(evidence: Evidence) -> Headline:
+    """What was seen of the decisions on which both agree: no value of either."""
+    values = [
+        outcome.value
+        for each in evidence.decisions
+        if _flip(each, evidence.challenger) == 0.0
+        and each.arm == each.odds[BASELINE].greedy
+        and (outcome := evidence.outcomes.get(each.decision_id, UNKNOWN)).value
+        is not None
+    ]
+    mean = fmean(values) if values else None
+    return Headline(
+        name="shared",
+        label="success, shared",
+        kind="observed",
+        baseline=mean,
+        challenger=mean,
+        delta=None,
+        note=f"{len(values)} agree, no value",
+    )
+
+
+def _difference(part: Evidence) -> float | None:
+    """The weighted mean difference of a part; by itself it decides nothing."""
+    terms = [
+        (row.target.get(row.arm, 0.0) - row.baseline.get(row.arm, 0.0))
+        / row.propensity
+        * row.reward
+        for row in part.rows()
+        if row.reward is not None
+    ]
+    return fmean(terms) if terms else None
+
+
+def _flip(decision: LoggedDecision, challenger: int) -> float:
+    return flip_share(decision.odds[BASELINE], decision.odds[challenger])
+
+
+def _shows_challenger(decision: LoggedDecision, evidence: Evidence) -> bool:
+    """Whether an arm was taken that the challenger takes more often."""
+    ours, theirs = (
+        dict(decision.odds[index].arms).get(decision.arm, 0.0)
+        for index in (BASELINE, evidence.challenger)
+    )
+    return theirs - ours > SUM_TOLERANCE
+
+
+def _silence(value: float) -> _Change:
+    return lambda each: replace(each, value=value) if each.source == "silence" else each
+
+
+def _unknown(value: float) -> _Change:
+    def change(each: Outcome) -> Outcome:
+        is_unknown = each.value is None and not each.is_censored
+        return replace(each, value=value) if is_unknown else each
+
+    return change

@@ -1,0 +1,37 @@
+"""The timeline of each session: what both sides do, event by event, in two lanes."""
+
+from typing import Any
+
+from evaluation.compare.flips import arm_class
+from evaluation.compare.session import SessionResult
+from schemas.values.base import rfc3339
+
+EVENT_LIMIT = 2_000
+"""How many events of a session are drawn."""
+
+GATED = "gated"
+"""The lane's word for a decision that a gate made before any strategy."""
+
+
+def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
+    """One session's lanes: the recorded one, and what the challenger holds best."""
+    theirs = {
+        each.decision_id: arm_class(each.odds[challenger].greedy)
+        for each in result.decisions
+    }
+    life = result.lives[challenger - 1]
+    outcomes = result.chronicle.outcomes
+    events = []
+    for telling in result.chronicle.tellings[:EVENT_LIMIT]:
+        at_logged_state = theirs.get(telling.decision_id, GATED)
+        lived = life.classes.get(telling.event_id)
+        outcome = outcomes.get(telling.decision_id)
+        events.append(
+            {
+                "at": rfc3339(telling.at),
+                "baseline": GATED if telling.is_gated else arm_class(telling.arm),
+                "challenger": lived or at_logged_state,
+                "outcome": outcome.value if outcome is not None else None,
+            }
+        )
+    return {"session": ", ".join(result.recording.sessions), "events": events}

@@ -1,0 +1,1 @@
+"""The evidence of recordings, gathered, checked, and folded again under other settings."""

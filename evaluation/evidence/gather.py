@@ -1,0 +1,391 @@
+"""Gathering: the evidence of a recording, read once, with proof that nothing is missing.
+
+While it is read, the facts are folded under the recorded settings, and every recorded
+confidence is compared: a recording whose own confidences do not come out is refused.
+"""
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from immutables import Map
+
+from evaluation.evidence.facts import (
+    Agreed,
+    Carried,
+    Evidence,
+    Fact,
+    Judged,
+    Neglected,
+    Redeclared,
+    Revived,
+    Ruled,
+    Seen,
+    Shown,
+    Termed,
+)
+from evaluation.evidence.refold import Believing
+from evaluation.evidence.votes import Voting
+from projections.folds.controls import content_in_force
+from projections.folds.learning import confidence, terms, votes
+from projections.folds.learning.heuristics import find
+from projections.folds.learning.terms import Terms
+from replay.recording import views
+from replay.recording.source import Recording
+from replay.recording.standing import CHANGE_TOKENS, Standing, brought
+from replay.recording.views import DecidedView
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.envelope import Input
+from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.feedback import Aspect
+from schemas.messages.learning import (
+    AdviceIgnored,
+    Endorsed,
+    FeedbackApplied,
+    OutcomeObserved,
+    SilenceWeighed,
+)
+from schemas.state.agent import STRANGER
+from schemas.state.evidence import Belief, belief_key
+from schemas.values.record import Record
+from schemas.values.settings import LearningSettings
+from schemas.values.subjects import SHARED_AGENT, parse
+from streams.groups import Group
+
+_HEURISTIC = "heuristic:"
+_READ = (
+    "heuristic_fired",
+    "endorsed",
+    "outcome_observed",
+    "advice_ignored",
+    "feedback_applied",
+    "silence_weighed",
+)
+"""The outputs, besides decisions, that confidence follows from or is recorded in."""
+
+
+class UnprovenError(ValueError):
+    """A recorded confidence is not what the recorded facts make of it."""
+
+
+async def gather(recording: Recording) -> tuple[Evidence, ...]:
+    """The evidence of a recording, session by session.
+
+    Raises:
+        UnprovenError: the recording does not agree with itself; names the input.
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    reader = _Reader(recording)
+    await reader.bring()
+    async with aclosing(recording.groups()) as groups:
+        async for group in groups:
+            agent = parse(group.input.subject).agent
+            if agent in (recording.agent, SHARED_AGENT):
+                reader.read(group)
+                await reader.bring()
+    return reader.evidence()
+
+
+def joined(parts: tuple[Evidence, ...]) -> Evidence:
+    """Consecutive stretches of one agent's life as one; the first is where it begins."""
+    if len(parts) == 1:
+        return parts[0]
+    facts = tuple(fact for part in parts for fact in part.facts)
+    return replace(parts[0], session="", facts=facts)
+
+
+@dataclass(slots=True)
+class _Part:
+    """One session's evidence, as it is gathered."""
+
+    session: str
+    began_ns: int
+    believed: Map[str, Belief]
+    learning: LearningSettings
+    terms: Mapping[str, Terms]
+    facts: list[Fact] = field(default_factory=list)
+
+
+class _Reader:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._standing = Standing.of(recording.start, recording.agent)
+        start = recording.start.agents.get(recording.agent, STRANGER)
+        self._start = start
+        self._terms: Mapping[str, Terms] = {}
+        self._believing = Believing(start.beliefs, self._learning, {})
+        self._parts: list[_Part] = []
+        self._outcomes: dict[str, float] = {}
+        self._voting = Voting(start)
+        self._ignored: set[str] = set()
+        self._names: dict[str, str] = {}
+        self._is_changed = True
+        self._changed_by = 0
+        self._decision_id = ""
+
+    @property
+    def _learning(self) -> LearningSettings:
+        return self._standing.agent.learning(self._standing.settings)
+
+    async def bring(self) -> None:
+        """Have the packs in force at hand."""
+        if not self._is_changed:
+            return
+        self._is_changed = False
+        if self._standing.needs_packs():
+            self._standing = await brought(self._standing, self._recording.log)
+        self._name()
+        self._term()
+
+    def read(self, group: Group) -> None:
+        """Take a group in."""
+        if group.input.sequence < self._recording.first:
+            return
+        is_control, self._decision_id = False, ""
+        for record in group.outputs:
+            token = views.token_of(record)
+            if token == "decided":
+                self._decision_id = record.headers["ce-id"]
+                self._decided(group.input, views.decided(record))
+            elif token in _READ:
+                self._told(group.input, record)
+            is_control = is_control or token in CHANGE_TOKENS
+        if is_control:
+            self._change(group)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """All that was gathered."""
+        happened = {**self._voting.happened(), **self._outcomes}
+        return tuple(
+            Evidence(
+                agent=self._recording.agent,
+                session=part.session,
+                began_ns=part.began_ns,
+                believed=part.believed,
+                learning=part.learning,
+                terms=part.terms,
+                facts=tuple(part.facts),
+                happened=happened,
+                names=self._names,
+            )
+            for part in self._parts
+        )
+
+    def _decided(self, input_: Record, decided: DecidedView) -> None:
+        session = decided.session_id or ""
+        if not self._parts or self._parts[-1].session != session:
+            self._begin(input_, session)
+        for candidate in decided.candidates:
+            if (
+                candidate.arm.startswith(_HEURISTIC)
+                and candidate.confidence is not None
+            ):
+                key = candidate.arm[len(_HEURISTIC) :]
+                self._prove(input_, key, candidate.confidence)
+
+    def _told(self, input_: Record, record: Record) -> None:
+        output = read_output(record)
+        sequence, message = input_.sequence, output.message
+        match message:
+            case HeuristicFired(mode="shown" | "kept"):
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                # One that answers later was trusted as of its decision.
+                if message.decision_id == self._decision_id:
+                    self._prove(input_, key, message.confidence)
+                self._learn(input_, Shown(sequence, key, declared, output.id))
+            case OutcomeObserved(outcome=("success" | "fail") as outcome):
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                success, fire_id = outcome == "success", message.fire_id
+                self._outcomes.setdefault(fire_id, float(success))
+                is_second = self._is_voted(key, message)
+                fact = Seen(sequence, key, declared, fire_id, success, is_second)
+                if not self._is_settled(message):
+                    self._learn(input_, fact)
+            case AdviceIgnored():
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                self._ignored.add(message.fire_id)
+                self._learn(input_, Neglected(sequence, key, declared, message.fire_id))
+            case Endorsed():
+                key, declared = self._about(message.heuristic_id, message.content_hash)
+                decision_id, similarity = message.decision_id, message.similarity
+                self._learn(
+                    input_, Agreed(sequence, key, declared, decision_id, similarity)
+                )
+            case SilenceWeighed():
+                self._learn(input_, self._weighed(sequence, message))
+            case FeedbackApplied():
+                self._vote(input_, message)
+            case _:
+                pass
+
+    def _weighed(self, sequence: int, message: SilenceWeighed) -> Fact:
+        """What came of an occasion, as a fact on the heuristic that says nothing there."""
+        key, declared = self._about(message.heuristic_id, message.content_hash)
+        place, value = message.decision_id, message.value
+        if message.actor is None:
+            return Seen(sequence, key, declared, place, (value or 0.0) > 0.0)
+        # A vote on the timing is evidence of nothing, and takes the earlier one back.
+        aspect: Aspect = "timing" if value is None else "overall"
+        return Judged(
+            sequence, key, declared, place, message.actor, value or 0.0, aspect
+        )
+
+    def _vote(self, input_: Record, vote: FeedbackApplied) -> None:
+        was, fact, earlier = self._believing.believed, None, None
+        given = read_input(input_).message
+        key, declared = self._about(vote.heuristic_id or "", vote.content_hash or "")
+        is_kept = self._standing.settings.edition >= 2
+        if is_kept:
+            earlier = self._voting.before(vote, given, was.get(key))
+        if vote.heuristic_id is not None and vote.content_hash is not None:
+            fact = self._voting.judged(
+                input_.sequence,
+                key,
+                declared,
+                vote,
+                given,
+                earlier,
+                is_told=vote.fire_id in self._outcomes,
+            )
+            self._learn(input_, fact)
+            for other in self._carried(key, vote) if is_kept else ():
+                self._learn(input_, replace(fact, key=other))
+        self._voting.take(fact, vote, was, self._believing.believed, earlier)
+
+    def _carried(self, key: str, vote: FeedbackApplied) -> list[str]:
+        """Which other contents hold the vote that this one changes."""
+        believed = self._believing.believed
+        return [
+            other
+            for other in sorted(believed)
+            if other != key
+            and other.rpartition("@")[0] == vote.heuristic_id
+            and votes.vote_in(believed[other], vote) is not None
+        ]
+
+    def _is_voted(self, key: str, seen: OutcomeObserved) -> bool:
+        """Whether people's votes on the fire are settled, and can change no more."""
+        held = self._believing.believed.get(key)
+        is_found = (
+            held is not None
+            and confidence.find(held, seen.fire_id, "explicit") is not None
+        )
+        return not is_found and self._voting.is_voted(seen.decision_id)
+
+    def _is_settled(self, seen: OutcomeObserved) -> bool:
+        """Whether a fire's silence was counted, for good."""
+        remembered = self._start.decisions.get(seen.decision_id)
+        is_ignored = remembered is not None and remembered.is_ignored
+        if seen.fire_id not in self._ignored and not is_ignored:
+            return False
+        key = belief_key(seen.heuristic_id, seen.content_hash)
+        held = self._believing.believed.get(key)
+        return held is None or confidence.find(held, seen.fire_id, "ignored") is None
+
+    def _change(self, group: Group) -> None:
+        taken = read_input(group.input)
+        outputs = [read_output(record) for record in group.outputs]
+        standing, learning = self._standing, self._learning
+        self._standing = standing.after(taken, outputs)
+        self._carry(taken, standing)
+        if self._learning != learning:
+            # The first edition lets shared settings count for what comes later alone.
+            is_own = taken.agent != SHARED_AGENT
+            is_recounted = is_own or self._standing.settings.edition >= 2
+            ruled = Ruled(taken.sequence, self._learning, is_recounted=is_recounted)
+            self._learn(group.input, ruled)
+        self._redeclare(taken)
+        self._revive(taken, standing)
+        self._is_changed, self._changed_by = True, taken.sequence
+
+    def _carry(self, taken: Input, before: Standing) -> None:
+        message = taken.message
+        if not isinstance(message, HeuristicEdited) or not message.keep:
+            return
+        old = find(before.agent, message.heuristic_id)
+        new = find(self._standing.agent, message.heuristic_id)
+        if old is None or new is None:
+            return
+        key = belief_key(old.id, old.content_hash)
+        to = belief_key(new.id, new.content_hash)
+        self._learn(taken.record, Carried(taken.sequence, key, to))
+
+    def _redeclare(self, taken: Input) -> None:
+        """What is taught again with another confidence counts from that."""
+        message, standing = taken.message, self._standing
+        if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
+            return
+        taught = find(standing.agent, message.heuristic_id)
+        if taught is not None:
+            key, declared = self._about(taught.id, taught.content_hash)
+            self._learn(taken.record, Redeclared(taken.sequence, key, declared))
+
+    def _revive(self, taken: Input, before: Standing) -> None:
+        """Whoever is released, and was frozen by what was believed, begins anew."""
+        message = taken.message
+        if not isinstance(message, HeuristicFrozen) or message.frozen:
+            return
+        id_ = message.heuristic_id
+        content_hash = content_in_force(before.agent, before.packs, id_)
+        if content_hash is None:
+            return
+        key, declared = self._about(id_, content_hash)
+        if self._believing.is_frozen(key, declared):
+            self._learn(taken.record, Revived(taken.sequence, key, declared))
+
+    def _term(self) -> None:
+        """See whether constraints or priors are others than they were."""
+        standing = self._standing
+        now = terms.in_force(standing.agent, standing.packs)
+        if now == self._terms:
+            return
+        self._terms = now
+        fact = Termed(self._changed_by, now)
+        if self._parts:
+            self._parts[-1].facts.append(fact)
+        self._believing.take(fact)
+
+    def _learn(self, input_: Record, fact: Fact) -> None:
+        if not self._parts:
+            self._begin(input_, "")
+        self._parts[-1].facts.append(fact)
+        self._believing.take(fact)
+
+    def _begin(self, input_: Record, session: str) -> None:
+        believing = self._believing
+        part = _Part(
+            session,
+            input_.time_ns,
+            believing.believed,
+            believing.learning,
+            self._terms,
+        )
+        self._parts.append(part)
+
+    def _about(self, heuristic_id: str, content_hash: str) -> tuple[str, float]:
+        return belief_key(heuristic_id, content_hash), self._declared(heuristic_id)
+
+    def _declared(self, heuristic_id: str) -> float:
+        standing = self._standing
+        return terms.declared(standing.agent, standing.packs, heuristic_id)
+
+    def _prove(self, input_: Record, key: str, recorded: float) -> None:
+        declared = self._declared(key.rpartition("@")[0])
+        folded = self._believing.confidence(key, declared)
+        if folded != recorded:
+            raise UnprovenError(
+                f"input {input_.sequence}: {key!r} was recorded with confidence"
+                f" {recorded!r}, and the recorded facts make it {folded!r}"
+            )
+
+    def _name(self) -> None:
+        agent = self._standing.agent
+        for pack in self._standing.packs:
+            for row, id_ in enumerate(pack.ids):
+                self._names[id_] = pack.pack.heuristics[row].name
+        for domain in sorted(agent.shelves):
+            shelf = agent.shelves[domain].heuristics
+            self._names.update({id_: shelf[id_].name for id_ in sorted(shelf)})

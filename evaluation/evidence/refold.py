@@ -1,0 +1,277 @@
+"""Believing: evidence folded under learning settings that may not be the recorded ones.
+
+It is the mind's own fold of beliefs. Under the recorded settings it gives the recorded
+confidences, exactly.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from immutables import Map
+
+from evaluation.evidence.facts import (
+    Agreed,
+    Carried,
+    Evidence,
+    Fact,
+    Judged,
+    Neglected,
+    Redeclared,
+    Revived,
+    Ruled,
+    Seen,
+    Shown,
+    Termed,
+)
+from projections.folds.learning import confidence as beliefs
+from projections.folds.learning import effective, terms
+from projections.folds.learning.terms import Terms
+from projections.folds.learning.votes import Vote
+from schemas.state.evidence import Belief
+from schemas.values.reasons import Lifecycle
+from schemas.values.settings import LearningSettings
+from schemas.values.settings_by_name import Scalar, learning_with
+
+_SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a heuristic last fired does not matter to what is believed of it."""
+_Told = Shown | Seen | Judged | Neglected | Agreed
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What was believed of a heuristic from an input on."""
+
+    sequence: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What was believed of a heuristic over time, and where that leaves it."""
+
+    points: tuple[Point, ...]
+    life: Lifecycle
+    """By its confidence alone: what a person froze by hand is frozen all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What was believed of a heuristic when its action was shown, and how that ended."""
+
+    sequence: int
+    key: str
+    fire_id: str
+    predicted: float
+    happened: float
+
+
+class Believing:
+    """What is believed, fact by fact."""
+
+    def __init__(
+        self,
+        believed: Map[str, Belief],
+        learning: LearningSettings,
+        changes: Mapping[str, Scalar],
+        its: Mapping[str, Terms] | None = None,
+    ) -> None:
+        """Begin with what was believed under `learning`, counted under the changed.
+
+        `its` are the terms of the heuristics that have any, by id.
+
+        Raises:
+            TuningError: there is no such setting, or it cannot have such a value.
+        """
+        self._changes = changes
+        self._terms = its or {}
+        self.learning = learning_with(learning, changes)
+        self.believed = self._recounted(believed, learning)
+
+    def confidence(self, key: str, declared: float) -> float:
+        """What is believed of a heuristic at this point, within its bounds."""
+        return effective.bounded(
+            self._held(key, declared), self._judging(key)
+        ).confidence
+
+    def is_frozen(self, key: str, declared: float) -> bool:
+        """Whether a heuristic is frozen by what is believed of it."""
+        held = effective.bounded(self._held(key, declared), self._judging(key))
+        life = beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
+        return life == "frozen"
+
+    def life(self, key: str) -> Lifecycle:
+        """Where a heuristic of which something was learnt stands by now."""
+        held = self.believed.get(key)
+        if held is None:
+            return "active"
+        held = effective.bounded(held, self._judging(key))
+        return beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
+
+    def take(self, fact: Fact) -> None:
+        """Learn from one fact."""
+        match fact:
+            case Carried():
+                if fact.key in self.believed:
+                    self._set(fact.to, self.believed[fact.key])
+            case Redeclared() if fact.key not in self.believed:
+                pass
+            case Termed():
+                self._terms = fact.terms
+            case Ruled():
+                self._rule(fact)
+            case _:
+                self._set(fact.key, self._moved(fact))
+
+    def _moved(self, fact: _Told | Redeclared | Revived) -> Belief:
+        match fact:
+            case Redeclared():
+                held = self._held(fact.key, fact.declared)
+                return beliefs.redeclared(held, fact.declared, self._judging(fact.key))
+            case Shown():
+                held = self._held(fact.key, fact.declared)
+                return beliefs.fired(held, _SOME_TIME)
+            case Seen():
+                return self._seen(fact)
+            case Judged():
+                return self._judged(fact)
+            case Neglected():
+                return self._neglected(fact)
+            case Agreed():
+                return self._agreed(fact)
+            case Revived():
+                return self._revived(fact)
+
+    def _seen(self, fact: Seen) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        return beliefs.observed(
+            held,
+            fact.fire_id,
+            fact.success,
+            fact.sequence,
+            self._judging(fact.key),
+            fact.is_second,
+        )
+
+    def _judged(self, fact: Judged) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        given = Vote(
+            aspect=fact.aspect,
+            fire_id=fact.fire_id,
+            actor=fact.actor,
+            value=fact.value,
+            base=fact.base,
+            place=fact.sequence,
+            is_told=fact.is_told,
+            age_s=fact.age_s,
+            is_models=fact.is_models,
+        )
+        return given.counted("pair", held, fact.earlier, self._judging(fact.key))
+
+    def _neglected(self, fact: Neglected) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        learning = self._judging(fact.key)
+        return beliefs.ignored(held, fact.fire_id, fact.sequence, learning)
+
+    def _agreed(self, fact: Agreed) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        learning = self._judging(fact.key)
+        return beliefs.endorsed(
+            held, fact.decision_id, fact.similarity, fact.sequence, learning
+        )
+
+    def _revived(self, fact: Revived) -> Belief:
+        held = self._held(fact.key, fact.declared)
+        return effective.revived(held, fact.declared, self._judging(fact.key))
+
+    def _rule(self, fact: Ruled) -> None:
+        before, self.learning = (
+            self.learning,
+            learning_with(fact.learning, self._changes),
+        )
+        if fact.is_recounted:
+            self.believed = self._recounted(self.believed, before)
+
+    def _judging(self, key: str) -> LearningSettings:
+        """The settings that a heuristic is judged by."""
+        return terms.under(self.learning, self._of(key))
+
+    def _of(self, key: str) -> Terms:
+        return self._terms.get(key.rpartition("@")[0], terms.FREE)
+
+    def _recounted(
+        self, believed: Map[str, Belief], before: LearningSettings
+    ) -> Map[str, Belief]:
+        after = self.learning
+        if before == after:
+            return believed
+        return Map(
+            {
+                key: effective.relearnt(believed[key], before, after, self._of(key))
+                for key in sorted(believed)
+            }
+        )
+
+    def _held(self, key: str, declared: float) -> Belief:
+        held = self.believed.get(key)
+        if held is not None:
+            return held
+        return beliefs.initial(declared, self._judging(key))
+
+    def _set(self, key: str, belief: Belief) -> None:
+        self.believed = self.believed.set(key, belief)
+
+
+def _beginning(evidence: Evidence, changes: Mapping[str, Scalar]) -> Believing:
+    return Believing(evidence.believed, evidence.learning, changes, evidence.terms)
+
+
+def predictions(
+    evidence: Evidence, changes: Mapping[str, Scalar]
+) -> tuple[Prediction, ...]:
+    """Each fire whose end is known, with what was believed when it was shown."""
+    believing = _beginning(evidence, changes)
+    made: list[Prediction] = []
+    for fact in evidence.facts:
+        if isinstance(fact, Shown) and fact.fire_id in evidence.happened:
+            predicted = believing.confidence(fact.key, fact.declared)
+            happened = evidence.happened[fact.fire_id]
+            made.append(
+                Prediction(fact.sequence, fact.key, fact.fire_id, predicted, happened)
+            )
+        believing.take(fact)
+    return tuple(made)
+
+
+def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Curve]:
+    """The confidence of each heuristic that the facts are about, wherever it moved."""
+    believing = _beginning(evidence, changes)
+    found: dict[str, list[Point]] = {}
+    for fact in evidence.facts:
+        before = believing.believed
+        if isinstance(fact, _Told) and fact.key not in found:
+            start = believing.confidence(fact.key, fact.declared)
+            found[fact.key] = [Point(fact.sequence, start)]
+        believing.take(fact)
+        if believing.believed is not before or isinstance(fact, Termed):
+            _extend(found, believing, fact)
+    return {key: Curve(tuple(found[key]), believing.life(key)) for key in sorted(found)}
+
+
+def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> None:
+    """Add a point to each curve that the fact moved."""
+    if isinstance(fact, Carried) and fact.to in believing.believed:
+        found.setdefault(fact.to, [])
+    touched = found if isinstance(fact, Ruled | Termed) else (_key(fact),)
+    for key in touched:
+        held = believing.believed.get(key)
+        points = found.get(key)
+        if held is None or points is None:
+            continue
+        confidence = believing.confidence(key, held.declared)
+        if not points or points[-1].confidence != confidence:
+            points.append(Point(fact.sequence, confidence))
+
+
+def _key(fact: _Told | Carried | Redeclared | Revived) -> str:
+    return fact.to if isinstance(fact, Carried) else fact.key

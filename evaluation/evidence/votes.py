@@ -1,0 +1,147 @@
+"""Voting: what each recorded vote was worth to the mind that heard it.
+
+A vote counts by what its giver used to say, and by where earlier votes on the same fire
+count; both follow from the votes before it, whatever the settings.
+"""
+
+from immutables import Map
+
+from evaluation.evidence.facts import Judged
+from projections.folds.learning import confidence, raters
+from projections.folds.learning import votes as judging
+from schemas.codec.catalogue import InputMessage
+from schemas.codec.envelope import NotBuilt, Unreadable
+from schemas.messages.feedback import FeedbackGiven, Strand
+from schemas.messages.learning import FeedbackApplied
+from schemas.state.agent import AgentState
+from schemas.state.evidence import Belief
+from schemas.values.exact_math import total
+
+_ENDS = ("success", "fail")
+
+
+class Voting:
+    """The votes until now."""
+
+    def __init__(self, start: AgentState) -> None:
+        """Begin with those of before the recording."""
+        self._start = start
+        self._raters = start.raters
+        self._entered: dict[str, bool] = {}
+        self._said: dict[str, dict[str, float]] = {}
+        self._given: dict[tuple[str, str], float] = {}
+
+    def judged(
+        self,
+        sequence: int,
+        key: str,
+        declared: float,
+        vote: FeedbackApplied,
+        given: InputMessage | Unreadable | NotBuilt,
+        before: float | None = None,
+        *,
+        is_told: bool = False,
+    ) -> Judged:
+        """A vote on a heuristic as a fact; `before` is what was said of it earlier.
+
+        `is_told` says that this recording showed how the fire went before.
+        """
+        remembered = self._start.decisions.get(vote.decision_id or "")
+        about = given.about if isinstance(given, FeedbackGiven) else None
+        known = remembered or about
+        is_told = is_told or (known is not None and known.outcome in _ENDS)
+        return Judged(
+            sequence=sequence,
+            key=key,
+            declared=declared,
+            fire_id=judging.vote_place(vote),
+            actor=vote.actor,
+            value=vote.value,
+            aspect=vote.aspect,
+            base=raters.base(self._raters, vote.actor, judging.target(vote), before),
+            earlier=self._earlier(vote, given),
+            is_told=is_told,
+            age_s=vote.age_s,
+            is_models=vote.through is not None,
+        )
+
+    def before(
+        self,
+        vote: FeedbackApplied,
+        given: InputMessage | Unreadable | NotBuilt,
+        held: Belief | None,
+    ) -> float | None:
+        """What the same person said of the same before, as the mind remembers it."""
+        if vote.decision_id is None:
+            return judging.vote_in(held, vote)
+        if isinstance(given, FeedbackGiven) and given.about is not None:
+            return given.about.vote
+        place = vote.decision_id, vote.actor
+        remembered = self._start.decisions.get(vote.decision_id)
+        earlier = remembered.votes.get(vote.actor) if remembered is not None else None
+        return self._given.get(place, earlier)
+
+    def take(
+        self,
+        fact: Judged | None,
+        vote: FeedbackApplied,
+        before: Map[str, Belief],
+        after: Map[str, Belief],
+        earlier: float | None = None,
+    ) -> None:
+        """Know of a vote, `fact` if it was on a heuristic, that changed what is believed.
+
+        `earlier` is what the same person said of the same before.
+        """
+        target = judging.target(vote)
+        self._raters = raters.voted(
+            self._raters, vote.actor, target, vote.value, earlier
+        )
+        if vote.decision_id is not None:
+            self._given[vote.decision_id, vote.actor] = vote.value
+        if fact is None or vote.decision_id is None:
+            return
+        was_settled = "pair" in fact.earlier and not _is_found(before, fact)
+        self._entered[vote.decision_id] = _is_found(after, fact) or was_settled
+        if vote.fire_id is not None:
+            said = self._said.setdefault(vote.fire_id, {})
+            said.pop(vote.actor, None)
+            if judging.STRANDS[vote.aspect] == "pair":
+                said[vote.actor] = vote.value
+
+    def is_voted(self, decision_id: str) -> bool:
+        """Whether votes on a decision count for the heuristic that answered."""
+        remembered = self._start.decisions.get(decision_id)
+        entered = remembered is not None and "pair" in remembered.entries
+        return self._entered.get(decision_id, entered)
+
+    def happened(self) -> dict[str, float]:
+        """How each fire that people judged came out by their latest votes, 0 to 1."""
+        return {
+            fire: _mean(self._said[fire])
+            for fire in sorted(self._said)
+            if self._said[fire]
+        }
+
+    def _earlier(
+        self, vote: FeedbackApplied, given: InputMessage | Unreadable | NotBuilt
+    ) -> tuple[Strand, ...]:
+        if isinstance(given, FeedbackGiven) and given.about is not None:
+            return given.about.entries
+        known = self._entered.get(vote.decision_id or "")
+        if known is not None:
+            return ("pair",) if known else ()
+        remembered = self._start.decisions.get(vote.decision_id or "")
+        return remembered.entries if remembered is not None else ()
+
+
+def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:
+    held = believed.get(fact.key)
+    if held is None:
+        return False
+    return confidence.find(held, fact.fire_id, "explicit") is not None
+
+
+def _mean(votes: dict[str, float]) -> float:
+    """The mean of people's latest votes, on 0 to 1."""
+    return (total(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

@@ -1,0 +1,1 @@
+"""Live experiments: trials from the log, switchback analysis, outcomes of whole sessions."""

@@ -1,0 +1,118 @@
+"""Whole sessions under an experiment: is b better by what a pack declares of a session?
+
+One value a unit, the mean of its sessions'; the intervals hold at all looks and for all
+measures together, since each has its share of alpha.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from evaluation.ope import sequential
+from replay.recording.session_outcomes import SessionValue
+from schemas.messages.experiments import Assignment
+from schemas.values.exact_math import total
+
+Verdict = Literal["BETTER", "WORSE", "INCONCLUSIVE"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTrial:
+    """One session's value by one measure, and the variant that it ran under."""
+
+    assignment: Assignment
+    value: SessionValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionJudgement:
+    """What an experiment has shown so far of one measure of whole sessions."""
+
+    domain: str
+    name: str
+    better: str
+    a: float | None
+    """The mean over units; None without one."""
+    b: float | None
+    units: int
+    censored: int
+    """Sessions whose life went on at their end."""
+    estimate: float | None
+    """b less a."""
+    low: float | None
+    """None: no bound yet."""
+    high: float | None
+    alpha: float
+    verdict: Verdict
+
+
+def judge(trials: Iterable[SessionTrial]) -> tuple[SessionJudgement, ...]:
+    """Judge every declared measure, b against a, in the order of their names."""
+    by_measure: dict[tuple[str, str], list[SessionTrial]] = {}
+    for each in trials:
+        if each.value.value is not None:
+            key = each.value.domain, each.value.declared.name
+            by_measure.setdefault(key, []).append(each)
+    alpha = sequential.ALPHA / max(len(by_measure), 1)
+    return tuple(_judged(by_measure[key], alpha) for key in sorted(by_measure))
+
+
+def _judged(trials: Sequence[SessionTrial], alpha: float) -> SessionJudgement:
+    units: dict[str, list[float]] = {}
+    variants: dict[str, Assignment] = {}
+    for each in trials:
+        unit = each.assignment.unit
+        units.setdefault(unit, []).append(each.value.value or 0.0)
+        variants.setdefault(unit, each.assignment)
+    values = [total(units[unit]) / len(units[unit]) for unit in units]
+    is_b = [variants[unit].variant == "b" for unit in units]
+    estimate, low, high = _difference(values, is_b, variants[next(iter(units))], alpha)
+    declared = trials[0].value.declared
+    return SessionJudgement(
+        domain=trials[0].value.domain,
+        name=declared.name,
+        better=declared.better,
+        a=_mean(values, [not each for each in is_b]),
+        b=_mean(values, is_b),
+        units=len(units),
+        censored=sum(each.value.is_censored for each in trials),
+        estimate=estimate,
+        low=low,
+        high=high,
+        alpha=alpha,
+        verdict=_verdict(declared.better, low, high),
+    )
+
+
+def _difference(
+    values: Sequence[float], is_b: Sequence[bool], first: Assignment, alpha: float
+) -> tuple[float | None, float | None, float | None]:
+    """The estimate and its bounds: `sequential.contrast` guesses one half at first, so
+    values are taken in units of twice the first, which is left out for that."""
+    if len(values) < 2:
+        return None, None, None
+    scale = 2.0 * abs(values[0]) or 1.0
+    probability = first.probability if first.variant == "b" else 1.0 - first.probability
+    contrast = sequential.contrast(
+        [each / scale for each in values[1:]], is_b[1:], probability=probability
+    )
+    estimate, low, high = (
+        each * scale for each in sequential.asymptotic(contrast, alpha=alpha).last
+    )
+    # Equal values have an interval of no width, which is no evidence of a difference.
+    if not np.isfinite(high) or len(set(values)) == 1:
+        return estimate, None, None
+    return estimate, low, high
+
+
+def _mean(values: Sequence[float], chosen: Sequence[bool]) -> float | None:
+    own = [value for value, is_own in zip(values, chosen, strict=True) if is_own]
+    return total(own) / len(own) if own else None
+
+
+def _verdict(better: str, low: float | None, high: float | None) -> Verdict:
+    if low is None or high is None or low <= 0.0 <= high:
+        return "INCONCLUSIVE"
+    return "BETTER" if (low > 0.0) == (better == "higher") else "WORSE"

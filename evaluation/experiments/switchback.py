@@ -1,0 +1,262 @@
+"""Switchback: what a live experiment has shown so far, one value a session.
+
+Each session, or person, ran under a variant that was drawn for it, so the difference of
+their values is the long-run effect, carry-over within a session and all. One may look at
+any time: the interval holds at all looks together.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from evaluation.ope import sequential
+from evaluation.ope.settings import EstimationSettings
+from schemas.messages.experiments import VariantName
+from schemas.values.exact_math import total
+
+Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
+"""Of variant b against variant a."""
+
+CHANCE_MIN = 0.001
+"""How unlikely the split into variants may be before the draw itself is doubted."""
+
+ROPE = EstimationSettings().rope
+"""A difference within this is none where nothing is known of a; else `margin` says."""
+
+_EXACT_UP_TO = 2_000
+"""So many units' split is compared exactly; more by the normal distribution."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One decision under an experiment."""
+
+    unit: str
+    """The session or person that its variant was drawn for."""
+    variant: VariantName
+    probability: float
+    """With which the unit got the variant."""
+    is_washout: bool = False
+    was_asked: bool = True
+    """Whether a strategy decided; otherwise a gate closed before it."""
+    value: float | None = None
+    """What it came to, 0 to 1; None: unknown."""
+    is_waiting: bool = False
+    """Whether what it comes to may still be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One variant, in numbers."""
+
+    units: int
+    """Sessions or persons that got it."""
+    counted: int
+    """Those of them that have a value yet."""
+    decisions: int
+    """Decisions with a value, outside washout."""
+    mean: float | None
+    """The mean of the units' values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The value of b less that of a."""
+
+    estimate: float
+    low: float | None
+    """None: no bound yet."""
+    high: float | None
+    alpha: float = sequential.ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the verdict is what it is, for programs and for people."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switchback:
+    """What an experiment has shown so far."""
+
+    a: Side
+    b: Side
+    difference: Difference | None
+    """None without a unit that has a value."""
+    chance_of_split: float
+    """The probability of a split at least as uneven by a fair draw."""
+    washout_share: float
+    """The share of the strategies' decisions left out because the variant had switched."""
+    unknown_share: float
+    """The share of the others of which nobody knows what they came to."""
+    unfinished: int
+    """Units whose value may still change, and which are therefore not counted yet."""
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether going on would not change what one knows."""
+        return self.verdict != "INCONCLUSIVE"
+
+
+def analyse(trials: Iterable[Trial], open_unit: str | None = None) -> Switchback:
+    """What the decisions of an experiment, in order, say of b against a.
+
+    `open_unit` goes on: its value is not final, so it is not counted yet.
+    """
+    units: dict[str, _Unit] = {}
+    for trial in trials:
+        unit = units.setdefault(trial.unit, _Unit(trial.variant, trial.probability))
+        unit.take(trial)
+    if open_unit in units:
+        units[open_unit].is_open = True
+    return _judged(list(units.values()))
+
+
+@dataclass(slots=True)
+class _Unit:
+    """A session or person on the way to its value."""
+
+    variant: VariantName
+    probability: float
+    values: list[float] = field(default_factory=list)
+    asked: int = 0
+    washouts: int = 0
+    is_open: bool = False
+    is_mixed: bool = False
+    """Whether it was under both variants, which no draw can make."""
+
+    def take(self, trial: Trial) -> None:
+        self.is_mixed |= trial.variant != self.variant
+        if not trial.was_asked:
+            return
+        self.asked += 1
+        if trial.is_washout:
+            self.washouts += 1
+        elif trial.is_waiting:
+            self.is_open = True
+        elif trial.value is not None:
+            self.values.append(trial.value)
+
+    @property
+    def is_counted(self) -> bool:
+        return bool(self.values) and not self.is_open
+
+    @property
+    def value(self) -> float:
+        return total(self.values) / len(self.values)
+
+
+def _judged(units: Sequence[_Unit]) -> Switchback:
+    counted = [unit for unit in units if unit.is_counted]
+    difference = _difference(counted)
+    n_b = sum(unit.variant == "b" for unit in units)
+    chance = chance_of_split(len(units) - n_b, n_b)
+    verdict, reasons = _verdict(units, counted, difference, chance)
+    asked = sum(unit.asked for unit in units)
+    washouts = sum(unit.washouts for unit in units)
+    known = sum(len(unit.values) for unit in units)
+    return Switchback(
+        a=_side(units, "a"),
+        b=_side(units, "b"),
+        difference=difference,
+        chance_of_split=chance,
+        washout_share=washouts / asked if asked else 0.0,
+        unknown_share=1.0 - known / (asked - washouts) if asked > washouts else 0.0,
+        unfinished=sum(unit.is_open for unit in units),
+        verdict=verdict,
+        reasons=reasons,
+    )
+
+
+def _side(units: Sequence[_Unit], name: VariantName) -> Side:
+    own = [unit for unit in units if unit.variant == name]
+    counted = [unit for unit in own if unit.is_counted]
+    return Side(
+        units=len(own),
+        counted=len(counted),
+        decisions=sum(len(unit.values) for unit in counted),
+        mean=total(unit.value for unit in counted) / len(counted) if counted else None,
+    )
+
+
+def _difference(counted: Sequence[_Unit]) -> Difference | None:
+    """Horvitz and Thompson's difference, around what was known of each side before."""
+    if not counted:
+        return None
+    values = sequential.contrast(
+        [unit.value for unit in counted],
+        [unit.variant == "b" for unit in counted],
+        probability=_probability_of_b(counted[0]),
+    )
+    estimate, low, high = sequential.asymptotic(values).last
+    is_bounded = bool(np.isfinite(high))
+    if not is_bounded:
+        return Difference(estimate, None, None)
+    return Difference(estimate, max(low, -1.0), min(high, 1.0))
+
+
+def _probability_of_b(unit: _Unit) -> float:
+    return unit.probability if unit.variant == "b" else 1.0 - unit.probability
+
+
+def _verdict(
+    units: Sequence[_Unit],
+    counted: Sequence[_Unit],
+    difference: Difference | None,
+    chance: float,
+) -> tuple[Verdict, tuple[Reason, ...]]:
+    mixed = sum(unit.is_mixed for unit in units)
+    if mixed:
+        return "INVALID", (
+            Reason("mixed_units", f"{mixed} were under both variants: not one draw"),
+        )
+    if chance < CHANCE_MIN:
+        return "INVALID", (
+            Reason("uneven_split", f"a fair draw splits so with p = {chance:.2g}"),
+        )
+    missing = sequential.FIRST_LOOK - len(counted)
+    if difference is None or difference.low is None or difference.high is None:
+        return "INCONCLUSIVE", (
+            Reason("too_few", f"an interval takes {missing} more with a value"),
+        )
+    if len({unit.value for unit in counted}) == 1:
+        return "INCONCLUSIVE", (
+            Reason(
+                "no_variation", "every one has the same value: what tells them apart?"
+            ),
+        )
+    base = _side(counted, "a").mean
+    margin = ROPE if base is None else EstimationSettings().margin(base)
+    return _by_interval(difference.low, difference.high, margin)
+
+
+def _by_interval(
+    low: float, high: float, margin: float
+) -> tuple[Verdict, tuple[Reason, ...]]:
+    if low > 0.0:
+        return "BETTER", (Reason("above_zero", "the interval lies above 0"),)
+    if high < 0.0:
+        return "WORSE", (Reason("below_zero", "the interval lies below 0"),)
+    if low >= -margin and high <= margin:
+        return "EQUIVALENT", (Reason("within_rope", f"within ±{margin:.2g} of 0"),)
+    return "INCONCLUSIVE", (Reason("holds_zero", "the interval holds 0: go on"),)
+
+
+def chance_of_split(n_a: int, n_b: int) -> float:
+    """The probability of a split at least as uneven as this one by fair draws."""
+    n, fewer = n_a + n_b, min(n_a, n_b)
+    if n == 0 or n_a == n_b:
+        return 1.0
+    if n > _EXACT_UP_TO:
+        z = (abs(n_a - n_b) - 1) / math.sqrt(n)
+        return math.erfc(z / math.sqrt(2.0))
+    ways = sum(math.comb(n, k) for k in range(fewer + 1))
+    return min(1.0, 2 * ways / (1 << n))

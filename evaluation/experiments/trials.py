@@ -1,0 +1,213 @@
+"""Experiments in the log: which ran, and each decision under one with what it came to."""
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from evaluation.experiments.session_trials import SessionTrial
+from evaluation.experiments.switchback import Trial
+from replay.recording.in_force import standing_before
+from replay.recording.outcomes import Ledger, OutcomeSettings
+from replay.recording.session_outcomes import SessionLedger
+from replay.recording.standing import CHANGES, Standing, brought
+from schemas.codec.decode import read_input, read_mark, read_output
+from schemas.codec.envelope import Input, Output
+from schemas.messages.controls import (
+    ExperimentStarted,
+    ExperimentStopped,
+    SessionEnded,
+    SessionStarted,
+)
+from schemas.messages.decisions import SILENT, Decided
+from schemas.messages.experiments import Assignment
+from schemas.messages.learning import FeedbackApplied
+from schemas.messages.notes import ControlApplied
+from schemas.messages.sensing import Sensed
+from schemas.packs.manifest import CompiledPack
+from schemas.values.subjects import SHARED_AGENT, output_subject, parse, partition_of
+from streams.groups import Group, groups
+from streams.log import ReadableLog
+
+_PAGE = 500
+_TELLING = frozenset(
+    ("decided", "feedback_applied", "control_applied", "proposal_made")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An experiment that was started."""
+
+    sequence: int
+    """Of the input that started it."""
+    at: datetime
+    message: ExperimentStarted
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How an experiment went so far."""
+
+    begun: Begun
+    stopped_at: datetime | None
+    """None: it runs."""
+    trials: tuple[Trial, ...]
+    open_unit: str | None
+    """The session or person of the last decision, while that session goes on."""
+    sessions: tuple[SessionTrial, ...] = ()
+    """What whole sessions came to, each under one variant."""
+
+
+async def newest(log: ReadableLog, agent: str) -> Begun | None:
+    """The experiment of an agent that was started last, whether it still runs or not."""
+    subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token)
+    found: Begun | None = None
+    position = 0
+    while page := await log.page(subject, position, _PAGE):
+        for record in page:
+            applied = read_output(record).message
+            if not isinstance(applied, ControlApplied):
+                continue
+            if applied.control == ExperimentStarted.token:
+                found = await _begun(log, read_mark(record).cause_sequence) or found
+        position = page[-1].sequence
+    return found
+
+
+async def course(
+    log: ReadableLog, agent: str, begun: Begun, settings: OutcomeSettings
+) -> Course:
+    """Every decision under an experiment, with what it came to by now.
+
+    Raises:
+        LogDamaged: the log is not sound there.
+        MissingPackError: a pack in force is not in the log's store.
+    """
+    standing = await standing_before(log, agent, begun.sequence)
+    reading = _Reading(begun.message, standing, Ledger(settings))
+    walk = groups(log, partition_of(agent), begun.sequence)
+    async with aclosing(walk) as following:
+        async for group in following:
+            if parse(group.input.subject).agent not in (agent, SHARED_AGENT):
+                continue
+            reading.take(group)
+            if reading.stopped_at is not None:
+                break
+            if reading.standing.needs_packs():
+                reading.standing = await brought(reading.standing, log)
+    return reading.course(begun)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A course on its way."""
+
+    experiment: ExperimentStarted
+    standing: Standing
+    ledger: Ledger
+    trials: dict[str, Trial] = field(default_factory=dict)
+    """By decision id."""
+    sessions: SessionLedger = field(default_factory=SessionLedger)
+    assigned: dict[str, Assignment] = field(default_factory=dict)
+    """The variant that each session began under."""
+    open_session: str | None = None
+    open_unit: str | None = None
+    """Of the last decision, if its session goes on."""
+    stopped_at: datetime | None = None
+
+    def take(self, group: Group) -> None:
+        """Take one group in."""
+        telling = [
+            read_output(record)
+            for record in group.outputs
+            if parse(record.subject).detail in _TELLING
+        ]
+        if not telling:
+            return
+        taken = read_input(group.input)
+        for output in telling:
+            match output.message:
+                case Decided() as decided:
+                    self._decided(taken, output, decided)
+                case FeedbackApplied(decision_id=str(id_)) as vote:
+                    self.ledger.voted(id_, vote.actor, vote.value)
+                case ControlApplied():
+                    self._applied(taken, output)
+                case _:
+                    pass
+        if any(isinstance(each.message, CHANGES) for each in telling):
+            self.standing = self.standing.after(taken, telling)
+
+    def course(self, begun: Begun) -> Course:
+        """All of it, as far as it went."""
+        outcomes = self.ledger.ended()
+        trials = tuple(
+            replace(trial, value=outcome.value, is_waiting=outcome.is_censored)
+            for trial, outcome in (
+                (self.trials[id_], outcomes[id_]) for id_ in self.trials
+            )
+        )
+        sessions = tuple(
+            SessionTrial(self.assigned[each.session], each)
+            for each in self.sessions.values()
+            if each.session in self.assigned and each.session != self.open_session
+        )
+        return Course(begun, self.stopped_at, trials, self.open_unit, sessions)
+
+    def _decided(self, taken: Input, output: Output, decided: Decided) -> None:
+        event, assignment = taken.message, decided.experiment
+        if not isinstance(event, Sensed) or decided.event_id != taken.id:
+            return
+        pack = self._packs().get(decided.domain)
+        session = decided.session_id or ""
+        self.sessions.sensed(session, event, pack, output.at)
+        self.ledger.sensed(event, decided.domain, output.at)
+        self.ledger.decided(
+            output.id,
+            event,
+            taken.id,
+            domain=decided.domain,
+            pack=pack,
+            is_silent=decided.arm == SILENT,
+            is_learnt=decided.silence == "learned_silence",
+            now=output.at,
+        )
+        if assignment is not None and assignment.id == self.experiment.experiment_id:
+            self.trials[output.id] = _trial(assignment, decided)
+            self.assigned.setdefault(session, assignment)
+            self.open_unit, self.open_session = assignment.unit, session
+
+    def _applied(self, taken: Input, output: Output) -> None:
+        match taken.message:
+            case ExperimentStopped():
+                self.stopped_at = output.at
+                self.open_unit = self.open_session = None
+            case SessionStarted() | SessionEnded():
+                self.open_unit = self.open_session = None
+            case _:
+                pass
+
+    def _packs(self) -> Mapping[str, CompiledPack]:
+        return {pack.pack.name: pack for pack in self.standing.packs}
+
+
+def _trial(assignment: Assignment, decided: Decided) -> Trial:
+    return Trial(
+        unit=assignment.unit,
+        variant=assignment.variant,
+        probability=assignment.probability,
+        is_washout=assignment.washout,
+        was_asked=decided.path != "none",
+    )
+
+
+async def _begun(log: ReadableLog, sequence: int) -> Begun | None:
+    record = await log.record(sequence)
+    if record is None:
+        return None
+    message = read_input(record).message
+    if not isinstance(message, ExperimentStarted):
+        return None
+    at = datetime.fromtimestamp(record.time_ns / 1e9, UTC)
+    return Begun(sequence, at, message)

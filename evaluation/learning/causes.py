@@ -1,0 +1,269 @@
+"""Causes: what the log holds that moved a heuristic, or might have, group by group.
+
+Each names the message that caused it, so that anyone can look it up.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from evaluation.learning.groups_in_context import Passage
+from projections.folds.controls import content_in_force
+from replay.recording.standing import Standing
+from schemas.codec.envelope import Output
+from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.learning import (
+    AdviceIgnored,
+    DriftRaised,
+    Endorsed,
+    FeedbackApplied,
+    HeuristicFormed,
+    HeuristicReinforced,
+    LifecycleChanged,
+    OutcomeExpired,
+    OutcomeObserved,
+    SilenceWeighed,
+)
+from schemas.messages.notes import ControlApplied
+from schemas.messages.sensing import Sensed
+
+CauseKind = Literal[
+    "fire",
+    "kept",
+    "outcome",
+    "ignored",
+    "expired",
+    "vote",
+    "endorsement",
+    "silence",
+    "taught",
+    "formed",
+    "reinforced",
+    "edit",
+    "pack",
+    "frozen",
+    "released",
+    "life",
+    "drift",
+    "settings",
+]
+
+BY_SLEEP = "sleep"
+"""Whose a heuristic is that a sleep proposed and that nobody's vote brought."""
+
+BY_SILENCE = "silence"
+"""Whose a heuristic is that says nothing, since nothing should have been said."""
+
+EVIDENCE: frozenset[CauseKind] = frozenset(
+    ("outcome", "ignored", "vote", "endorsement", "silence")
+)
+"""What moves confidence by itself."""
+
+TOKENS = frozenset(
+    message.token
+    for message in (
+        HeuristicFired,
+        OutcomeObserved,
+        OutcomeExpired,
+        AdviceIgnored,
+        FeedbackApplied,
+        Endorsed,
+        SilenceWeighed,
+        HeuristicFormed,
+        HeuristicReinforced,
+        LifecycleChanged,
+        DriftRaised,
+        ControlApplied,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Something that concerns one heuristic."""
+
+    sequence: int
+    """Of the input that brought it."""
+    at: datetime
+    """The agent's time."""
+    heuristic_id: str
+    content_hash: str
+    """Of the content that is meant: after an edit, the new one."""
+    kind: CauseKind
+    what: str
+    """What it was, in words."""
+    by: str = ""
+    """Who or what said so: a person, a sensor, a model."""
+    id: str
+    """Of the message that caused it: an event, a vote, an answer, a control."""
+    decision_id: str | None = None
+
+
+def causes(passage: Passage) -> Iterator[Cause]:
+    """The causes in one group, in the order in which they count."""
+    for output in passage.outputs(TOKENS):
+        cause = _of_output(passage, output)
+        if cause is not None:
+            yield cause
+        elif isinstance(output.message, ControlApplied):
+            yield from _of_control(passage, output)
+
+
+def _of_output(passage: Passage, output: Output) -> Cause | None:
+    message, taken = output.message, passage.taken
+    match message:
+        case HeuristicFired(mode="shown"):
+            what = f"shown, like {message.similarity:.2f}"
+            return _cause(output, "fire", what, "", message.event_id)
+        case HeuristicFired(mode="kept"):
+            what = f"kept silent, like {message.similarity:.2f}"
+            return _cause(output, "kept", what, "", message.event_id)
+        case OutcomeObserved():
+            source = taken.message.source if isinstance(taken.message, Sensed) else ""
+            return _cause(output, "outcome", _seen(message), source, message.event_id)
+        case AdviceIgnored():
+            what = f"ignored {message.count} times in a row"
+            return _cause(output, "ignored", what, "", taken.id)
+        case OutcomeExpired():
+            return _cause(output, "expired", "nothing seen in time", "", taken.id)
+        case FeedbackApplied(heuristic_id=str()):
+            return _cause(output, "vote", _judged(message), message.actor, taken.id)
+        case _:
+            return _of_model(passage, output)
+
+
+def _of_model(passage: Passage, output: Output) -> Cause | None:
+    message, taken = output.message, passage.taken
+    match message:
+        case Endorsed():
+            what = f"said unasked, like {message.similarity:.2f}"
+            return _cause(output, "endorsement", what, "model", taken.id)
+        case SilenceWeighed():
+            by = message.actor or "the world"
+            return _cause(output, "silence", _weighed(message), by, taken.id)
+        case HeuristicFormed(is_silence=True):
+            hash_ = _content(passage.after, message.heuristic_id)
+            what = "formed where nothing should have been said"
+            return _cause(output, "formed", what, BY_SILENCE, taken.id, hash_)
+        case HeuristicFormed():
+            hash_ = _content(passage.after, message.heuristic_id)
+            if message.proposal_id is not None:
+                what = f"formed by the proposal {message.proposal_id}"
+                return _cause(output, "formed", what, BY_SLEEP, taken.id, hash_)
+            what = "formed of an answer that was liked"
+            return _cause(output, "formed", what, "model", taken.id, hash_)
+        case HeuristicReinforced():
+            what = f"found again, like {message.similarity:.2f}"
+            return _cause(output, "reinforced", what, "model", taken.id)
+        case LifecycleChanged():
+            what = f"{message.before} → {message.after}"
+            return _cause(output, "life", what, "", taken.id)
+        case DriftRaised():
+            what = (
+                f"{message.successes} of the last {message.fires} went well,"
+                f" {message.expected:.0%} were expected"
+            )
+            return _cause(output, "drift", what, "", taken.id)
+        case _:
+            return None
+
+
+def _cause(
+    output: Output,
+    kind: CauseKind,
+    what: str,
+    by: str,
+    id_: str,
+    content_hash: str | None = None,
+) -> Cause:
+    message = output.message
+    return Cause(
+        sequence=output.mark.cause_sequence,
+        at=output.at,
+        heuristic_id=getattr(message, "heuristic_id", ""),
+        content_hash=content_hash or str(getattr(message, "content_hash", "")),
+        kind=kind,
+        what=what,
+        by=by,
+        id=id_,
+        decision_id=getattr(message, "decision_id", None),
+    )
+
+
+def _of_control(passage: Passage, output: Output) -> Iterator[Cause]:
+    match passage.taken.message:
+        case HeuristicSeeded(heuristic_id=id_):
+            yield _controlled(passage, output, id_, "taught", "taught")
+        case HeuristicEdited(heuristic_id=id_, keep=keep):
+            what = "edited, trust kept" if keep else "edited, trust begins anew"
+            yield _controlled(passage, output, id_, "edit", what)
+        case HeuristicFrozen(heuristic_id=id_, frozen=True, reason=reason):
+            what = f"frozen by hand: {reason}" if reason else "frozen by hand"
+            yield _controlled(passage, output, id_, "frozen", what)
+        case HeuristicFrozen(heuristic_id=id_):
+            yield _controlled(passage, output, id_, "released", "released")
+        case _:
+            yield from _of_packs(passage, output)
+
+
+def _controlled(
+    passage: Passage, output: Output, heuristic_id: str, kind: CauseKind, what: str
+) -> Cause:
+    return Cause(
+        sequence=passage.sequence,
+        at=output.at,
+        heuristic_id=heuristic_id,
+        content_hash=_content(passage.after, heuristic_id),
+        kind=kind,
+        what=what,
+        id=passage.taken.id,
+    )
+
+
+def _of_packs(passage: Passage, output: Output) -> Iterator[Cause]:
+    """The heuristics whose content a pack that was loaded brought or changed."""
+    before, after = _of_all_packs(passage.before), _of_all_packs(passage.after)
+    for id_ in sorted(after):
+        if before.get(id_) != after[id_]:
+            what = "edited by its pack" if id_ in before else "brought by its pack"
+            yield _controlled(passage, output, id_, "pack", what)
+
+
+def _of_all_packs(standing: Standing) -> dict[str, str]:
+    return {
+        id_: content_hash
+        for pack in standing.packs
+        for id_, content_hash in zip(pack.ids, pack.content_hashes, strict=True)
+    }
+
+
+def _content(standing: Standing, heuristic_id: str) -> str:
+    found = content_in_force(standing.agent, standing.packs, heuristic_id)
+    return found or ""
+
+
+def _weighed(message: SilenceWeighed) -> str:
+    if message.value is None:
+        return "an earlier word on silence taken back"
+    return "better silent there" if message.value > 0.0 else "better said there"
+
+
+def _seen(message: OutcomeObserved) -> str:
+    reason = f": {message.reason}" if message.reason else ""
+    how = f"“{message.pattern}” seen" if message.pattern else _HOW[message.by]
+    return f"{message.outcome}, {how}{reason}"
+
+
+def _judged(message: FeedbackApplied) -> str:
+    target = "" if message.decision_id else " on the heuristic itself"
+    if message.aspect != "overall":
+        target = f" on its {message.aspect}"
+    if message.through is not None:
+        target = " on the same answer by a model"
+    comment = f": {message.comment}" if message.comment else ""
+    return f"vote {message.value:+g}{target}{comment}"
+
+
+_HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}

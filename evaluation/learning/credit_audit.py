@@ -1,0 +1,309 @@
+"""Audit: credit that a rule forbids, found by reading the log and by nothing else.
+
+No fold of the mind's is asked, so that a mistake in it cannot hide itself; what a session
+brought along from before it is taken from the checkpoint it begins with.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.learning.groups_in_context import Passage, passages
+from evaluation.learning.witnessed import Deed, Witnessed
+from handlers.mind.stages import undo
+from projections.folds import outcome_patterns
+from replay.recording.source import Recording
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Completed, Decided, HeuristicFired
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import (
+    AdviceIgnored,
+    Endorsed,
+    FeedbackApplied,
+    HeuristicFormed,
+    OutcomeObserved,
+    SilenceWeighed,
+)
+from schemas.messages.sensing import EventRef, Sensed
+from schemas.messages.sleep import Reflected
+from schemas.packs import word_patterns
+
+Rule = Literal[
+    "never_shown",
+    "not_its_words",
+    "second_outcome",
+    "outcome_of_another",
+    "vote_of_another",
+    "endorsed_unasked",
+    "endorsed_shown",
+    "endorsed_twice",
+    "formed_unasked",
+    "formed_twice",
+    "silence_unproven",
+]
+
+RULES: Mapping[Rule, str] = {
+    "never_shown": "credit for a fire whose action nobody was shown",
+    "not_its_words": "credit for a heuristic, though others answered",
+    "second_outcome": "a second outcome of one fire",
+    "outcome_of_another": "an outcome by an event that does not show it",
+    "vote_of_another": "a vote that nobody gave, or gave on something else",
+    "endorsed_unasked": "an endorsement where no model answered",
+    "endorsed_shown": "an endorsement of what the model had before it",
+    "endorsed_twice": "a second endorsement by one answer",
+    "formed_unasked": "a heuristic formed of an answer that nobody liked",
+    "formed_twice": "a second heuristic formed of one answer",
+    "silence_unproven": "evidence against silence by an event that shows no success",
+}
+
+_TOKENS = frozenset(
+    message.token
+    for message in (
+        Decided,
+        Completed,
+        HeuristicFired,
+        OutcomeObserved,
+        AdviceIgnored,
+        FeedbackApplied,
+        Endorsed,
+        HeuristicFormed,
+        Reflected,
+        SilenceWeighed,
+    )
+)
+_REPORTED = {"succeeded": "success", "failed": "fail"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Credit that breaks a rule."""
+
+    rule: Rule
+    sequence: int
+    """Of the input at which it was given."""
+    message_id: str
+    heuristic_id: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What was looked at, and what is wrong with it."""
+
+    credits: int
+    """How many signals credited a heuristic."""
+    faults: tuple[Fault, ...]
+
+
+async def audit(recording: Recording) -> Audit:
+    """Look at every credit of a recording.
+
+    Raises:
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+    """
+    looking = _Looking(recording)
+    async with aclosing(passages(recording)) as found:
+        async for passage in found:
+            looking.take(passage)
+    return Audit(looking.credits, tuple(looking.faults))
+
+
+class _Looking:
+    """Everything that was read so far."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.credits = 0
+        self.faults: list[Fault] = []
+        self._known = Witnessed(recording)
+        self._endorsed: set[tuple[str, str]] = set()
+        self._formed: set[str] = set()
+
+    def take(self, passage: Passage) -> None:
+        """Take one group in."""
+        outputs = passage.outputs(_TOKENS)
+        for output in outputs:
+            self._known.recall(str(getattr(output.message, "decision_id", "")))
+            self._known.note(passage, output)
+        for output in outputs:
+            self._look(passage, output)
+
+    def _look(self, passage: Passage, output: Output) -> None:
+        match output.message:
+            case OutcomeObserved(outcome=("success" | "fail")) as seen:
+                self._credit(passage, output, self._of_outcome(passage, seen))
+                self._known.ended.add(seen.fire_id)
+            case AdviceIgnored() as ignored:
+                self._credit(passage, output, self._of_silence(ignored))
+                self._known.ignored.add(ignored.fire_id)
+            case FeedbackApplied() as applied:
+                if applied.value > 0.0 and applied.decision_id is not None:
+                    self._known.liked.add(applied.decision_id)
+                if applied.heuristic_id is not None:
+                    self._credit(passage, output, self._of_vote(passage, applied))
+            case Endorsed() as endorsed:
+                self._credit(passage, output, self._of_endorsement(passage, endorsed))
+                self._endorsed.add((endorsed.decision_id, endorsed.heuristic_id))
+            case SilenceWeighed() as weighed:
+                self._credit(passage, output, self._of_quiet(passage, weighed))
+            case HeuristicFormed() as formed:
+                self._credit(passage, output, self._of_formation(passage, formed))
+            case _:
+                return
+
+    def _credit(
+        self, passage: Passage, output: Output, faults: Iterator[tuple[Rule, str]]
+    ) -> None:
+        self.credits += not isinstance(output.message, HeuristicFormed)
+        heuristic_id = str(getattr(output.message, "heuristic_id", ""))
+        for rule, detail in faults:
+            self.faults.append(
+                Fault(rule, passage.sequence, output.id, heuristic_id, detail)
+            )
+
+    def _of_outcome(
+        self, passage: Passage, seen: OutcomeObserved
+    ) -> Iterator[tuple[Rule, str]]:
+        yield from self._of_fire(
+            seen.fire_id, seen.decision_id, seen.heuristic_id, seen.content_hash
+        )
+        if seen.fire_id in self._known.ended:
+            yield "second_outcome", seen.fire_id
+        event, deed = passage.taken.message, self._known.deeds.get(seen.decision_id)
+        if not isinstance(event, Sensed) or passage.taken.id != seen.event_id:
+            yield "outcome_of_another", f"{seen.event_id!r} is not the event at hand"
+        elif seen.by == "report" and not self._reports(event, seen):
+            yield "outcome_of_another", f"{seen.event_id!r} does not report this"
+        elif seen.by == "pattern" and not _occurs(passage, event, seen, deed):
+            yield "outcome_of_another", f"{seen.event_id!r} has not {seen.pattern!r}"
+        elif seen.by == "undo" and not _takes_back(passage, event):
+            yield "outcome_of_another", f"{seen.event_id!r} takes nothing back"
+
+    def _of_silence(self, ignored: AdviceIgnored) -> Iterator[tuple[Rule, str]]:
+        yield from self._of_fire(
+            ignored.fire_id,
+            ignored.decision_id,
+            ignored.heuristic_id,
+            ignored.content_hash,
+        )
+        # What is seen later takes the place of silence, and never the other way round.
+        if ignored.fire_id in self._known.ended | self._known.ignored:
+            yield "second_outcome", ignored.fire_id
+
+    def _of_fire(
+        self, fire_id: str, decision_id: str, heuristic_id: str, content_hash: str
+    ) -> Iterator[tuple[Rule, str]]:
+        shown = self._known.fires.get(fire_id)
+        credited = decision_id, heuristic_id, content_hash
+        if shown is None:
+            yield "never_shown", f"there was no fire {fire_id!r}"
+        elif credited != (shown.decision_id, shown.heuristic_id, shown.content_hash):
+            yield "never_shown", f"fire {fire_id!r} was another heuristic's"
+        elif not self._known.answered(*credited):
+            yield "not_its_words", f"decision {decision_id!r} was answered by others"
+
+    def _reports(self, event: Sensed, seen: OutcomeObserved) -> bool:
+        target = event.in_reply_to
+        if isinstance(target, EventRef):
+            deed = self._known.deeds.get(seen.decision_id)
+            known = deed and (deed.source, deed.event_id)
+            is_named = known == (target.source, target.event_id)
+        else:
+            is_named = target == seen.decision_id
+        return is_named and _REPORTED.get(event.outcome or "") == seen.outcome
+
+    def _of_vote(
+        self, passage: Passage, applied: FeedbackApplied
+    ) -> Iterator[tuple[Rule, str]]:
+        given = passage.taken.message
+        if not isinstance(given, FeedbackGiven):
+            # A model's rule may turn out to be a heuristic that is there already.
+            if applied.through not in self._known.liked:
+                yield "vote_of_another", f"{passage.taken.id!r} is no vote"
+            return
+        if given.about is not None:
+            self._known.trust(given)
+        target = applied.decision_id or applied.heuristic_id
+        if target != (given.decision_id or given.heuristic_id):
+            yield "vote_of_another", f"{passage.taken.id!r} is not on {target!r}"
+        if (applied.actor, applied.value) != (given.actor, given.signed):
+            yield "vote_of_another", f"{passage.taken.id!r} says something else"
+        if applied.decision_id is not None and applied.through is None:
+            yield from self._of_fire(
+                applied.fire_id or "",
+                applied.decision_id,
+                applied.heuristic_id or "",
+                applied.content_hash or "",
+            )
+
+    def _of_endorsement(
+        self, passage: Passage, endorsed: Endorsed
+    ) -> Iterator[tuple[Rule, str]]:
+        place = endorsed.decision_id, endorsed.heuristic_id
+        # In its sleep an agent asks again of anything, and shows the model nothing.
+        if not _is_of_sleep(passage, endorsed):
+            if not self._known.is_models(endorsed.decision_id):
+                yield "endorsed_unasked", f"no model answered {endorsed.decision_id!r}"
+            if self._known.was_suggested(*place):
+                yield "endorsed_shown", f"it was shown for {endorsed.decision_id!r}"
+        if place in self._endorsed:
+            yield "endorsed_twice", f"by the answer to {endorsed.decision_id!r}"
+
+    def _of_quiet(
+        self, passage: Passage, weighed: SilenceWeighed
+    ) -> Iterator[tuple[Rule, str]]:
+        given, decision_id = passage.taken.message, weighed.decision_id
+        if weighed.actor is None:
+            if not isinstance(given, Sensed) or weighed.value != -1.0:
+                yield "silence_unproven", f"{passage.taken.id!r} shows no success"
+        elif not isinstance(given, FeedbackGiven) or (
+            (given.decision_id, given.actor) != (decision_id, weighed.actor)
+        ):
+            yield "vote_of_another", f"{passage.taken.id!r} is not on {decision_id!r}"
+
+    def _of_formation(
+        self, passage: Passage, formed: HeuristicFormed
+    ) -> Iterator[tuple[Rule, str]]:
+        id_ = formed.decision_id
+        if formed.proposal_id is not None:
+            return  # a sleep proposed it, and a person or a policy applied it
+        if formed.is_silence:
+            given = passage.taken.message
+            if not isinstance(given, FeedbackGiven) or given.decision_id != id_:
+                yield "formed_unasked", f"of the silence at {id_!r}"
+            return
+        if id_ not in self._known.liked:
+            yield "formed_unasked", f"of the answer to {id_!r}"
+        if id_ in self._formed:
+            yield "formed_twice", f"of the answer to {id_!r}"
+        self._formed.add(id_)
+
+
+def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
+    said = (each.message for each in passage.outputs(frozenset((Reflected.token,))))
+    return any(
+        isinstance(each, Reflected)
+        and each.decision_id == endorsed.decision_id
+        and endorsed.heuristic_id in each.alike
+        for each in said
+    )
+
+
+def _takes_back(passage: Passage, event: Sensed) -> bool:
+    words = outcome_patterns.words(event, passage.before.settings.edition)
+    is_said = any(word_patterns.occurs(each, words) for each in undo.WORDS)
+    return is_said or undo.UNDOES in event.fields
+
+
+def _occurs(
+    passage: Passage, event: Sensed, seen: OutcomeObserved, deed: Deed | None
+) -> bool:
+    """Whether the event has the words, and may be about what the fire was about."""
+    words = outcome_patterns.words(event, passage.before.settings.edition)
+    if seen.pattern is None or not word_patterns.occurs(seen.pattern, words):
+        return False
+    if deed is None:
+        return True
+    ours, theirs = deed.entities, frozenset(event.entities)
+    return not ours or not theirs or not ours.isdisjoint(theirs)

@@ -1,0 +1,235 @@
+"""Story: all that happened to an agent's heuristics in a recording, move by move.
+
+The facts are folded once more beside their causes, by the mind's own fold, so that each
+move says what was believed before it and after. The recording is proven first.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from evaluation.evidence.facts import (
+    Agreed,
+    Carried,
+    Evidence,
+    Fact,
+    Judged,
+    Neglected,
+    Redeclared,
+    Revived,
+    Seen,
+    Shown,
+)
+from evaluation.evidence.gather import gather
+from evaluation.evidence.refold import Believing
+from evaluation.learning.causes import Cause, CauseKind, causes
+from evaluation.learning.groups_in_context import Passage, passages
+from evaluation.learning.heuristics_at import Known, known, trust
+from evaluation.learning.thresholds import threshold
+from projections.folds.controls import content_in_force
+from replay.recording.source import Recording
+from replay.recording.standing import Standing, brought
+from schemas.messages.controls import PackLoaded, PriorUpdated
+from schemas.messages.learning import CandidateRefused
+from schemas.state.evidence import belief_key
+
+_FACTS: Mapping[type[Fact], tuple[CauseKind, ...]] = {
+    Shown: ("fire", "kept"),
+    Seen: ("outcome", "silence"),
+    Neglected: ("ignored",),
+    Judged: ("vote", "silence"),
+    Agreed: ("endorsement",),
+    Carried: ("edit",),
+    Redeclared: ("taught",),
+    Revived: ("released",),
+}
+"""Which facts are the evidence of which causes."""
+
+_RULES: Mapping[type, str] = {
+    PriorUpdated: "another prior of its origin",
+    PackLoaded: "other constraints of its pack",
+}
+"""What controls change that are about no one heuristic."""
+
+_REFUSED = frozenset((CandidateRefused.token,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A cause, and what was believed of its heuristic before and after."""
+
+    cause: Cause
+    session: str
+    before: float | None
+    """None if there was no such heuristic."""
+    after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What one recording tells."""
+
+    agent: str
+    origin: str
+    """The file, or `log`."""
+    sessions: tuple[str, ...]
+    began_ns: int
+    """The broker's time of its first input."""
+    evidence: tuple[Evidence, ...]
+    moves: tuple[Move, ...]
+    """In the order of the log."""
+    begins: Mapping[str, Known]
+    """What the agent had before it, by id."""
+    ends: Mapping[str, Known]
+    """What it had after it."""
+    refused: Mapping[str, int]
+    """How many liked answers became no heuristic, by reason."""
+    names: Mapping[str, str]
+    """What each heuristic is called, by id."""
+    threshold: float
+    """From which confidence on a heuristic answered by itself, at its end."""
+
+    def of(self, heuristic_id: str) -> tuple[Move, ...]:
+        """The moves of one heuristic."""
+        return tuple(
+            move for move in self.moves if move.cause.heuristic_id == heuristic_id
+        )
+
+
+async def story(recording: Recording) -> Story:
+    """The story of a recording.
+
+    Raises:
+        UnprovenError: its confidences do not follow from its facts; names the input.
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    evidence = await gather(recording)
+    standing = await brought(
+        Standing.of(recording.start, recording.agent), recording.log
+    )
+    first = evidence[0]
+    believing = Believing(first.believed, first.learning, {}, first.terms)
+    begins = known(standing, believing)
+    writing = _Writing(evidence, believing)
+    async for passage in passages(recording):
+        writing.take(passage)
+        standing = passage.after
+    ends = known(standing, believing)
+    return Story(
+        agent=recording.agent,
+        origin=recording.origin,
+        sessions=recording.sessions,
+        began_ns=first.began_ns,
+        evidence=evidence,
+        moves=tuple(writing.moves),
+        begins=begins,
+        ends=ends,
+        refused=dict(sorted(writing.refused.items())),
+        names={
+            **first.names,
+            **{each.id: each.name for each in ends.values()},
+        },
+        threshold=threshold(standing),
+    )
+
+
+class _Writing:
+    """A story on its way."""
+
+    def __init__(self, evidence: tuple[Evidence, ...], believing: Believing) -> None:
+        self.moves: list[Move] = []
+        self.refused: Counter[str] = Counter()
+        self._believing = believing
+        self._facts: dict[int, deque[Fact]] = defaultdict(deque)
+        self._sessions: dict[int, str] = {}
+        self._session = evidence[0].session
+        for part in evidence:
+            for fact in part.facts:
+                self._facts[fact.sequence].append(fact)
+                self._sessions[fact.sequence] = part.session
+
+    def take(self, passage: Passage) -> None:
+        """Take one group in."""
+        facts = self._facts.pop(passage.sequence, deque())
+        is_control = passage.before is not passage.after
+        stood = known(passage.before, self._believing) if is_control else {}
+        caused: set[str] = set()
+        self._session = self._sessions.get(passage.sequence, self._session)
+        for cause in causes(passage):
+            before = self._before(passage, cause)
+            self._fold_until(facts, cause)
+            after = self._confidence(passage.after, cause, cause.content_hash)
+            self._note(cause, before, after)
+            caused.add(cause.heuristic_id)
+        for fact in facts:
+            self._believing.take(fact)
+        self._rule(passage, {id_: stood[id_] for id_ in stood if id_ not in caused})
+        for output in passage.outputs(_REFUSED):
+            refused = output.message
+            if isinstance(refused, CandidateRefused) and refused.sleep_id is None:
+                self.refused[refused.reason] += 1
+
+    def _before(self, passage: Passage, cause: Cause) -> float | None:
+        """What was believed of what stood there until then, whatever its content."""
+        if cause.kind not in ("taught", "formed", "edit", "pack"):
+            return self._confidence(passage.before, cause, cause.content_hash)
+        content_hash = _content(passage.before, cause.heuristic_id)
+        if content_hash is None:
+            return None
+        return self._confidence(passage.before, cause, content_hash)
+
+    def _confidence(self, standing: Standing, cause: Cause, content_hash: str) -> float:
+        return trust(standing, self._believing, cause.heuristic_id, content_hash)
+
+    def _fold_until(self, facts: deque[Fact], cause: Cause) -> None:
+        """Fold the facts up to the one that the cause brought, if it brought any."""
+        if any(_is_of(fact, cause) for fact in facts):
+            while facts:
+                fact = facts.popleft()
+                self._believing.take(fact)
+                if _is_of(fact, cause):
+                    return
+
+    def _rule(self, passage: Passage, stood: Mapping[str, Known]) -> None:
+        """Note whatever a control moved that is about no one heuristic."""
+        stands = known(passage.after, self._believing) if stood else {}
+        for id_, before in stood.items():
+            after = stands.get(id_)
+            if after is not None and after.confidence != before.confidence:
+                cause = _ruled(passage, id_, after.content_hash)
+                self._note(cause, before.confidence, after.confidence)
+
+    def _note(self, cause: Cause, before: float | None, after: float) -> None:
+        self.moves.append(
+            Move(cause=cause, session=self._session, before=before, after=after)
+        )
+
+
+def _is_of(fact: Fact, cause: Cause) -> bool:
+    if cause.kind not in _FACTS.get(type(fact), ()):
+        return False
+    key = belief_key(cause.heuristic_id, cause.content_hash)
+    return key in (getattr(fact, "key", None), getattr(fact, "to", None))
+
+
+def _content(standing: Standing, heuristic_id: str) -> str | None:
+    return content_in_force(standing.agent, standing.packs, heuristic_id)
+
+
+def _ruled(passage: Passage, heuristic_id: str, content_hash: str) -> Cause:
+    return Cause(
+        sequence=passage.sequence,
+        at=_when(passage),
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        kind="settings",
+        what=_RULES.get(type(passage.taken.message), "other learning settings"),
+        id=passage.taken.id,
+    )
+
+
+def _when(passage: Passage) -> datetime:
+    return datetime.fromisoformat(passage.group.outputs[0].headers["ce-time"])

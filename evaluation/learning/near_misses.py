@@ -1,0 +1,221 @@
+"""Near misses: what would have answered had less trust been asked, or more.
+
+The agent's own strategy is asked again at each threshold, at every recorded decision as it
+was; a strategy without a threshold is stood in for by `heuristic_first`. Only candidates
+that were recorded can be found: those over the match limit, ten at most.
+"""
+
+from collections import defaultdict
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evaluation.learning.groups_in_context import passages
+from evaluation.learning.thresholds import tested, threshold
+from handlers.mind.strategies.heuristic_first import THRESHOLD_BIAS
+from replay.open_loop.asked import logged_state
+from replay.open_loop.decision import LoggedDecision
+from replay.recording.source import Recording
+from replay.recording.standing import Standing
+from schemas.messages.decisions import Decided
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.values.record import moment
+from schemas.values.settings_by_name import strategy_with
+
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+
+_HEURISTIC = "heuristic:"
+_DECIDED = Decided.token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """An event that a heuristic did not answer, and would have with less trust asked."""
+
+    sequence: int
+    session: str
+    at: datetime
+    decision_id: str
+    event_id: str
+    text: str
+    """The event's."""
+    heuristic_id: str
+    similarity: float
+    confidence: float
+    needed: float
+    """The threshold up to which it would have answered."""
+    happened: str
+    """What happened instead: `llm` or the reason of the silence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often one heuristic would have answered at each threshold."""
+
+    heuristic_id: str
+    by_threshold: tuple[int, ...]
+    """In the order of `THRESHOLDS`."""
+    answered: int
+    """How often it did."""
+    confidence: tuple[float, float]
+    """The least and the most that was believed of it when it was weighed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMisses:
+    """What a recording tells of other thresholds."""
+
+    strategy: str
+    """The one that was asked."""
+    is_own: bool
+    """Whether it is the agent's own."""
+    threshold: float
+    """In force at its start."""
+    bias: float
+    """What the personality adds to any threshold."""
+    match_limit: float
+    """The similarity from which a candidate is recorded at all."""
+    decisions: int
+    gated: int
+    """Decisions at which a gate closed before any strategy was asked."""
+    without_candidate: int
+    answered: int
+    """Decisions that a heuristic answered."""
+    by_threshold: tuple[int, ...]
+    """How many it would have answered at each."""
+    counts: tuple[Counts, ...]
+    """The most answers first."""
+    misses: tuple[Miss, ...]
+    """The nearest first."""
+
+
+async def near_misses(recording: Recording) -> NearMisses:
+    """The near misses of a recording.
+
+    Raises:
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+        MissingPackError: a pack in force is not in the recording's store.
+    """
+    standing = await _at_first_decision(recording)
+    spec = tested(standing)
+    asked = tuple(
+        strategy_with(spec, {"strategy.threshold": each}) for each in THRESHOLDS
+    )
+    count = _Count()
+    async with aclosing(logged_state(recording, asked)) as decisions:
+        async for decision in decisions:
+            count.take(decision)
+    return NearMisses(
+        strategy=spec.name,
+        is_own=spec == standing.strategy,
+        threshold=threshold(standing),
+        bias=standing.biases_of().get(THRESHOLD_BIAS, 0.0),
+        match_limit=standing.settings.limits.match,
+        decisions=count.decisions,
+        gated=count.gated,
+        without_candidate=count.without_candidate,
+        answered=sum(each.answered for each in count.tallies.values()),
+        by_threshold=tuple(
+            sum(each.would[place] for each in count.tallies.values())
+            for place in range(len(THRESHOLDS))
+        ),
+        counts=tuple(sorted(count.counts(), key=_most)),
+        misses=tuple(
+            sorted(count.misses, key=lambda each: (-each.confidence, each.sequence))
+        ),
+    )
+
+
+async def _at_first_decision(recording: Recording) -> Standing:
+    """A life's first settings are in force only once its mind has started."""
+    async with aclosing(passages(recording)) as found:
+        async for passage in found:
+            if _DECIDED in passage.tokens:
+                return passage.before
+    return Standing.of(recording.start, recording.agent)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """One heuristic's count."""
+
+    would: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
+    answered: int = 0
+    confidences: list[float] = field(default_factory=list)
+
+
+class _Count:
+    """What was counted so far."""
+
+    def __init__(self) -> None:
+        self.decisions = self.gated = self.without_candidate = 0
+        self.tallies: dict[str, _Tally] = defaultdict(_Tally)
+        self.misses: list[Miss] = []
+
+    def take(self, decision: LoggedDecision) -> None:
+        """Count one decision."""
+        self.decisions += 1
+        if decision.context is None:
+            self.gated += 1
+            return
+        eligible = [each for each in decision.context.candidates if each.eligible]
+        self.without_candidate += not eligible
+        by_arm = {each.arm: each for each in eligible}
+        answered = _answered(decision)
+        if answered is not None:
+            id_ = answered[len(_HEURISTIC) :].rpartition("@")[0]
+            self.tallies[id_].answered += 1
+        for each in eligible:
+            self.tallies[each.heuristic_id].confidences.append(each.confidence)
+        nearest: tuple[float, HeuristicCandidate] | None = None
+        for place, asked in enumerate(THRESHOLDS):
+            candidate = by_arm.get(decision.odds[place].greedy)
+            if candidate is not None:
+                self.tallies[candidate.heuristic_id].would[place] += 1
+                nearest = asked, candidate
+        if nearest is not None and answered is None:
+            self.misses.append(_miss(decision, *nearest))
+
+    def counts(self) -> list[Counts]:
+        """Of every heuristic that answered, or would have."""
+        return [
+            Counts(
+                heuristic_id=id_,
+                by_threshold=tuple(each.would),
+                answered=each.answered,
+                confidence=(min(each.confidences), max(each.confidences)),
+            )
+            for id_, each in sorted(self.tallies.items())
+            if (any(each.would) or each.answered) and each.confidences
+        ]
+
+
+def _answered(decision: LoggedDecision) -> str | None:
+    """The arm of the heuristic that answered, at once or in the end."""
+    if decision.path == "heuristic":
+        return decision.arm
+    ended = decision.ended_by or ""
+    return ended if ended.startswith(_HEURISTIC) else None
+
+
+def _miss(
+    decision: LoggedDecision, needed: float, candidate: HeuristicCandidate
+) -> Miss:
+    return Miss(
+        sequence=decision.sequence,
+        session=decision.session,
+        at=moment(decision.at_ns),
+        decision_id=decision.decision_id,
+        event_id=decision.event_id,
+        text=decision.text,
+        heuristic_id=candidate.heuristic_id,
+        similarity=candidate.similarity,
+        confidence=candidate.confidence,
+        needed=needed,
+        happened=decision.silence or decision.dropped or decision.path,
+    )
+
+
+def _most(counts: Counts) -> tuple[int, str]:
+    return -max(*counts.by_threshold, counts.answered), counts.heuristic_id

@@ -1,0 +1,127 @@
+"""Rises: how long each heuristic took from its birth until it answers by itself."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from evaluation.learning.history import Move, Story
+from schemas.values.reasons import Origin
+
+_BIRTHS = ("taught", "formed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rise:
+    """One heuristic that began under the threshold, and whether it got over it."""
+
+    agent: str
+    heuristic_id: str
+    name: str
+    origin: Origin
+    began_at: datetime | None
+    """When it was taught or formed; None if that was before the recordings."""
+    began: float
+    """What was believed of it then, or at the recordings' start."""
+    threshold: float
+    reached_at: datetime | None
+    decisions: int | None
+    """How many decisions the agent made meanwhile."""
+    hours: float | None
+    """By the agent's time; None unless both ends are known."""
+    confidence: float
+    """What is believed of it in the end."""
+
+
+def rises(
+    stories: Sequence[Story], decisions: Sequence[Sequence[int]]
+) -> tuple[Rise, ...]:
+    """The risen and the rising of all recordings, those of one agent in the order of time.
+
+    Args:
+        stories: one for each recording, in order.
+        decisions: the sequences of each recording's decisions.
+    """
+    agents = dict.fromkeys(each.agent for each in stories)
+    return tuple(
+        rise
+        for agent in agents
+        for rise in _of_agent(
+            [
+                (story, sequences)
+                for story, sequences in zip(stories, decisions, strict=True)
+                if story.agent == agent
+            ]
+        )
+    )
+
+
+@dataclass(slots=True)
+class _Climb:
+    """A heuristic on its way."""
+
+    began: float
+    began_at: datetime | None
+    decided: int
+    """How many decisions there were before it began."""
+    reached_at: datetime | None = None
+    decisions: int | None = None
+
+
+def _of_agent(parts: Sequence[tuple[Story, Sequence[int]]]) -> Iterator[Rise]:
+    climbs = _before(parts[0][0])
+    decided = 0
+    for story, sequences in parts:
+        for move in story.moves:
+            place = decided + bisect_right(sequences, move.cause.sequence)
+            _take(climbs, move, place, story.threshold)
+        decided += len(sequences)
+    last = parts[-1][0]
+    for id_, climb in climbs.items():
+        known = last.ends.get(id_)
+        if known is None:
+            continue
+        yield Rise(
+            agent=last.agent,
+            heuristic_id=id_,
+            name=known.name,
+            origin=known.origin,
+            began_at=climb.began_at,
+            began=climb.began,
+            threshold=last.threshold,
+            reached_at=climb.reached_at,
+            decisions=climb.decisions,
+            hours=_hours(climb),
+            confidence=known.confidence,
+        )
+
+
+def _before(story: Story) -> dict[str, _Climb]:
+    """Those from before the recordings that have yet to get there."""
+    return {
+        id_: _Climb(each.confidence, None, 0)
+        for id_, each in story.begins.items()
+        if each.origin != "skill_pack" and each.confidence < story.threshold
+    }
+
+
+def _take(climbs: dict[str, _Climb], move: Move, place: int, threshold: float) -> None:
+    id_, at = move.cause.heuristic_id, move.cause.at
+    if move.cause.kind in _BIRTHS:
+        if move.after < threshold:
+            climbs[id_] = _Climb(move.after, at, place)
+        return
+    climb = climbs.get(id_)
+    if climb is not None and climb.reached_at is None and move.after >= threshold:
+        climb.reached_at, climb.decisions = at, place - climb.decided
+
+
+def _hours(climb: _Climb) -> float | None:
+    if climb.began_at is None or climb.reached_at is None:
+        return None
+    return (climb.reached_at - climb.began_at).total_seconds() / 3600.0
+
+
+def named(stories: Sequence[Story]) -> Mapping[str, str]:
+    """What every heuristic is called, by the latest recording that knows it."""
+    return {id_: name for story in stories for id_, name in story.names.items()}

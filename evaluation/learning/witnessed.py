@@ -1,0 +1,128 @@
+"""Witnessed: what the log itself shows of decisions, of who answered, and of fires.
+
+It is all that an audit knows. No fold of the mind's is asked; what a session brought along
+from before it is taken from the checkpoint that it begins with.
+"""
+
+from dataclasses import dataclass
+
+from evaluation.learning.groups_in_context import Passage
+from replay.recording.source import Recording
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Completed, Decided, HeuristicFired, heuristic_arm
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import STRANGER
+
+_MODELS = ("llm:", "race:")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A fire whose action the person saw."""
+
+    decision_id: str
+    heuristic_id: str
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A decision, as far as credit depends on it."""
+
+    event_id: str
+    source: str
+    entities: frozenset[str]
+
+
+class Witnessed:
+    """Everything that was read so far."""
+
+    def __init__(self, recording: Recording) -> None:
+        """Nothing of the recording is read yet."""
+        self.fires: dict[str, Shown] = {}
+        self.deeds: dict[str, Deed] = {}
+        self.ended: set[str] = set()
+        """The fires that have their one outcome."""
+        self.ignored: set[str] = set()
+        """The fires whose silence was counted."""
+        self.liked: set[str] = set()
+        """The decisions that somebody liked, or may have before the recording."""
+        self._arms: dict[str, str] = {}
+        """Whose words answered each decision."""
+        self._suggested: set[tuple[str, str]] = set()
+        """By decision and heuristic."""
+        self._start = recording.start.agents.get(recording.agent, STRANGER)
+
+    def answered(self, decision_id: str, heuristic_id: str, content_hash: str) -> bool:
+        """Whether these were a heuristic's words."""
+        return self._arms.get(decision_id) == heuristic_arm(heuristic_id, content_hash)
+
+    def is_models(self, decision_id: str) -> bool:
+        """Whether a model answered."""
+        return self._arms.get(decision_id, "").startswith(_MODELS)
+
+    def was_suggested(self, decision_id: str, heuristic_id: str) -> bool:
+        """Whether a model had a heuristic before it when it answered."""
+        return (decision_id, heuristic_id) in self._suggested
+
+    def recall(self, id_: str) -> None:
+        """Bring back a decision that was made before the recording."""
+        known = None if id_ in self.deeds else self._start.decisions.get(id_)
+        if known is None:
+            return
+        self.deeds[id_] = Deed(known.event_id, known.source, frozenset())
+        self.liked.add(id_)
+        self._arms[id_] = f"{known.path}:"
+        if known.fire_id is not None:
+            self._show(
+                known.fire_id, id_, known.heuristic_id or "", known.content_hash or ""
+            )
+            if known.outcome in ("success", "fail"):
+                self.ended.add(known.fire_id)
+            if known.is_ignored:
+                self.ignored.add(known.fire_id)
+
+    def trust(self, given: FeedbackGiven) -> None:
+        """Take from a vote what its giver found in the log of an older decision."""
+        about, id_ = given.about, given.decision_id or ""
+        if about is not None and about.fire_id is not None and id_ not in self.deeds:
+            names = about.heuristic_id or "", about.content_hash or ""
+            self._show(about.fire_id, id_, *names)
+
+    def note(self, passage: Passage, output: Output) -> None:
+        """Take in what one output shows."""
+        match output.message:
+            case Decided() as decided:
+                self._decided(passage, output.id, decided)
+            case Completed(winner=str(winner)) as completed:
+                self._arms[completed.decision_id] = winner
+            case HeuristicFired(mode="shown") as fired:
+                self.fires[output.id] = Shown(
+                    fired.decision_id, fired.heuristic_id, fired.content_hash
+                )
+            case HeuristicFired(mode="kept") as fired:
+                self._show(
+                    output.id, fired.decision_id, fired.heuristic_id, fired.content_hash
+                )
+            case HeuristicFired() as fired:
+                self._suggested.add((fired.decision_id, fired.heuristic_id))
+            case _:
+                return
+
+    def _decided(self, passage: Passage, id_: str, decided: Decided) -> None:
+        event = passage.taken.message
+        entities = event.entities if isinstance(event, Sensed) else ()
+        self.deeds[id_] = Deed(decided.event_id, decided.source, frozenset(entities))
+        self._arms[id_] = decided.arm
+        self._suggested |= {
+            (id_, each.arm.removeprefix("heuristic:").rpartition("@")[0])
+            for each in decided.candidates
+            if each.withheld is False
+        }
+
+    def _show(
+        self, fire_id: str, decision_id: str, heuristic_id: str, content_hash: str
+    ) -> None:
+        self.fires[fire_id] = Shown(decision_id, heuristic_id, content_hash)
+        self._arms[decision_id] = heuristic_arm(heuristic_id, content_hash)

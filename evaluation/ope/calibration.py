@@ -1,0 +1,226 @@
+"""How well predicted chances fit what happened: sharpness, skill and calibration.
+
+Two rules. A prediction counts only if it was made before its outcome was known. And a
+calibration error stands beside its null band, for a perfectly calibrated model shows one
+too: .05 on average over 500 outcomes.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.ope.resampling import uniforms
+from schemas.values.exact_math import log
+
+Numbers = Sequence[float] | NDArray[np.float64]
+Floats = NDArray[np.float64]
+
+BINS = 10
+DRAWS = 400
+"""How many worlds are drawn in which the model is right, for the null band."""
+
+_NEARLY_ZERO = float(np.finfo(np.float64).eps)
+_PRIOR_MEAN, _PRIOR_COUNT = 0.5, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One row of the reliability table: predictions from `low` to `high`."""
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    happened: float
+
+
+@dataclass(frozen=True, slots=True)
+class NullBand:
+    """The calibration error of a model that is exactly right, at these predictions."""
+
+    mean: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """All figures of one set of predictions; `skill` is None where all came out alike."""
+
+    n: int
+    base_rate: float
+    brier: float
+    skill: float | None
+    log_loss: float
+    error: float
+    null_band: NullBand
+    bins: tuple[Bin, ...]
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether chance alone explains the calibration error."""
+        return self.error <= self.null_band.p95
+
+
+@dataclass(frozen=True, slots=True)
+class Prequential:
+    """Scores after each outcome, of predictions made before it."""
+
+    brier: Floats
+    base_brier: Floats
+    """Of predicting the rate so far, (1 + successes) / (2 + outcomes)."""
+    log_loss: Floats
+
+    @property
+    def skill(self) -> float | None:
+        """The share of the base rate's Brier score that the predictions save."""
+        return _skill(float(self.brier[-1]), float(self.base_brier[-1]))
+
+
+def calibration(
+    predicted: Numbers, happened: Numbers, *, bins: int = BINS, seed: str = ""
+) -> Calibration:
+    """All of it at once; the order of the outcomes does not matter."""
+    p, y = _checked(predicted, happened)
+    order = np.lexsort((y, p))
+    p, y = p[order], y[order]
+    rows = reliability(p, y, bins=bins)
+    return Calibration(
+        n=len(p),
+        base_rate=float(y.mean()),
+        brier=brier(p, y),
+        skill=brier_skill(p, y),
+        log_loss=log_loss(p, y),
+        error=calibration_error(rows),
+        null_band=null_band(p, bins=bins, seed=seed),
+        bins=rows,
+    )
+
+
+def brier(predicted: Numbers, happened: Numbers) -> float:
+    """The mean squared distance: 0 is perfect, .25 what one half always scores."""
+    p, y = _checked(predicted, happened)
+    return float(((p - y) ** 2).mean())
+
+
+def brier_skill(
+    predicted: Numbers, happened: Numbers, *, base_rate: float | None = None
+) -> float | None:
+    """The share of the base rate's Brier score saved; below 0 is worse than the rate.
+
+    Without a `base_rate` it is that of these outcomes. None where there is none to save.
+    """
+    p, y = _checked(predicted, happened)
+    rate = float(y.mean()) if base_rate is None else base_rate
+    return _skill(brier(p, y), float(((rate - y) ** 2).mean()))
+
+
+def log_loss(predicted: Numbers, happened: Numbers) -> float:
+    """The mean of -log of what was given to what happened; a sure miss costs 36."""
+    p, y = _checked(predicted, happened)
+    return float(_surprise(p, y).mean())
+
+
+def reliability(
+    predicted: Numbers, happened: Numbers, *, bins: int = BINS
+) -> tuple[Bin, ...]:
+    """What was predicted against what happened, in bins of about equally many.
+
+    Equal predictions share a bin, so there may be fewer.
+    """
+    p, y = _checked(predicted, happened)
+    place = _bin_of(p, bins)
+    return tuple(
+        Bin(
+            low=float(p[own].min()),
+            high=float(p[own].max()),
+            n=int(own.sum()),
+            predicted=float(p[own].mean()),
+            happened=float(y[own].mean()),
+        )
+        for own in (place == each for each in np.unique(place))
+    )
+
+
+def calibration_error(bins: Sequence[Bin]) -> float:
+    """The mean distance of predicted from happened, weighted by the bins' numbers."""
+    total = sum(each.n for each in bins)
+    return sum(each.n * abs(each.predicted - each.happened) for each in bins) / total
+
+
+def null_band(
+    predicted: Numbers, *, bins: int = BINS, draws: int = DRAWS, seed: str = ""
+) -> NullBand:
+    """Mean and 95th percentile of the error if each chance were exactly right.
+
+    The draws derive from `seed` and the predictions, in no order: the same predictions
+    have the same band.
+    """
+    p = np.sort(_numbers(predicted, "predicted"))
+    place = _bin_of(p, bins)
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    sums = np.add.reduceat(p, starts)
+    key = hashlib.blake2b(seed.encode() + b"|" + p.tobytes(), digest_size=8).digest()
+    start = int.from_bytes(key, "big")
+    errors = np.empty(draws)
+    for draw in range(draws):
+        happened = uniforms(start, draw * len(p), len(p)) < p
+        errors[draw] = np.abs(
+            np.add.reduceat(happened.astype(float), starts) - sums
+        ).sum()
+    errors = np.sort(errors) / len(p)
+    return NullBand(float(errors.mean()), float(np.quantile(errors, 0.95)))
+
+
+def prequential(predicted: Numbers, happened: Numbers) -> Prequential:
+    """Scores so far after each outcome, in order of time: predict, then look."""
+    p, y = _checked(predicted, happened)
+    n = np.arange(1, len(p) + 1)
+    before = np.cumsum(y) - y
+    rate = (_PRIOR_MEAN * _PRIOR_COUNT + before) / (_PRIOR_COUNT + n - 1)
+    return Prequential(
+        brier=np.cumsum((p - y) ** 2) / n,
+        base_brier=np.cumsum((rate - y) ** 2) / n,
+        log_loss=np.cumsum(_surprise(p, y)) / n,
+    )
+
+
+def _skill(score: float, base: float) -> float | None:
+    return None if base == 0.0 else 1.0 - score / base
+
+
+def _surprise(p: Floats, y: Floats) -> Floats:
+    sure = np.clip(p, _NEARLY_ZERO, 1.0 - _NEARLY_ZERO)
+    # Confidences repeat, and each logarithm is worked out by hand.
+    values, place = np.unique(sure, return_inverse=True)
+    yes = np.array([-log(each) for each in values.tolist()])[place]
+    no = np.array([-log(1.0 - each) for each in values.tolist()])[place]
+    loss: Floats = y * yes + (1.0 - y) * no
+    return loss
+
+
+def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
+    if bins < 1:
+        raise ValueError(f"bins {bins!r}: give at least one")
+    edges = np.percentile(p, np.linspace(0.0, 100.0, bins + 1))
+    return np.searchsorted(edges[1:-1], p).astype(np.int64)
+
+
+def _checked(predicted: Numbers, happened: Numbers) -> tuple[Floats, Floats]:
+    p, y = _numbers(predicted, "predicted"), _numbers(happened, "happened")
+    if len(p) != len(y):
+        raise ValueError(
+            f"{len(p)!r} predictions and {len(y)!r} outcomes: give one of each"
+        )
+    return p, y
+
+
+def _numbers(values: Numbers, name: str) -> Floats:
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1 or not len(found):
+        raise ValueError(f"{name}: no numbers; give at least one")
+    if not ((found >= 0.0) & (found <= 1.0)).all():
+        raise ValueError(f"{name}: a number outside [0, 1]; give chances and outcomes")
+    return found

@@ -1,0 +1,166 @@
+"""Two strategies on the same rows, evaluated: what gates and results are made from.
+
+Its rule: whether a point estimate may be given is decided here, once for all.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.ope.columns import CERTAIN, SPLITS, Columns, Floats, Odds
+from evaluation.ope.estimators import Values, mean, paired, values
+from evaluation.ope.flips import (
+    Contrast,
+    FlipObservations,
+    contrasted,
+    flip_observations,
+)
+from evaluation.ope.reward_model import cross_fitted
+from evaluation.ope.weights import Weights, unsupported, weights
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One strategy."""
+
+    odds: Odds
+    values: Values
+    weights: Weights
+    flips: FlipObservations
+    """Its own arm where the two differ."""
+
+    is_identified: bool
+    """Whether the log shows enough of it for a point estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Both of them."""
+
+    columns: Columns
+    contrast: Contrast
+    target: Side
+    baseline: Side
+
+    @property
+    def has_flips(self) -> bool:
+        """Whether they differ anywhere."""
+        return bool(self.contrast.differs.any())
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether any arm was drawn by lot."""
+        return bool((self.columns.propensity < CERTAIN).any())
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether the difference may have a point estimate; no difference always may."""
+        both = self.target.is_identified and self.baseline.is_identified
+        return both or (bool(self.columns.rows) and not self.has_flips)
+
+    @property
+    def base_rate(self) -> float:
+        """What the baseline is worth, as far as the log tells."""
+        if not self.baseline.is_identified:
+            return mean(self.columns.reward[self.columns.known])
+        return self.baseline.values.dr
+
+    @property
+    def guessed_mass(self) -> float:
+        """How far the difference may be off for what could never be played.
+
+        Where the two have the same odds, a wrong guess is the same on both sides.
+        """
+        columns = self.columns
+        missing = unsupported(columns, columns.target)
+        missing = missing + unsupported(columns, columns.baseline)
+        return mean(np.where(self.contrast.differs, missing, 0.0))
+
+    @property
+    def paired(self) -> Floats:
+        """The doubly robust difference at each row whose reward is known."""
+        differs = self.contrast.differs[self.columns.known]
+        return paired(self.target.values, self.baseline.values, differs)
+
+    @property
+    def paired_snips(self) -> Floats:
+        """How each of these rows moves the difference of SNIPS."""
+        target, baseline = self.target.values, self.baseline.values
+        return target.snips_influence() - baseline.snips_influence()
+
+    @property
+    def ips(self) -> float:
+        """The difference of IPS."""
+        return self.target.values.ips - self.baseline.values.ips
+
+    @property
+    def snips(self) -> float | None:
+        """The difference of SNIPS; None if either has none."""
+        target, baseline = self.target.values.snips, self.baseline.values.snips
+        if target is None or baseline is None:
+            return None
+        return target - baseline
+
+    @property
+    def dr(self) -> float:
+        """The mean of the paired differences."""
+        return mean(self.paired)
+
+
+def compare(columns: Columns, unsupported_max: float) -> Compared:
+    """Evaluate both strategies; `unsupported_max` is what a point estimate may lack.
+
+    Of the ways to split the sessions for the reward model, the one counts whose
+    difference is the median: an estimate must not hang on one split.
+    """
+    contrast = contrasted(columns)
+    target, baseline = _by_median(columns, contrast)
+    return Compared(
+        columns,
+        contrast,
+        _side(columns, columns.target, target, contrast, unsupported_max),
+        _side(columns, columns.baseline, baseline, contrast, unsupported_max),
+    )
+
+
+def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
+    """The values of target and baseline under the median split."""
+    differs = contrast.differs[columns.known]
+    fits = (cross_fitted(columns, split) for split in range(SPLITS))
+    found = [
+        (values(columns, columns.target, fit), values(columns, columns.baseline, fit))
+        for fit in fits
+    ]
+    found.sort(key=lambda each: mean(paired(each[0], each[1], differs)))
+    return found[SPLITS // 2]
+
+
+def filled(columns: Columns, contrast: Contrast, *, of_target: float) -> Columns:
+    """The same rows, where each unknown reward is supposed.
+
+    `of_target` where the target's arm was played, and the opposite where the baseline's
+    was: nothing else that the unknown may hide moves the difference farther.
+    """
+    supposed = np.where(contrast.taken > 0.0, of_target, 1.0 - of_target)
+    return replace(
+        columns,
+        reward=np.where(columns.known, columns.reward, supposed),
+        known=np.ones(columns.rows, np.bool_),
+    )
+
+
+def _side(
+    columns: Columns,
+    odds: Odds,
+    found: Values,
+    contrast: Contrast,
+    unsupported_max: float,
+) -> Side:
+    diagnosed = weights(columns, odds)
+    flips = flip_observations(columns, contrast, of_baseline=odds is columns.baseline)
+    # Without any exploration, what was not played stays unknown to the last row.
+    is_explored = bool((columns.propensity < CERTAIN).any())
+    lacks = diagnosed.unsupported_mass > (unsupported_max if is_explored else 0.0)
+    unseen = flips.count == 0 and bool(contrast.differs.any())
+    identified = bool(columns.known.any()) and not lacks and not unseen
+    return Side(odds, found, diagnosed, flips, identified)

@@ -1,0 +1,285 @@
+"""From logged decisions to values, their gates and a verdict: the whole of the method.
+
+Its rule: no point estimate of what was not played; then there are bounds.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from evaluation.ope import gates
+from evaluation.ope.bounds import difference_bounds, value_bounds
+from evaluation.ope.carryover import carry_over
+from evaluation.ope.columns import Columns, columns_of
+from evaluation.ope.compared import Compared, Side, compare, filled
+from evaluation.ope.estimators import rarer_share
+from evaluation.ope.gates import Gate
+from evaluation.ope.intervals import Interval, interval, plain_interval
+from evaluation.ope.results import DifferenceEstimate, Estimate, PolicyEstimate
+from evaluation.ope.rows import Observation
+from evaluation.ope.settings import EstimationSettings, Limits, SelfReplay
+from evaluation.ope.verdicts import (
+    OVERLAP,
+    SHORT_TERM,
+    WITHHELD,
+    Evidence,
+    Reason,
+    Verdict,
+    conclude,
+    of_interval,
+)
+from evaluation.ope.weights import uniform_z
+
+_UNTOLD = Interval(None, None, None)
+_ZERO = Interval(0.0, (0.0, 0.0), 1.0)
+
+
+def estimate(
+    observations: Iterable[Observation],
+    settings: EstimationSettings | None = None,
+    *,
+    self_replay: SelfReplay | None = None,
+    cassette_hit_rate: float | None = None,
+) -> Estimate:
+    """Estimate both strategies and their difference.
+
+    `self_replay` and `cassette_hit_rate` are gates of their own, where they are known.
+
+    Raises:
+        ObservationError: a row cannot be true, a decision comes twice, or there is none.
+    """
+    return estimate_of(
+        columns_of(observations),
+        settings or EstimationSettings(),
+        self_replay=self_replay,
+        cassette_hit_rate=cassette_hit_rate,
+    )
+
+
+def estimate_of(
+    columns: Columns,
+    settings: EstimationSettings,
+    *,
+    self_replay: SelfReplay | None = None,
+    cassette_hit_rate: float | None = None,
+) -> Estimate:
+    """The same of rows that are laid out already."""
+    limits = settings.limits
+    compared = compare(columns, limits.unsupported_mass_max)
+    checks = [
+        *_replay_gates(self_replay, cassette_hit_rate, limits),
+        *_propensity_gates(compared, limits),
+        *_overlap_gates(compared, limits),
+        *_outcome_gates(compared, limits),
+    ]
+    checks += _carry_over_gates(compared, checks)
+    difference = _difference(compared, checks, settings)
+    is_invalid = difference.verdict == Verdict.INVALID
+    lacks = is_invalid or _lacks(compared, compared.baseline, limits)
+    return Estimate(
+        target=_policy(compared, compared.target, settings, difference.withheld),
+        baseline=_policy(compared, compared.baseline, settings, lacks),
+        difference=difference,
+    )
+
+
+def _lacks(compared: Compared, side: Side, limits: Limits) -> bool:
+    """Whether a side, by itself, was played too seldom for its value to be told."""
+    values, ess = side.values, side.weights.ess
+    own = _weight_gates(side, side, compared.columns.rows, limits)
+    rare = rarer_share(values.reward[values.weight > 0.0]) * ess
+    return rare < limits.rare_outcomes or any(each.status == "refused" for each in own)
+
+
+def _policy(
+    compared: Compared, side: Side, settings: EstimationSettings, withheld: bool
+) -> PolicyEstimate:
+    columns, values, weights = compared.columns, side.values, side.weights
+    shown = side.is_identified
+    around = (
+        interval(columns, values.psi, columns.known, settings.resamples)
+        if shown
+        else _UNTOLD
+    ).clipped(0.0, 1.0)
+    return PolicyEstimate(
+        n=columns.rows,
+        ips=values.ips if shown else None,
+        snips=values.snips if shown else None,
+        dr=_clipped(values.dr) if shown else None,
+        dm=values.dm if shown else None,
+        se=around.se,
+        ci=around.ci,
+        ess=weights.ess,
+        max_weight=weights.max_weight,
+        max_weight_share=weights.max_share,
+        mean_weight=weights.mean_weight,
+        unsupported_mass=weights.unsupported_mass,
+        bounds=value_bounds(columns, side.odds),
+        withheld=withheld or not shown,
+    )
+
+
+def _difference(
+    compared: Compared, checks: list[Gate], settings: EstimationSettings
+) -> DifferenceEstimate:
+    shown = compared.is_identified
+    margin = settings.margin(compared.base_rate)
+    around = _around(compared, settings.resamples) if shown else _UNTOLD
+    if shown and compared.has_flips:
+        checks = [*checks, *_agreement_gates(compared, around, settings.limits, margin)]
+    bounds = difference_bounds(compared.columns, compared.contrast)
+    evidence = Evidence(
+        gates=checks,
+        rows=compared.columns.rows,
+        has_flips=compared.has_flips,
+        doubly=around if shown else None,
+        bounds=bounds,
+        filled=_filled(compared, around, settings, margin),
+        unseen=_unseen(compared, around),
+        notes=tuple(_notes(compared, around)),
+    )
+    verdict, reasons = conclude(evidence, margin)
+    return DifferenceEstimate(
+        ips=_difference_of(compared, compared.ips) if shown else None,
+        snips=_difference_of(compared, compared.snips) if shown else None,
+        dr=_difference_of(compared, _clipped(compared.dr, -1.0)) if shown else None,
+        se=around.se,
+        ci=around.ci,
+        p_value=around.p_value,
+        flip_share=compared.contrast.share,
+        flip_observations=compared.target.flips.count,
+        bounds=bounds,
+        gates=tuple(checks),
+        verdict=verdict,
+        reasons=reasons,
+        margin=margin,
+        short_term_only=any(each.code == SHORT_TERM for each in reasons),
+        withheld=not shown or verdict in WITHHELD,
+    )
+
+
+def _difference_of(compared: Compared, found: float | None) -> float | None:
+    """What was found; exactly 0 where there is no difference."""
+    return found if compared.has_flips else 0.0
+
+
+def _clipped(value: float, least: float = 0.0) -> float:
+    return min(max(value, least), 1.0)
+
+
+def _around(compared: Compared, resamples: int) -> Interval:
+    if not compared.has_flips:
+        return _ZERO
+    columns = compared.columns
+    found = interval(columns, compared.paired, columns.known, resamples)
+    return found.clipped(-1.0, 1.0)
+
+
+def _filled(
+    compared: Compared, around: Interval, settings: EstimationSettings, margin: float
+) -> tuple[Interval, ...]:
+    """The interval with unknown rewards against the target, then for it.
+
+    Only where there are any, and a verdict that they may turn.
+    """
+    columns, contrast = compared.columns, compared.contrast
+    is_open = of_interval(around, margin)[0] == Verdict.INCONCLUSIVE
+    hides = ~columns.known & contrast.differs
+    if not compared.is_identified or is_open or not hides.any():
+        return ()
+    limit = settings.limits.unsupported_mass_max
+    worlds = (filled(columns, contrast, of_target=to) for to in (0.0, 1.0))
+    return tuple(_around(compare(world, limit), settings.resamples) for world in worlds)
+
+
+def _unseen(compared: Compared, around: Interval) -> tuple[Interval, ...]:
+    """The interval at either end of what was never played, of which a model guessed."""
+    mass = compared.guessed_mass
+    if mass == 0.0 or around.ci is None:
+        return ()
+    return around.moved(-mass), around.moved(mass)
+
+
+def _replay_gates(
+    self_replay: SelfReplay | None, hit_rate: float | None, limits: Limits
+) -> Iterator[Gate]:
+    if self_replay is not None:
+        yield gates.self_replay(self_replay)
+    if hit_rate is not None:
+        yield gates.cassette(hit_rate, limits)
+
+
+def _propensity_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
+    for name, side in (("target", compared.target), ("baseline", compared.baseline)):
+        found = side.weights
+        yield gates.propensity(name, found.z, found.mean_weight, limits)
+    uniform = uniform_z(compared.columns)
+    if uniform is not None:
+        yield gates.propensity("uniform", uniform, None, limits)
+
+
+def _overlap_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
+    target, baseline = compared.target, compared.baseline
+    share, flips = compared.contrast.share, (target.flips, baseline.flips)
+    yield gates.flip_observations(*flips, share, limits)
+    yield gates.flip_sessions(*flips, share, limits)
+    yield gates.rare_outcomes(*flips, share, limits)
+    yield from _weight_gates(target, baseline, compared.columns.rows, limits)
+
+
+def _weight_gates(
+    target: Side, baseline: Side, rows: int, limits: Limits
+) -> Iterator[Gate]:
+    both = target.weights, baseline.weights
+    yield gates.unsupported(*both, limits)
+    yield gates.effective_size(*both, rows, limits)
+    yield gates.weight_share(*both, limits)
+    yield gates.pareto(*both, limits)
+
+
+def _outcome_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
+    columns = compared.columns
+    known = int(columns.known.sum())
+    sides = compared.target.weights, compared.baseline.weights
+    yield gates.outcome_coverage(known, columns.rows, *sides, limits)
+    yield gates.censored(columns.censored, columns.rows, limits)
+
+
+def _carry_over_gates(compared: Compared, checks: Sequence[Gate]) -> Iterator[Gate]:
+    columns = compared.columns
+    found = carry_over(columns)
+    has_next = columns.rows > columns.sessions
+    is_refused = any(
+        each.status == "refused" and each.name in OVERLAP for each in checks
+    )
+    is_told = compared.is_identified and compared.has_flips and not is_refused
+    if found is not None or (has_next and is_told):
+        yield gates.carry_over(found)
+
+
+def _agreement_gates(
+    compared: Compared, around: Interval, limits: Limits, margin: float
+) -> Iterator[Gate]:
+    snips, columns = compared.snips, compared.columns
+    if snips is not None:
+        weighted = plain_interval(columns, compared.paired_snips, columns.known)
+        both = around, weighted.moved(snips).clipped(-1.0, 1.0)
+        yield gates.agreement((compared.dr, snips), both, limits, margin=margin)
+
+
+def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
+    """What to keep in mind, whatever the verdict."""
+    if compared.has_flips and not compared.is_explored:
+        yield Reason(
+            "no_exploration",
+            "every arm was certain: what was not played was never seen, only bounded",
+        )
+    if around.ci is not None and compared.has_flips and not around.is_bootstrap:
+        yield Reason(
+            "t_interval", "too few sessions to draw them again: a plain t interval"
+        )
+    unknown = int((~compared.columns.known).sum())
+    if unknown and compared.columns.known.any():
+        yield Reason(
+            "complete_cases",
+            f"{unknown} decisions without a known outcome are left out, as if that"
+            " depended on nothing",
+        )

@@ -1,0 +1,325 @@
+"""The gates: what a log has to pass before a difference may be believed.
+
+Their rule: a gate that refuses takes the verdict with it; none can be switched off. Those
+on weights look at both strategies and show the weaker side.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evaluation.ope.carryover import ALPHA, CarryOver
+from evaluation.ope.flips import FlipObservations
+from evaluation.ope.intervals import Interval
+from evaluation.ope.settings import Limits, SelfReplay
+from evaluation.ope.weights import Weights
+
+Status: TypeAlias = Literal["ok", "caution", "refused", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One check: what it found, and the limit at which it would refuse."""
+
+    name: str
+    status: Status
+    value: float | None
+    limit: float | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The same figure of the target and of the baseline."""
+
+    target: float
+    baseline: float
+
+    def weaker(self, worse: Callable[[float, float], float]) -> tuple[float, str]:
+        """The worse of the two, the target's if alike, and whose it is."""
+        value = worse(self.target, self.baseline)
+        return value, "target" if value == self.target else "baseline"
+
+
+def self_replay(found: SelfReplay) -> Gate:
+    """Whether the recording, decided again as it was, came out the same."""
+    detail = f"{found.identical}/{found.total} outputs identical"
+    status: Status = "ok"
+    if not found.is_identical:
+        status = "invalid"
+        detail += f"; first divergence: {found.divergence or 'not told'}"
+    elif found.is_other_code:
+        status, detail = "caution", detail + ", though code or configuration changed"
+    share = found.identical / found.total if found.total else 1.0
+    return Gate("self_replay", status, share, 1.0, detail)
+
+
+def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -> Gate:
+    """Whether a strategy's weights average what the logged probabilities entail."""
+    size = abs(z)
+    average = "" if mean_weight is None else f", mean weight {mean_weight:.3f}"
+    detail = (
+        "what was drawn is"
+        f" {size:.1f} standard errors off the logged probabilities{average}"
+    )
+    status: Status = "ok"
+    if size > limits.propensity_z_max:
+        status = "invalid"
+        detail += f" (at most {limits.propensity_z_max:g})"
+        detail += (
+            ": the logged probabilities are not those it was drawn with"
+            if z > 0.0
+            else ": the logged probabilities are not those it was drawn with, or some"
+            " arms could not be drawn everywhere (then log the odds of all: `logging`)"
+        )
+    elif size > limits.propensity_z_caution_max:
+        status = "caution"
+        detail += f" (up to {limits.propensity_z_caution_max:g} are chance)"
+    return Gate(
+        f"propensity_{name}", status, _finite(z), limits.propensity_z_max, detail
+    )
+
+
+def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
+    """How much of the odds lies where the log could never show an outcome."""
+    sides = Sides(target.unsupported_mass, baseline.unsupported_mass)
+    value, whose = sides.weaker(max)
+    return Gate(
+        "unsupported_mass",
+        _above(value, limits.unsupported_mass_caution_max, limits.unsupported_mass_max),
+        value,
+        limits.unsupported_mass_max,
+        f"{value:.1%} of what the {whose} would do could never be tried there (at most"
+        f" {limits.unsupported_mass_max:.0%})",
+    )
+
+
+def flip_observations(
+    target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
+) -> Gate:
+    """How often the arm of one side was played where the two differ."""
+    if share == 0.0:
+        return _no_flips("flip_observations", limits.flip_observations)
+    value, whose = Sides(target.count, baseline.count).weaker(min)
+    return Gate(
+        "flip_observations",
+        _below(value, limits.flip_observations_caution, limits.flip_observations),
+        value,
+        limits.flip_observations,
+        f"where the two differ, the {whose}'s choice has {_count(value)} known"
+        f" outcome{'' if value == 1 else 's'} (need {limits.flip_observations:g})",
+    )
+
+
+def flip_sessions(
+    target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
+) -> Gate:
+    """In how many sessions that happened."""
+    if share == 0.0:
+        return _no_flips("flip_sessions", limits.flip_sessions)
+    value, whose = Sides(target.sessions, baseline.sessions).weaker(min)
+    return Gate(
+        "flip_sessions",
+        _below(value, limits.flip_sessions_caution, limits.flip_sessions),
+        value,
+        limits.flip_sessions,
+        f"where the two differ, the {whose}'s choice was tried in"
+        f" {value:,.0f} session{'' if value == 1 else 's'}"
+        f" (need {limits.flip_sessions:g})",
+    )
+
+
+def rare_outcomes(
+    target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
+) -> Gate:
+    """Whether outcomes vary enough there for an interval to hold the truth.
+
+    Where nearly all fail, a few successes carry the whole difference, and to see none by
+    chance looks like certainty.
+    """
+    if share == 0.0:
+        return _no_flips("rare_outcomes", limits.rare_outcomes)
+    value, whose = Sides(target.rare, baseline.rare).weaker(min)
+    return Gate(
+        "rare_outcomes",
+        _below(value, limits.rare_outcomes_caution, limits.rare_outcomes),
+        value,
+        limits.rare_outcomes,
+        f"where the two differ, {value:,.1f} outcomes of the {whose}'s choice are expected"
+        f" to be the rarer one (need {limits.rare_outcomes:g})",
+    )
+
+
+def effective_size(
+    target: Weights, baseline: Weights, rows: int, limits: Limits
+) -> Gate:
+    """How many decisions of equal weight the log is worth."""
+    value, whose = Sides(target.ess, baseline.ess).weaker(min)
+    least = max(limits.ess, limits.ess_share * rows)
+    return Gate(
+        "ess",
+        _below(value, limits.ess_share_caution * rows, least),
+        value,
+        least,
+        f"{rows:,} decisions tell of the {whose} as much as {_count(value)} of its own"
+        f" (need {_count(least)})",
+    )
+
+
+def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
+    """What a single decision weighs among all."""
+    value, whose = Sides(target.max_share, baseline.max_share).weaker(max)
+    return Gate(
+        "max_weight_share",
+        _above(value, limits.weight_share_caution_max, limits.weight_share_max),
+        value,
+        limits.weight_share_max,
+        f"the heaviest decision has {value:.1%} of the say on the {whose} (at most"
+        f" {limits.weight_share_max:.0%})",
+    )
+
+
+def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
+    """Whether the weights' tail is too heavy for a mean to settle."""
+    found = [k for k in (target.pareto_k, baseline.pareto_k) if k is not None]
+    value = max(found, default=None)
+    if value is None:
+        most = max(target.most, baseline.most)
+        told = "" if most == float("inf") else f": no weight exceeds {most:.3g}"
+        detail = f"no few decisions outweigh all others{told}"
+        return Gate("pareto_k", "ok", None, limits.pareto_k_max, detail)
+    status: Status = "ok"
+    if value >= limits.pareto_k_max:
+        status = "refused"
+    elif value >= limits.pareto_k_caution_max:
+        status = "caution"
+    detail = (
+        f"how far a few decisions outweigh all others: {value:.2f} (below"
+        f" {limits.pareto_k_max:g})"
+    )
+    return Gate("pareto_k", status, value, limits.pareto_k_max, detail)
+
+
+def outcome_coverage(
+    known: int, rows: int, target: Weights, baseline: Weights, limits: Limits
+) -> Gate:
+    """How many outcomes are known, and whether that depends on the arm."""
+    share = known / rows if rows else 0.0
+    status = _below(share, limits.known_share_caution, limits.known_share)
+    detail = f"{known:,} of {rows:,} outcomes known (need {limits.known_share:.0%})"
+    z = max(abs(target.known_z), abs(baseline.known_z))
+    if known < rows and z > limits.propensity_z_max:
+        status = "refused"
+        detail += (
+            f"; whether one is known depends on the arm (z {z:.1f}, at most"
+            f" {limits.propensity_z_max:g})"
+        )
+    return Gate("outcome_coverage", status, share, limits.known_share, detail)
+
+
+def censored(count: int, rows: int, limits: Limits) -> Gate:
+    """How many decisions were left out because their outcome was cut off."""
+    share = count / (count + rows) if count else 0.0
+    return Gate(
+        "censored",
+        _above(share, limits.censored_share_caution_max, limits.censored_share_max),
+        share,
+        limits.censored_share_max,
+        f"{count:,} of {count + rows:,} decisions cut off before their outcome (at most"
+        f" {limits.censored_share_max:.0%})",
+    )
+
+
+def cassette(hit_rate: float, limits: Limits) -> Gate:
+    """How many of the target's model answers the recording holds."""
+    least = limits.cassette_hit_rate_caution
+    status: Status = "ok" if hit_rate >= least else "caution"
+    detail = (
+        f"{hit_rate:.0%} of the target's model answers are in the recording (need"
+        f" {least:.0%})"
+    )
+    return Gate("cassette", status, hit_rate, least, detail)
+
+
+def carry_over(found: CarryOver | None) -> Gate:
+    """Whether having spoken still moves the next outcome; None: it cannot be tested."""
+    if found is None:
+        detail = (
+            "whether having spoken moves the next outcome cannot be tested: this holds in"
+            " the short term only"
+        )
+        return Gate("carry_over", "caution", None, ALPHA, detail)
+    status: Status = "caution" if found.is_significant else "ok"
+    detail = (
+        f"having spoken moves the next outcome by {found.effect:+.3f}"
+        f" (p {found.p_value:.3f}, chance from {found.alpha:g})"
+    )
+    if found.is_significant:
+        detail += ": this holds in the short term only"
+    return Gate("carry_over", status, found.p_value, found.alpha, detail)
+
+
+def agreement(
+    points: tuple[float, float],
+    around: tuple[Interval, Interval],
+    limits: Limits,
+    *,
+    margin: float,
+) -> Gate:
+    """Whether two estimators of the difference, DR and SNIPS, say the same."""
+    (dr, snips), (doubly, weighted) = points, around
+    limit = limits.agreement_caution
+    overlap = _overlap(doubly.ci, weighted.ci)
+    status: Status = "ok"
+    if overlap is not None and overlap < limit:
+        status = "caution"
+    within = (
+        doubly.ci is not None and -margin <= doubly.ci[0] and doubly.ci[1] <= margin
+    )
+    # Around no difference at all, two signs are no quarrel.
+    if dr * snips < 0.0 and not within:
+        status = "refused"
+    detail = f"estimated in two ways: doubly robust {dr:+.4f}, SNIPS {snips:+.4f}"
+    if status == "caution":
+        detail += f", whose intervals share less than {limit:.0%}"
+    return Gate("estimators_agree", status, overlap, limit, detail)
+
+
+def _overlap(
+    one: tuple[float, float] | None, other: tuple[float, float] | None
+) -> float | None:
+    """The share of the shorter interval that lies within the other."""
+    if one is None or other is None:
+        return None
+    shorter = min(one[1] - one[0], other[1] - other[0])
+    common = min(one[1], other[1]) - max(one[0], other[0])
+    if shorter <= 0.0:
+        return 1.0 if common >= 0.0 else 0.0
+    return max(0.0, common / shorter)
+
+
+def _no_flips(name: str, limit: float) -> Gate:
+    return Gate(
+        name, "ok", 0, limit, "the two never differ: there is nothing to observe"
+    )
+
+
+def _above(value: float, caution: float, limit: float) -> Status:
+    if value > limit:
+        return "refused"
+    return "caution" if value > caution else "ok"
+
+
+def _below(value: float, caution: float, limit: float) -> Status:
+    if value < limit:
+        return "refused"
+    return "caution" if value < caution else "ok"
+
+
+def _count(value: float) -> str:
+    """A number of decisions; one decimal if it is only an effective one."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def _finite(z: float) -> float | None:
+    return z if abs(z) < float("inf") else None

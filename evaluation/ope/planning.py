@@ -1,0 +1,329 @@
+"""How much more has to be recorded before a question can be answered.
+
+Everything that separates two strategies lies in their flips, so what counts is how often
+the challenger's arm is really played there. Its rule: a plan below the gates is no plan.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, fsum, sqrt
+
+from evaluation.ope.intervals import quantile
+from evaluation.ope.rows import Observation
+
+POWER_FACTOR = 7.849
+"""(1.96 + 0.84)²: an effect this real is found four times in five, at 95 percent."""
+_POWER_Z = 0.8416
+"""Of these, so many for the power."""
+OUTCOME_VARIANCE = 0.25
+"""Of an outcome that is a coin flip: the most one in [0, 1] can have."""
+WIDENED = 1.06
+"""The interval that is shown holds two: by so much it is wider than Student's."""
+LEAST_FLIP_OBSERVATIONS = 42
+"""Planned, so that the gate's 30 come about in 98 of 100 recordings."""
+LEAST_RARER = 16
+"""Outcomes of the rarer kind among them, so that the gate's 10 do."""
+LEAST_SESSIONS = 15
+ROPE = 0.02
+"""A difference below this is no difference."""
+DEFAULT_EFFECT = 0.15
+"""Of one flip, planned for where nothing has been measured."""
+UNIFORM_ARMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A way to explore: how likely each side's arm is where the two disagree."""
+
+    name: str
+    challenger: float
+    """The probability of the challenger's arm."""
+    baseline: float
+    """The probability of the baseline's own arm."""
+
+    @property
+    def variance(self) -> float:
+        """Of one flip's weighted difference, in units of an outcome's variance."""
+        return 1.0 / self.challenger + 1.0 / self.baseline
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is on record: sizes, flips, and how the flips were explored."""
+
+    sessions: int
+    decisions: int
+    flip_rate: float
+    """The share of decisions where the two strategies differ."""
+    flip_observations: float
+    """How many of them played the challenger's arm."""
+    rarer: float = 0.5
+    """The share of outcomes at flips that are not the commonest one."""
+
+    @property
+    def decisions_per_session(self) -> float:
+        return self.decisions / self.sessions if self.sessions else 0.0
+
+    @property
+    def exploration(self) -> Scheme | None:
+        """How it was explored; None if the challenger's arm was never played."""
+        flips = self.flip_rate * self.decisions
+        if not flips or not 0.0 < self.flip_observations < flips:
+            return None
+        chance = self.flip_observations / flips
+        return Scheme("as now", chance, 1.0 - chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one scheme needs for one wish; `more_sessions` counts from what is there."""
+
+    scheme: Scheme
+    flip_observations: int
+    decisions: int
+    sessions: int
+    more_sessions: int
+
+
+def uniform(rate: float, *, arms: int = UNIFORM_ARMS) -> Scheme:
+    """Every arm has a share of `rate`, everywhere."""
+    share = _probability(rate, "rate") / arms
+    return Scheme(f"uniform {rate:g}", share, 1.0 - rate + share)
+
+
+def challenger(rate: float) -> Scheme:
+    """The challenger's arm is played with `rate` where the two disagree, else nothing."""
+    _probability(rate, "rate")
+    return Scheme(f"challenger {rate:g}", rate, 1.0 - rate)
+
+
+def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
+    """What one would choose from."""
+    return (
+        *(uniform(rate, arms=arms) for rate in (0.05, 0.1)),
+        *(challenger(rate) for rate in (0.1, 0.2, 0.5)),
+    )
+
+
+def flip_observations_for(effect: float, scheme: Scheme | None = None) -> int:
+    """The rule of thumb for 80 percent power: 7.85 * 0.25 / effect²; `plan` is exact.
+
+    A scheme adds the noise of the baseline's arm: little at a rate of .1, as much again
+    at .5. `effect` is the difference one flip makes to its outcome.
+    """
+    if not 0.0 < abs(effect) <= 1.0:
+        raise ValueError(f"effect {effect!r}: give what a flip gains, above 0 up to 1")
+    own = POWER_FACTOR * OUTCOME_VARIANCE / effect**2
+    noise = 1.0 if scheme is None else scheme.variance * scheme.challenger
+    return ceil(own * noise)
+
+
+def plan(
+    effect: float,
+    scheme: Scheme,
+    *,
+    flip_rate: float,
+    decisions_per_session: float,
+    recorded: Recorded | None = None,
+) -> Plan:
+    """Sessions to record under a scheme until an effect per flip would be found.
+
+    What is recorded already counts as far as its own exploration lets it.
+    """
+    _probability(flip_rate, "flip rate")
+    if not decisions_per_session > 0.0:
+        raise ValueError(
+            f"decisions per session {decisions_per_session!r}: give more than 0"
+        )
+    if not 0.0 < abs(effect) <= 1.0:
+        raise ValueError(f"effect {effect!r}: give what a flip gains, above 0 up to 1")
+    least = _least_flips(recorded) / (flip_rate * scheme.challenger)
+    noise = _noise(effect, scheme, flip_rate)
+    sessions, decisions = LEAST_SESSIONS, 0
+    for _ in range(_ROUNDS):
+        needed = _factor(sessions) * noise / (flip_rate * effect**2)
+        decisions = ceil(round(max(needed, least), 6))
+        sessions = max(ceil(decisions / decisions_per_session), LEAST_SESSIONS)
+    flips = ceil(round(decisions * flip_rate * scheme.challenger, 6))
+    more = sessions
+    if recorded is not None and recorded.exploration is not None:
+        added = _added(effect, scheme, recorded, sessions)
+        more = min(sessions, ceil(round(added / decisions_per_session, 6)))
+        more = max(more, _until_gates(scheme, recorded))
+    return Plan(scheme, flips, decisions, sessions, more)
+
+
+_ROUNDS = 20
+"""Fewer sessions take a wider interval, which takes more sessions, and so on."""
+
+
+def _factor(sessions: int) -> float:
+    """Squared standard errors between nothing and an effect found four times in five."""
+    return (WIDENED * quantile(sessions - 1) + _POWER_Z) ** 2
+
+
+def _noise(effect: float, scheme: Scheme, flip_rate: float) -> float:
+    """The variance of one flip's difference.
+
+    Two outcomes an effect apart vary most around one half. Besides, how many decisions
+    flip is itself by chance.
+    """
+    outcome = OUTCOME_VARIANCE - effect**2 / 4.0
+    return outcome * scheme.variance + (1.0 - flip_rate) * effect**2
+
+
+def _least_flips(recorded: Recorded | None) -> int:
+    """Flip observations that open the gates, as rare as outcomes are on record."""
+    rarer = 0.5 if recorded is None else recorded.rarer
+    rare = ceil(LEAST_RARER / rarer) if rarer else LEAST_FLIP_OBSERVATIONS
+    return max(LEAST_FLIP_OBSERVATIONS, rare)
+
+
+def plans(
+    effect: float,
+    *,
+    flip_rate: float,
+    decisions_per_session: float,
+    schemes: Sequence[Scheme] | None = None,
+    recorded: Recorded | None = None,
+) -> tuple[Plan, ...]:
+    """One plan a scheme; the exploration on record comes first."""
+    now = None if recorded is None else recorded.exploration
+    return tuple(
+        plan(
+            effect,
+            scheme,
+            flip_rate=flip_rate,
+            decisions_per_session=decisions_per_session,
+            recorded=recorded,
+        )
+        for scheme in (
+            *(() if now is None else (now,)),
+            *(usual_schemes() if schemes is None else schemes),
+        )
+    )
+
+
+def effect_to_plan_for(difference: float | None, flip_rate: float) -> float:
+    """The effect of one flip that would settle it, from a measured difference.
+
+    Below the ROPE there is nothing to find but that there is nothing.
+    """
+    if difference is None or not flip_rate:
+        return DEFAULT_EFFECT
+    return min(1.0, max(abs(difference), ROPE) / flip_rate)
+
+
+def advice(
+    recorded: Recorded, difference: float | None = None, se: float | None = None
+) -> str:
+    """What to record next, in one phrase.
+
+    `difference` and its `se` are the measured ones, where there are any: outcomes noisier
+    than coin flips, as those of one session may be together, need more of them. It is
+    asked where nothing is decided yet, so it never says none.
+    """
+    if not recorded.flip_rate or not recorded.decisions:
+        return "nothing to decide: the two never differ"
+    now = recorded.exploration
+    effect = effect_to_plan_for(difference, recorded.flip_rate)
+    if now is not None and se:
+        effect *= min(1.0, _expected_error(recorded, now) / se)
+    better = _more(effect, challenger(0.2), recorded)
+    said = f"{_sessions(better)} with challenger exploration at 0.2"
+    if now is None:
+        return said
+    same = _more(effect, now, recorded)
+    if same <= better:
+        return f"{_sessions(same)} at the current exploration"
+    return f"{_sessions(same)} at the current exploration, or {said}"
+
+
+def recorded_from(observations: Iterable[Observation]) -> Recorded:
+    """Count what a log holds; a censored decision counts for nothing.
+
+    A decision without a session is a session of its own.
+    """
+    sessions: set[str] = set()
+    decisions, alone, flipped, observed = 0, 0, [], []
+    outcomes: Counter[float] = Counter()
+    for each in observations:
+        if each.is_censored:
+            continue
+        decisions += 1
+        if each.session:
+            sessions.add(each.session)
+        else:
+            alone += 1
+        gains = {
+            arm: max(0.0, odds - each.baseline.get(arm, 0.0))
+            for arm, odds in each.target.items()
+        }
+        flipped.append(fsum(gains.values()))
+        if each.reward is not None:
+            observed.append(gains.get(each.arm, 0.0))
+            if each.target.get(each.arm, 0.0) != each.baseline.get(each.arm, 0.0):
+                outcomes[each.reward] += 1
+    rate = fsum(flipped) / decisions if decisions else 0.0
+    most = max(outcomes.values(), default=0) / max(outcomes.total(), 1)
+    return Recorded(
+        sessions=len(sessions) + alone,
+        decisions=decisions,
+        flip_rate=rate,
+        flip_observations=fsum(observed),
+        rarer=1.0 - most if most else 0.5,
+    )
+
+
+def _more(effect: float, scheme: Scheme, recorded: Recorded) -> int:
+    found = plan(
+        effect,
+        scheme,
+        flip_rate=recorded.flip_rate,
+        decisions_per_session=recorded.decisions_per_session,
+        recorded=recorded,
+    )
+    return max(1, found.more_sessions)
+
+
+def _expected_error(recorded: Recorded, scheme: Scheme) -> float:
+    """The standard error of the difference if outcomes were independent coin flips."""
+    variance = recorded.flip_rate * scheme.variance * OUTCOME_VARIANCE
+    return sqrt(variance / recorded.decisions)
+
+
+def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> float:
+    """Decisions to add until the mean over old and new ones is as sharp as wished.
+
+    Both kinds weigh alike in the mean, so noisy old ones may cost more than they bring;
+    `plan` then starts anew. There is an old kind: the recording was explored.
+    """
+    rate, now = recorded.flip_rate, recorded.exploration or scheme
+    share = effect**2 * rate / _factor(sessions)
+    old = float(recorded.decisions)
+    noise, before = _noise(effect, scheme, rate), _noise(effect, now, rate)
+    # (old * before + new * noise) / (old + new)² = share, solved for new.
+    half = noise / (2.0 * share) - old
+    rest = old * before / share - old**2
+    if rest <= 0.0:
+        return 0.0
+    return half + sqrt(half**2 + rest)
+
+
+def _until_gates(scheme: Scheme, recorded: Recorded) -> int:
+    """Sessions until the flip gates would open, whatever the effect."""
+    a_session = recorded.flip_rate * scheme.challenger * recorded.decisions_per_session
+    missing = _least_flips(recorded) - recorded.flip_observations
+    flips = ceil(round(missing / a_session, 6)) if missing > 0.0 else 0
+    return max(flips, LEAST_SESSIONS - recorded.sessions, 0)
+
+
+def _sessions(count: int) -> str:
+    return f"{count:,} more session{'' if count == 1 else 's'}"
+
+
+def _probability(value: float, name: str) -> float:
+    if not 0.0 < value < 1.0 and not (name == "flip rate" and value == 1.0):
+        raise ValueError(f"{name} {value!r}: give a share above 0 and below 1")
+    return value

@@ -1,0 +1,205 @@
+"""The verdict, and the reasons for it that a machine can read.
+
+Its rule is the order: INVALID, then no difference at all, then too little overlap, then
+what leaves it open, then EQUIVALENT before BETTER and WORSE: what is too small to matter
+does not matter, however sure its sign.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluation.ope.gates import Gate
+from evaluation.ope.intervals import Interval
+
+
+class Verdict(StrEnum):
+    """What may be said of the target against the baseline."""
+
+    BETTER = "BETTER"
+    WORSE = "WORSE"
+    EQUIVALENT = "EQUIVALENT"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_ENOUGH_OVERLAP = "NOT_ENOUGH_OVERLAP"
+    INVALID = "INVALID"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the verdict is what it is, or what to keep in mind of it."""
+
+    code: str
+    detail: str
+
+
+OVERLAP = frozenset(
+    {
+        "unsupported_mass",
+        "flip_observations",
+        "flip_sessions",
+        "rare_outcomes",
+        "ess",
+        "max_weight_share",
+        "pareto_k",
+    }
+)
+"""Gates that refuse because what the target would do was played too seldom."""
+
+WITHHELD = frozenset({Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID})
+"""Verdicts beside which nothing but bounds may be said of the difference."""
+
+CLAIMS = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
+"""Verdicts that say something of the difference."""
+
+SHORT_TERM = "short_term_only"
+"""The code of the reason that caps what a verdict holds of."""
+
+CODES = {
+    "self_replay": "self_replay_differs",
+    "propensity_target": "propensities_do_not_fit",
+    "propensity_baseline": "propensities_do_not_fit",
+    "propensity_uniform": "propensities_do_not_fit",
+    "unsupported_mass": "unsupported",
+    "flip_observations": "few_flip_observations",
+    "flip_sessions": "few_flip_sessions",
+    "rare_outcomes": "rare_outcomes",
+    "ess": "low_ess",
+    "max_weight_share": "heavy_weight",
+    "pareto_k": "heavy_tail",
+    "outcome_coverage": "outcomes_unknown",
+    "censored": "outcomes_censored",
+    "carry_over": SHORT_TERM,
+    "cassette": "model_answers_missing",
+    "estimators_agree": "estimators_disagree",
+}
+"""The code of the reason that each gate gives when it is not passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that a verdict rests on."""
+
+    gates: Sequence[Gate]
+    has_flips: bool
+    rows: int
+    doubly: Interval | None
+    """Of the difference; None if no point estimate may be given."""
+
+    bounds: tuple[float, float]
+    filled: tuple[Interval, ...] = ()
+    """The same with unknown outcomes taken to speak against the target wherever its arm
+    or the baseline's was played, and then for it."""
+
+    unseen: tuple[Interval, ...] = ()
+    """The same moved by all the odds on what was never played, down and up."""
+
+    notes: tuple[Reason, ...] = ()
+
+
+def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, ...]]:
+    """The verdict and its reasons: the deciding one first, then every gate not passed.
+
+    A difference within ± `margin` makes none.
+    """
+    verdict, reason = _verdict(evidence, margin)
+    gates = [
+        Reason(CODES.get(gate.name, gate.name), gate.detail)
+        for gate in sorted(evidence.gates, key=lambda gate: -_WEIGHT[gate.status])
+        if gate.status != "ok"
+    ]
+    told = [reason, *gates] if reason is not None else gates
+    return verdict, (*told, *evidence.notes)
+
+
+_WEIGHT = {"invalid": 3, "refused": 2, "caution": 1, "ok": 0}
+
+
+def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]:
+    refused = {gate.name for gate in evidence.gates if gate.status == "refused"}
+    if any(gate.status == "invalid" for gate in evidence.gates):
+        return Verdict.INVALID, None
+    if not evidence.rows:
+        return Verdict.INCONCLUSIVE, Reason(
+            "no_decisions", "every decision was cut off"
+        )
+    if not evidence.has_flips:
+        return Verdict.EQUIVALENT, Reason(
+            "never_differ", "both would have made every decision alike"
+        )
+    if refused & OVERLAP or evidence.doubly is None:
+        return Verdict.NOT_ENOUGH_OVERLAP, _within(evidence.bounds, margin)
+    verdict, reason = of_interval(evidence.doubly, margin)
+    if refused - {"outcome_coverage"}:
+        return Verdict.INCONCLUSIVE, None
+    found = verdict, reason
+    is_open = evidence.filled or refused
+    if is_open and found[0] != Verdict.INCONCLUSIVE:
+        found = _survivor(found, evidence.filled, margin, _UNKNOWN)
+    if evidence.unseen and found[0] != Verdict.INCONCLUSIVE:
+        found = _survivor(found, evidence.unseen, margin, _UNSEEN)
+    return found
+
+
+def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
+    """What an interval alone says, and why."""
+    if found.ci is None:
+        return Verdict.INCONCLUSIVE, Reason(
+            "single_session", "one session tells nothing of how sessions differ"
+        )
+    low, high = found.ci
+    told = f"95 % interval [{low:+.4f}, {high:+.4f}]"
+    if -margin <= low and high <= margin:
+        detail = f"{told} lies within ±{margin:.2g}, which counts as no difference"
+        return Verdict.EQUIVALENT, Reason("interval_within_rope", detail)
+    if low > 0.0:
+        return Verdict.BETTER, Reason("interval_above_zero", f"{told} lies above 0")
+    if high < 0.0:
+        return Verdict.WORSE, Reason("interval_below_zero", f"{told} lies below 0")
+    detail = f"{told} holds 0 and more than ±{margin:.2g}"
+    return Verdict.INCONCLUSIVE, Reason("interval_holds_zero", detail)
+
+
+_UNKNOWN = (
+    "hangs_on_unknown_outcomes",
+    "had all outcomes that are not known been failures of the target's choice and"
+    " successes of the baseline's, then the other way round",
+)
+_UNSEEN = (
+    "hangs_on_what_was_never_played",
+    "had what was never played been as bad for the target as it could be, then as good",
+)
+
+
+def _survivor(
+    found: tuple[Verdict, Reason],
+    worlds: tuple[Interval, ...],
+    margin: float,
+    supposed: tuple[str, str],
+) -> tuple[Verdict, Reason]:
+    """A verdict that hangs on what is not known, if it is the same whatever that was."""
+    verdict, _ = found
+    others = [of_interval(each, margin)[0] for each in worlds]
+    if verdict in others and all(each == verdict for each in others):
+        return found
+    code, how = supposed
+    told = ", then ".join(map(_with_interval, others, worlds)) or "not known"
+    return Verdict.INCONCLUSIVE, Reason(
+        code, f"{how}, the verdict would be {told}; as is: {verdict}"
+    )
+
+
+def _with_interval(verdict: Verdict, found: Interval) -> str:
+    if found.ci is None:
+        return str(verdict)
+    return f"{verdict} [{found.ci[0]:+.4f}, {found.ci[1]:+.4f}]"
+
+
+def _within(bounds: tuple[float, float], margin: float) -> Reason | None:
+    low, high = bounds
+    if -margin <= low and high <= margin:
+        return Reason(
+            "bounds_within_rope",
+            f"whatever the log does not show, the difference of these decisions lies in"
+            f" [{low:+.4f}, {high:+.4f}]",
+        )
+    return None

@@ -1,0 +1,244 @@
+"""Worth: parameters of a strategy judged by what its decisions would have come to.
+
+Doubly robust, on the paired difference to the recorded strategy. Its rule: a choice that
+the recording does not support, or that would cost too much, is refused, so that no search
+runs off to where nobody has been.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from evaluation.compare.rows import observations
+from evaluation.compare.session import with_packs
+from evaluation.evidence.gather import UnprovenError
+from evaluation.ope.estimate import estimate
+from evaluation.ope.results import Estimate
+from evaluation.ope.settings import EstimationSettings
+from evaluation.ope.verdicts import Verdict
+from evaluation.tuning.search import Evaluation, Gain, Refused, Values
+from handlers.aids import Bringer
+from replay.open_loop.asked import LoggedDecision, logged_state
+from replay.recording import views
+from replay.recording.chronicle import chronicle
+from replay.recording.outcomes import Outcome, OutcomeSettings
+from replay.recording.source import Recording
+from replay.recording.standing import Standing
+from replay.verify import Span, verify
+from schemas.codec.decode import read_input, read_output
+from schemas.values.exact_math import total
+from schemas.values.settings import StrategySpec
+from schemas.values.settings_by_name import strategy_with
+from schemas.values.subjects import SHARED_AGENT, parse
+
+_SEARCH = EstimationSettings(resamples=500)
+_HOLD_OUT = EstimationSettings()
+SHORT_TERM = "short_term_only"
+"""The reason code of what says nothing of the long run."""
+_MODEL_ARMS = ("llm:", "race:")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What no choice may exceed."""
+
+    model_share: float = 1.0
+    """The share of decisions in which a model is asked."""
+    unsupported: float = 0.01
+    """The share of a strategy's odds that the recording could never have shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """A recording with what its decisions came to."""
+
+    recording: Recording
+    outcomes: Mapping[str, Outcome]
+    sessions: tuple[tuple[int, str], ...]
+    """The broker's time of the first decision of each session, and its id."""
+    standing: Standing
+    """What is in force at its end."""
+
+
+async def lived(
+    recording: Recording, bringer: Bringer, settings: OutcomeSettings
+) -> Lived:
+    """A recording that was proven to be what its own strategy decides.
+
+    Raises:
+        UnprovenError: deciding again gives something else; names the input.
+    """
+    span = Span(
+        recording.partition, recording.first - 1, recording.last, recording.agent
+    )
+    found = await verify(
+        recording.log,
+        span,
+        bringer,
+        start=recording.start,
+        expected_chain=recording.chain,
+    )
+    if not found.is_identical:
+        place = found.divergence.sequence if found.divergence else recording.last
+        raise UnprovenError(f"input {place}: deciding it again gives something else")
+    told = await chronicle(with_packs(recording), recording.agent, settings)
+    began: dict[str, int] = {}
+    async for decision in logged_state(recording, ()):
+        if decision.context is not None:
+            began.setdefault(decision.session, decision.broker_ns)
+    sessions = tuple((began[session], session) for session in began)
+    return Lived(recording, told.outcomes, sessions, await _end(recording))
+
+
+class WorthObjective:
+    """The lower bound of what a strategy gains over the recorded one."""
+
+    def __init__(self, lives: Sequence[Lived], limits: Limits) -> None:
+        """Judge by these recordings, within the limits."""
+        self._lives = lives
+        self._limits = limits
+        self._places = sorted(
+            (began_ns, index, session)
+            for index, each in enumerate(lives)
+            for began_ns, session in each.sessions
+        )
+        self._outcomes = {
+            id_: outcome for each in lives for id_, outcome in each.outcomes.items()
+        }
+
+    @property
+    def spec(self) -> StrategySpec:
+        """The strategy in force at the end of the latest recording."""
+        return self._latest.strategy
+
+    @property
+    def standing(self) -> Standing:
+        """All that is in force there."""
+        return self._latest
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions hold a decision of a strategy."""
+        return len(self._places)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Their names, in the order of time."""
+        return [session for _, _, session in self._places]
+
+    async def gains(
+        self, choices: Sequence[Values], sessions: range
+    ) -> list[Evaluation]:
+        """What each choice gains over the recorded strategy in some sessions.
+
+        Raises:
+            UnknownStrategyError: the strategy has no such parameter, or not this value.
+        """
+        specs = tuple(strategy_with(self.spec, choice) for choice in choices)
+        decisions = await self._decisions(specs, sessions)
+        is_search = sessions.start == 0
+        settings = _SEARCH if is_search else _HOLD_OUT
+        return [
+            self._gain(decisions, place, settings, len(sessions))
+            for place in range(1, len(specs) + 1)
+        ]
+
+    def worth(self, gain: Gain) -> float:
+        """One error less than the estimate: what is uncertain does not lead."""
+        return gain.lower
+
+    @property
+    def _latest(self) -> Standing:
+        _, index, _ = self._places[-1] if self._places else (0, -1, "")
+        return self._lives[index].standing
+
+    async def _decisions(
+        self, specs: tuple[StrategySpec, ...], sessions: range
+    ) -> list[LoggedDecision]:
+        wanted = [self._places[place][1:] for place in sessions]
+        found: list[LoggedDecision] = []
+        for index, each in enumerate(self._lives):
+            here = {session for place, session in wanted if place == index}
+            if not here:
+                continue
+            async for decision in logged_state(each.recording, (None, *specs)):
+                if decision.context is not None and decision.session in here:
+                    session = f"{index}/{decision.session}"
+                    found.append(replace(decision, context=None, session=session))
+        return found
+
+    def _gain(
+        self,
+        decisions: Sequence[LoggedDecision],
+        place: int,
+        settings: EstimationSettings,
+        sessions: int,
+    ) -> Evaluation:
+        share = _model_share(decisions, place)
+        if share > self._limits.model_share:
+            return Refused(
+                "model_share",
+                f"asks a model in {share:.1%}, allowed are"
+                f" {self._limits.model_share:.1%}",
+            )
+        found = estimate(observations(decisions, place, self._outcomes), settings)
+        refused = self._unsupported(found) or _untold(found)
+        difference = found.difference
+        if refused is not None or difference.dr is None:
+            return refused or Refused("not_enough_overlap", "there are bounds alone")
+        return Gain(
+            value=difference.dr,
+            se=difference.se,
+            ci=difference.ci,
+            p_value=difference.p_value,
+            sessions=sessions,
+            is_clear=difference.verdict == Verdict.BETTER,
+            notes=tuple(
+                each.detail for each in difference.reasons if each.code == SHORT_TERM
+            ),
+        )
+
+    def _unsupported(self, found: Estimate) -> Refused | None:
+        mass, limit = found.target.unsupported_mass, self._limits.unsupported
+        if mass <= limit:
+            return None
+        return Refused(
+            "unsupported",
+            f"{mass:.1%} of its odds were never played, {limit:.0%} may be",
+        )
+
+
+def _untold(found: Estimate) -> Refused | None:
+    difference = found.difference
+    if not difference.withheld:
+        return None
+    reason = next(iter(difference.reasons), None)
+    detail = "the gates refuse it" if reason is None else reason.detail
+    return Refused(str(difference.verdict).lower(), detail)
+
+
+def _model_share(decisions: Sequence[LoggedDecision], place: int) -> float:
+    """In which share of decisions a model would be asked."""
+    return fmean(
+        total(
+            share
+            for arm, share in decision.odds[place].arms
+            if arm.startswith(_MODEL_ARMS)
+        )
+        for decision in decisions
+    )
+
+
+async def _end(recording: Recording) -> Standing:
+    """What is in force once the recording is over."""
+    standing = Standing.of(recording.start, recording.agent)
+    async with aclosing(recording.groups()) as groups:
+        async for group in groups:
+            agent = parse(group.input.subject).agent
+            is_ours = agent in (recording.agent, SHARED_AGENT)
+            tokens = [views.token_of(record) for record in group.outputs]
+            if is_ours and "control_applied" in tokens:
+                outputs = [read_output(record) for record in group.outputs]
+                standing = standing.after(read_input(group.input), outputs)
+    return standing

@@ -1,0 +1,81 @@
+"""Performing `DeliveryAsked`: what is to be said goes out, unless it came too late.
+
+The promise is at-least-once with the same id: whoever listens drops repeats.
+"""
+
+from typing import Any, Protocol
+
+import nats.errors
+import orjson
+
+from handlers.broker import Flushing, settle
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.results import Delivered, DeliveryFailed
+from schemas.values import ids, subjects
+from schemas.values.base import rfc3339
+
+
+class Outlet(Flushing, Protocol):
+    """The part of a broker connection that lets words out."""
+
+    async def publish(
+        self,
+        subject: str,
+        payload: bytes = b"",
+        reply: str = "",
+        headers: dict[str, Any] | None = None,
+    ) -> None:
+        """Send a message to whoever listens."""
+
+
+async def deliver(
+    outlet: Outlet,
+    ask_id: str,
+    agent: str,
+    asked: DeliveryAsked,
+    *,
+    within_s: float,
+) -> Delivered | DeliveryFailed:
+    """Say it on its channel, if that is still in time and the broker takes it."""
+    if within_s <= 0:
+        return DeliveryFailed(
+            ask_id=ask_id,
+            channel=asked.channel,
+            reason="expired",
+            detail=f"it was worth saying for {asked.ttl_s} s",
+        )
+    subject = subjects.delivery_subject(agent, asked.channel)
+    try:
+        await outlet.publish(subject, spoken(asked), headers=_headers(ask_id, asked))
+    except nats.errors.MaxPayloadError as error:
+        return DeliveryFailed(
+            ask_id=ask_id, channel=asked.channel, reason="refused", detail=str(error)
+        )
+    await settle(outlet)
+    return Delivered(ask_id=ask_id, channel=asked.channel)
+
+
+def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
+    """The ask's id, by which repeats are known, and the trace that goes on elsewhere."""
+    span = ids.span_id(asked.decision_id, f"publish out.{asked.channel}", 0)
+    return {
+        "ce-specversion": "1.0",
+        "ce-id": ask_id,
+        "traceparent": ids.traceparent(asked.event_id, span),
+    }
+
+
+def spoken(asked: DeliveryAsked) -> bytes:
+    """The body that goes out, as JSON."""
+    return orjson.dumps(
+        {
+            "decision_id": asked.decision_id,
+            "event_id": asked.event_id,
+            "text": asked.text,
+            "type": asked.response_type,
+            "urgency": asked.urgency,
+            "path": asked.path,
+            "action": asked.action.model_dump() if asked.action else None,
+            "expires_at": rfc3339(asked.expires_at),
+        }
+    )

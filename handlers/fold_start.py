@@ -1,0 +1,90 @@
+"""Where a fold begins: at the last checkpoint that fits, else before the first message.
+
+A checkpoint fits if it is of this log and this code, and if the log still holds the input
+it was taken at. Worker, projector and commands begin alike.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.codec import checkpoint as codec
+from schemas.codec.decode import read_input
+from schemas.state.agent import PartitionState
+from schemas.values.record import moment
+from streams.jetstream.checkpoints import Checkpoints, Label
+from streams.log import ReadableLog
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A state that was folded before, and what belongs to it."""
+
+    state: PartitionState
+    last_output: int = 0
+    """The sequence of the last output folded into it, 0 for none."""
+    last_input_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginnings:
+    """Finds beginnings in one log."""
+
+    log: ReadableLog
+    checkpoints: Checkpoints | None
+    code: str
+    """Of `handlers.state_sources.state_code`; a checkpoint of other code is not used."""
+
+    async def of(
+        self, partition: int, *, until: int | None = None, at: datetime | None = None
+    ) -> Beginning:
+        """The last one of a partition, at or before an input or a moment.
+
+        Raises:
+            LogUnavailable: the broker does not answer.
+        """
+        if self.checkpoints is None:
+            return Beginning(PartitionState())
+        for label in await self.checkpoints.labels(partition):
+            if _is_by(label, until, at):
+                found = await self._at(label, self.checkpoints)
+                if found is not None:
+                    return found
+        return Beginning(PartitionState())
+
+    async def _at(self, label: Label, checkpoints: Checkpoints) -> Beginning | None:
+        fault = await self._fault(label)
+        if fault is None:
+            state = await checkpoints.load(label)
+            try:
+                if state is not None:
+                    return Beginning(
+                        codec.load(state), label.last_output, label.message_id
+                    )
+            except codec.CheckpointError as error:
+                fault = str(error)
+        _log.info(
+            "the checkpoint of partition %d at %d is not used: %s",
+            label.partition,
+            label.sequence,
+            fault,
+        )
+        return None
+
+    async def _fault(self, label: Label) -> str | None:
+        """Why a checkpoint does not fit; None if it does."""
+        if label.epoch != self.log.epoch:
+            return f"it is of the log {label.epoch}, not {self.log.epoch}"
+        if label.code != self.code:
+            return "it was made by other code"
+        record = await self.log.record(label.sequence)
+        if record is None or read_input(record).id != label.message_id:
+            return f"the log does not hold its input at sequence {label.sequence}"
+        return None
+
+
+def _is_by(label: Label, until: int | None, at: datetime | None) -> bool:
+    early = until is None or label.sequence <= until
+    return early and (at is None or moment(label.time_ns) <= at)

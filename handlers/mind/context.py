@@ -1,0 +1,216 @@
+"""The group under way: the outputs said so far, and the state as they leave it.
+
+It lives for one call of `handle`. Stages read `state`, which includes what was said.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from projections.folds import agent as agent_fold
+from projections.folds import biases, controls, experiments, goals
+from projections.folds import credit as crediting
+from projections.folds.events import Appearance
+from projections.folds.fold_context import Scene
+from projections.folds.learning import confidence
+from projections.folds.learning.drift import Drift, drift
+from schemas.codec.catalogue import OutputMessage
+from schemas.codec.envelope import Input
+from schemas.messages.controls import Action
+from schemas.messages.decisions import RelevantGoal
+from schemas.messages.experiments import AS_SET, Variant
+from schemas.messages.learning import (
+    AdviceIgnored,
+    DriftRaised,
+    Endorsed,
+    FeedbackApplied,
+    LifecycleChanged,
+    OutcomeObserved,
+    SilenceWeighed,
+)
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState, SharedState, ShownFire
+from schemas.state.evidence import Belief
+from schemas.values import ids
+from schemas.values.reasons import Lifecycle
+from schemas.values.settings import LearningSettings, MindSettings
+
+Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | SilenceWeighed
+
+
+class Group:
+    """What answers one input."""
+
+    def __init__(
+        self,
+        state: AgentState,
+        shared: SharedState,
+        taken: Input,
+        aids: Aids,
+        now: datetime,
+        epoch: UUID,
+    ) -> None:
+        self.taken = taken
+        self.aids = aids
+        self.now = now
+        self.variant = AS_SET
+        self._scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
+        self._settings = self._scene.settings
+        self.packs: tuple[CompiledPack, ...] = self._scene.packs
+        self._epoch = epoch
+        self._state = state
+        self._outputs: list[OutputMessage] = []
+        self._folded = 0
+
+    @property
+    def outputs(self) -> tuple[OutputMessage, ...]:
+        """What was said, in order."""
+        return tuple(self._outputs)
+
+    @property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return self._settings
+
+    @property
+    def learning(self) -> LearningSettings:
+        """The learning settings in force for the agent."""
+        return self._scene.learning
+
+    @property
+    def appearance(self) -> Appearance:
+        """What the event at hand is to the agent."""
+        return self._scene.appearance
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The goals for every event: the agent's own, else the settings'."""
+        return goals.own(self.state, self.settings)
+
+    @property
+    def possible_goals(self) -> tuple[str, ...]:
+        """What tells which other goals a model may be told."""
+        return goals.possible(self.state, self.settings)
+
+    def goals_of(self, domain: str) -> tuple[str, ...]:
+        """The goals that may count for a domain's events."""
+        return goals.of_domain(self.state, self.settings, domain)
+
+    def relevant_goals(self, domain: str) -> tuple[RelevantGoal, ...] | None:
+        """The goals that the event at hand is about; None if all of them count."""
+        known = self.goals_of(domain)
+        vector = self.aids.vector
+        return goals.chosen(
+            self.state, self._scene.shared, self.settings, known, vector
+        )
+
+    def biases_of(self, domain: str) -> dict[str, float]:
+        """The personality's adjustments for a domain's events."""
+        return biases.in_force(self.settings, self.state, self.packs, domain)
+
+    @property
+    def state(self) -> AgentState:
+        """The agent's state after the input and what was said so far."""
+        # Folded only when somebody looks: most groups say their last words unseen.
+        while self._folded < len(self._outputs):
+            index = self._folded
+            self._folded += 1
+            self._state = agent_fold.said(
+                self._state, self._scene, self.id_of(index), self._outputs[index]
+            )
+        return self._state
+
+    @property
+    def next_id(self) -> str:
+        """The id of the output to be said next."""
+        return self.id_of(len(self._outputs))
+
+    def id_of(self, index: int) -> str:
+        """The id of the group's output of this index."""
+        return ids.output_id(self._epoch, self.taken.sequence, index)
+
+    def say(self, message: OutputMessage) -> str:
+        """Add an output, and return its id."""
+        id_ = self.next_id
+        self._outputs.append(message)
+        return id_
+
+    def settle(self) -> int:
+        """Fold all that was said; return how much that is."""
+        assert self.state is not None
+        return len(self._outputs)
+
+    def unsay(self, count: int, state: AgentState) -> None:
+        """Take back all but the first `count` outputs, which left `state`."""
+        del self._outputs[count:]
+        self._state, self._folded = state, count
+        self.adopt(None)
+
+    def adopt(self, variant: Variant | None) -> None:
+        """Go on under this variant of an experiment, or under none."""
+        self.variant = variant or AS_SET
+        self._settings = experiments.under(self._scene.settings, self.variant)
+
+    def draw(self, purpose: str) -> float:
+        """A draw in [0, 1) that depends on seed, agent, event and purpose alone."""
+        return ids.draw(self.settings.seed, self.taken.agent, self.taken.id, purpose)
+
+    def belief(self, heuristic_id: str, content_hash: str) -> Belief:
+        """What is believed of a heuristic's content at this point."""
+        return crediting.belief(self.state, self._scene, heuristic_id, content_hash)
+
+    def action_of(self, fire: ShownFire) -> Action | None:
+        """What a fire's heuristic would have done, as it stands now."""
+        return controls.action(self.state, self.packs, fire.heuristic_id)
+
+    def credit(self, message: Credited) -> None:
+        """Say what credits a heuristic, and announce the limit that it crosses by it."""
+        id_, content_hash = message.heuristic_id, message.content_hash
+        if id_ is None or content_hash is None:
+            self.say(message)
+            return
+        self.watch(id_, content_hash, message)
+
+    def watch(
+        self, heuristic_id: str, content_hash: str, message: OutputMessage
+    ) -> None:
+        """Say what concerns a heuristic, and announce what it comes to by it."""
+        life = self.life(heuristic_id, content_hash)
+        drifted = self._drift(heuristic_id, content_hash)
+        self.say(message)
+        after = self.life(heuristic_id, content_hash)
+        if after != life:
+            self.say(
+                LifecycleChanged(
+                    heuristic_id=heuristic_id,
+                    content_hash=content_hash,
+                    before=life,
+                    after=after,
+                    confidence=self.belief(heuristic_id, content_hash).confidence,
+                )
+            )
+        drifts = self._drift(heuristic_id, content_hash)
+        if drifts is not None and drifted is None:
+            self.say(
+                DriftRaised(
+                    heuristic_id=heuristic_id,
+                    content_hash=content_hash,
+                    fires=drifts.fires,
+                    successes=drifts.successes,
+                    expected=drifts.expected,
+                    low=drifts.low,
+                    high=drifts.high,
+                )
+            )
+
+    def life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
+        """Where a heuristic's content stands in its life."""
+        return confidence.lifecycle(
+            self.belief(heuristic_id, content_hash),
+            heuristic_id in self.state.frozen,
+            self.learning,
+        )
+
+    def _drift(self, heuristic_id: str, content_hash: str) -> Drift | None:
+        learning = self._scene.judging(self.state, heuristic_id)
+        return drift(self.belief(heuristic_id, content_hash), learning)

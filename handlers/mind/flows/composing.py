@@ -1,0 +1,354 @@
+"""Composing: the messages that a decision is made of, from what led to it."""
+
+import base64
+from datetime import timedelta
+from typing import Any, Literal
+
+from handlers.mind.context import Group
+from handlers.mind.flows.consult import Consultation
+from handlers.mind.flows.occasion import Occasion
+from handlers.mind.stages import executive, formation
+from handlers.mind.stages.executive import Choice, Race
+from handlers.mind.stages.prompts import Prompt, request_hash
+from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival, Words
+from schemas.messages.decisions import (
+    SILENT,
+    Candidate,
+    Completed,
+    Decided,
+    HeuristicFired,
+    RelevantGoal,
+    template_of,
+)
+from schemas.messages.learning import HeuristicFormed
+from schemas.messages.repertoire import Formed
+from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
+from schemas.state.agent import Pending
+from schemas.state.lessons import Lesson
+from schemas.values import ids
+from schemas.values.settings import ModelSettings
+
+_SOONEST_S = 0.001
+_LATEST_S = 1e9
+"""No span is longer in a message; an agent's clock may leap by centuries."""
+
+AFTER_ALL = -1.0
+"""The priority of what nobody waits for: less than the least salient event's."""
+
+
+def gated(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
+    """The decision to say nothing that a gate made before any strategy."""
+    return Decided(
+        **_common(group, occasion, strategy),
+        path="none",
+        arm=SILENT,
+        probability=1.0,
+        greedy_arm=SILENT,
+        silence=occasion.assessment.silence,
+        final=True,
+        gates=occasion.assessment.gates,
+    )
+
+
+def decided(
+    group: Group,
+    occasion: Occasion,
+    strategy: Strategy,
+    choice: Choice,
+    result: DecisionResult,
+    prompt: Prompt | None,
+    goals: tuple[RelevantGoal, ...] | None,
+) -> Decided:
+    """The decision by a strategy; with a prompt it is not final."""
+    heuristic = choice.heuristic
+    return Decided(
+        **_common(group, occasion, strategy),
+        path=result.path,
+        arm=choice.arm,
+        probability=choice.probability,
+        greedy_arm=choice.odds.greedy,
+        silence=choice.odds.silence if choice.arm == SILENT else None,
+        final=prompt is None,
+        text=result.response_text or None,
+        response_type=heuristic.response_type if heuristic else None,
+        action=heuristic.action if heuristic else None,
+        urgency=occasion.urgency(heuristic),
+        timing="immediate" if prompt is None else "queued",
+        expires_at=occasion.expires_at if choice.arm != SILENT else None,
+        matched_heuristic_id=result.matched_heuristic_id,
+        predicted_success=result.predicted_success,
+        prediction_confidence=result.prediction_confidence,
+        exploration=choice.odds.exploration,
+        exploration_excluded=choice.odds.excluded,
+        draw=choice.draw,
+        candidates=_withheld(choice.candidates, prompt),
+        gates=(*occasion.assessment.gates, *choice.odds.gates),
+        prompt_digest=prompt.request_hash if prompt else None,
+        goals=goals,
+    )
+
+
+def fired(
+    occasion: Occasion,
+    heuristic: HeuristicCandidate,
+    decision_id: str,
+    mode: Literal["shown", "suggested", "kept"],
+) -> HeuristicFired:
+    """A heuristic's part in a decision: shown to the person, or suggested to the model.
+
+    Or it kept the companion from speaking.
+    """
+    return HeuristicFired(
+        decision_id=decision_id,
+        event_id=occasion.id,
+        heuristic_id=heuristic.heuristic_id,
+        content_hash=heuristic.content_hash,
+        mode=mode,
+        similarity=heuristic.similarity,
+        confidence=heuristic.confidence,
+    )
+
+
+def heuristic_delivery(
+    occasion: Occasion, heuristic: HeuristicCandidate, decision_id: str
+) -> DeliveryAsked:
+    """The ask to say what a heuristic says."""
+    return DeliveryAsked(
+        decision_id=decision_id,
+        event_id=occasion.id,
+        channel=occasion.channel,
+        text=heuristic.suggested_action,
+        response_type=heuristic.response_type,
+        urgency=occasion.urgency(heuristic),
+        path="heuristic",
+        action=heuristic.action,
+        priority=occasion.priority,
+        expires_at=occasion.expires_at,
+        ttl_s=occasion.ttl_s,
+    )
+
+
+def model_asked(
+    group: Group,
+    occasion: Occasion,
+    consulted: Consultation,
+    prompt: Prompt,
+    decision_id: str,
+    matched_heuristic_id: str | None,
+    race: Race | None,
+) -> ModelAsked:
+    """The ask to the model."""
+    model, prediction = consulted.model, consulted.manner.prediction
+    return ModelAsked(
+        decision_id=decision_id,
+        priority=occasion.priority,
+        expires_at=occasion.expires_at,
+        ttl_s=occasion.ttl_s,
+        model=model.name,
+        system=prompt.system,
+        prompt=prompt.user,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=model.deadline_s,
+        channel=occasion.channel,
+        response_type=occasion.response_type,
+        urgency=occasion.urgency(),
+        matched_heuristic_id=matched_heuristic_id,
+        request_hash=prompt.request_hash,
+        prediction=None if prediction == "same" else prediction,
+        rival=_rival(occasion, consulted, race) if race else None,
+        goals=consulted.goals if prediction == "separate" else None,
+        domain=consulted.domain if prediction == "separate" else None,
+        template_digest=_if_told(group, template_of(consulted.arm)),
+    )
+
+
+def prediction_asked(
+    group: Group,
+    pending: Pending,
+    end: Completed,
+    model: ModelSettings,
+    question: tuple[str, str],
+    wait_s: float,
+) -> ModelAsked:
+    """The ask to the model how its own words will turn out, which wait for that.
+
+    `question` is the system prompt and the prompt.
+    """
+    system, prompt = question
+    return ModelAsked(
+        purpose="prediction",
+        decision_id=pending.decision_id,
+        priority=pending.priority,
+        expires_at=group.now + timedelta(seconds=wait_s),
+        ttl_s=wait_s,
+        model=model.name,
+        system=system,
+        prompt=prompt,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=wait_s,
+        channel=pending.channel,
+        response_type=pending.response_type,
+        urgency=pending.urgency,
+        matched_heuristic_id=pending.matched_heuristic_id,
+        request_hash=request_hash(model, system, prompt),
+        about=Words(
+            ask_id=end.ask_id,
+            model=end.model,
+            text=end.text,
+            agrees_with=end.agrees_with,
+            agreement=end.agreement,
+        ),
+        template_digest=_if_told(group, ids.digest(system.encode())),
+    )
+
+
+def formation_asked(
+    group: Group,
+    model: ModelSettings,
+    decision_id: str,
+    lesson: Lesson,
+    patience: timedelta,
+) -> ModelAsked:
+    """The ask to the model to make a rule of an answer."""
+    question = formation.question(lesson, group.settings.edition)
+    return afterthought_asked(
+        group, model, "formation", decision_id, question, patience
+    )
+
+
+def afterthought_asked(
+    group: Group,
+    model: ModelSettings,
+    purpose: Literal["formation", "reflection"],
+    decision_id: str,
+    question: tuple[str, str],
+    patience: timedelta,
+) -> ModelAsked:
+    """An ask to the model that nobody waits for; whatever is to be said is first.
+
+    `question` is the system prompt and the prompt.
+    """
+    system, prompt = question
+    return ModelAsked(
+        purpose=purpose,
+        decision_id=decision_id,
+        priority=AFTER_ALL,
+        expires_at=group.now + patience,
+        ttl_s=patience.total_seconds(),
+        model=model.name,
+        system=system,
+        prompt=prompt,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=model.deadline_s,
+        channel=group.settings.channel,
+        response_type="suggestion",
+        request_hash=request_hash(model, system, prompt),
+        template_digest=_if_told(group, ids.digest(system.encode())),
+    )
+
+
+def proposed_heuristic(
+    content: Formed, domain: str, proposal_id: str
+) -> HeuristicFormed:
+    """The heuristic that an applied proposal brings."""
+    return HeuristicFormed(
+        **content.model_dump(), domain=domain, proposal_id=proposal_id
+    )
+
+
+def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
+    """The part of the heuristic that answered because the model had not."""
+    return HeuristicFired(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        heuristic_id=rival.heuristic_id,
+        content_hash=rival.content_hash,
+        mode="shown",
+        similarity=rival.similarity,
+        confidence=rival.confidence,
+    )
+
+
+def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
+    """The ask to say what a decision waited for, as long as it is still worth it."""
+    rival = pending.rival if end.path == "heuristic" else None
+    left_s = (pending.expires_at - group.now).total_seconds()
+    return DeliveryAsked(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        channel=pending.channel,
+        text=end.text,
+        response_type=end.response_type,
+        urgency=rival.urgency if rival else pending.urgency,
+        path=end.path,
+        action=end.action,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        ttl_s=min(max(left_s, _SOONEST_S), _LATEST_S),
+    )
+
+
+def _if_told(group: Group, digest: str) -> str | None:
+    """The digest of an ask's templates; in the first edition it was not recorded."""
+    return digest if group.settings.edition >= 2 else None
+
+
+def _withheld(
+    candidates: tuple[Candidate, ...], prompt: Prompt | None
+) -> tuple[Candidate, ...]:
+    """The candidates, with what was drawn of those that the model might be shown."""
+    if prompt is None or not prompt.withheld:
+        return candidates
+    return tuple(
+        each.model_copy(update={"withheld": prompt.withheld.get(each.arm)})
+        for each in candidates
+    )
+
+
+def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
+    heuristic = race.heuristic
+    deadline = occasion.at + timedelta(milliseconds=race.deadline_ms)
+    return Rival(
+        due_at=min(deadline, occasion.expires_at),
+        llm_arm=consulted.arm,
+        model=consulted.model.name,
+        heuristic_id=heuristic.heuristic_id,
+        content_hash=heuristic.content_hash,
+        text=heuristic.suggested_action,
+        response_type=heuristic.response_type,
+        action=heuristic.action,
+        urgency=occasion.urgency(heuristic),
+        similarity=heuristic.similarity,
+        confidence=heuristic.confidence,
+    )
+
+
+def _common(group: Group, occasion: Occasion, strategy: Strategy) -> dict[str, Any]:
+    """What every decision says, whatever came of it."""
+    event, state = occasion.event, group.state
+    return {
+        "event_id": occasion.id,
+        "source": event.source,
+        "type": event.type,
+        "domain": occasion.domain.name,
+        "strategy": strategy.name,
+        "strategy_version": strategy.version,
+        "config_hash": executive.config_hash(strategy),
+        "salience": occasion.assessment.salience,
+        "session_id": state.session.id if state.session else None,
+        "embedding": _recorded_vector(group),
+        "flags": occasion.flags,
+        "experiment": occasion.assignment,
+        "chain": state.chain,
+    }
+
+
+def _recorded_vector(group: Group) -> str | None:
+    """The event's vector, if another machine might compute another one."""
+    vector = group.aids.vector
+    if vector is None or group.aids.is_exact:
+        return None
+    return base64.b64encode(vector).decode()

@@ -1,0 +1,146 @@
+"""Concluding: how a decision that waits comes to its end, by the model or without it.
+
+The model's words go out if they come in time. If nothing more is to come of the model,
+what is at hand is said: an answer whose prediction is missing, a heuristic that stands by.
+"""
+
+from handlers.mind.context import Group
+from handlers.mind.flows import composing, endorsement
+from handlers.mind.flows.consult import manner_of
+from handlers.mind.flows.wording import wording
+from handlers.mind.stages import completion, delivery, nonsense, prompts
+from schemas.messages.asks import Words
+from schemas.messages.decisions import Completed, Dropped
+from schemas.messages.notes import Handled
+from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.ports.decision_context import Strategy
+from schemas.state.agent import Pending
+from schemas.values.prompt_fencing import FENCED_SINCE
+
+SOONEST_S = 0.001
+"""No prediction is asked for that would have less time."""
+
+
+def heard(
+    group: Group, strategy: Strategy, result: ModelAnswered | ModelFailed
+) -> None:
+    """Take in what the model answered, if that is still waited for."""
+    refused = delivery.refusal(group.state, result)
+    pending = group.state.pending.get(result.ask_id)
+    if refused is not None or pending is None:
+        group.say(refused or Handled(reason="unknown", detail=result.ask_id))
+        return
+    group.say(Handled(reason="recorded"))
+    if isinstance(result, ModelFailed):
+        without_model(group, strategy, pending, completion.failed(pending, result))
+    elif pending.about is not None:
+        _predicted(group, strategy, pending, pending.about, result)
+    else:
+        _answered(group, strategy, pending, result)
+
+
+def without_model(
+    group: Group, strategy: Strategy, pending: Pending, otherwise: Dropped
+) -> None:
+    """End a decision that the model adds nothing to: say what is at hand, if anything."""
+    about, rival = pending.about, pending.rival
+    if about is not None:
+        ceiling = manner_of(group.settings, strategy).ceiling
+        unknown = prompts.unpredicted(about.text, ceiling)
+        _end(group, pending, completion.predicted(pending, about, unknown, group.now))
+    elif rival is not None:
+        _end(group, pending, completion.outrun(pending, rival, group.now))
+    else:
+        group.say(otherwise)
+
+
+def _answered(
+    group: Group, strategy: Strategy, pending: Pending, result: ModelAnswered
+) -> None:
+    manner = manner_of(group.settings, strategy)
+    read = prompts.read_answer(result.text, manner.ceiling, pending.prediction)
+    alike = endorsement.alike(group, pending, read.text)
+    end = completion.answered(
+        pending,
+        result.model,
+        result.text,
+        read,
+        group.now,
+        alike.shown,
+        tells_agreement=group.settings.edition >= 2,
+    )
+    declined = _nonsense(group, pending, result.text, end)
+    if declined is not None:
+        without_model(group, strategy, pending, declined)
+        return
+    if isinstance(end, Dropped) and end.reason == "llm_no_response":
+        without_model(group, strategy, pending, end)
+    elif isinstance(end, Dropped) or not _ask_prediction(group, strategy, pending, end):
+        _end(group, pending, end)
+    # What is said is said by now: nobody waits for what heuristics earn by it.
+    endorsement.endorse(group, pending.decision_id, alike)
+
+
+def _nonsense(
+    group: Group, pending: Pending, raw: str, end: Completed | Dropped
+) -> Dropped | None:
+    """The end of a decision whose model sent no answer that anybody should hear."""
+    if group.settings.edition < nonsense.SINCE:
+        return None
+    if isinstance(end, Dropped):
+        is_empty = end.reason == "llm_no_response"
+        return completion.declined(pending, nonsense.EMPTY) if is_empty else None
+    why = nonsense.found(raw, end.text, pending.asked)
+    return completion.declined(pending, why) if why is not None else None
+
+
+def _predicted(
+    group: Group,
+    strategy: Strategy,
+    pending: Pending,
+    about: Words,
+    result: ModelAnswered,
+) -> None:
+    manner = manner_of(group.settings, strategy)
+    read = prompts.read_prediction(about.text, result.text, manner.ceiling)
+    _end(group, pending, completion.predicted(pending, about, read, group.now))
+
+
+def _ask_prediction(
+    group: Group, strategy: Strategy, pending: Pending, end: Completed
+) -> bool:
+    """Ask what the model thinks of its words, if they can wait so long; tell whether.
+
+    They wait for half the time in which they are worth something, at most, and in a race
+    until its deadline.
+    """
+    model = group.settings.model
+    if pending.prompt is None or model is None:
+        return False
+    left = (pending.expires_at - group.now) / 2
+    if pending.rival is not None:
+        left = min(left, pending.rival.due_at - group.now)
+    wait_s = min(left.total_seconds(), model.deadline_s)
+    if wait_s < SOONEST_S:
+        return False
+    goals = group.goals if pending.goals is None else pending.goals
+    told = wording(group.settings, group.packs, strategy, pending.domain)
+    system = prompts.prediction_system_prompt(told.settings, group.packs, goals)
+    is_fenced = group.settings.edition >= FENCED_SINCE
+    prompt = prompts.prediction_prompt(
+        pending.prompt, end.text, is_fenced=is_fenced, own=told.prediction
+    )
+    question = system, prompt
+    group.say(composing.prediction_asked(group, pending, end, model, question, wait_s))
+    return True
+
+
+def _end(group: Group, pending: Pending, end: Completed | Dropped) -> None:
+    if isinstance(end, Dropped):
+        group.say(end)
+        return
+    rival = pending.rival
+    if end.path == "heuristic" and rival is not None:
+        group.say(composing.rival_fired(pending, rival))
+    group.say(end)
+    group.say(composing.late_delivery(group, pending, end))

@@ -1,0 +1,212 @@
+"""Tidying: which heuristics say the same as others, and which are of no use.
+
+Only what an agent learnt or was taught may go for another, or for having never fired; of a
+pack's heuristics only one that failed too often, and none that its author locked.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from handlers.mind.stages import similar_heuristics
+from handlers.mind.stages.similar_heuristics import Known
+from projections.folds import controls
+from projections.folds.learning import confidence, effective, heuristics, terms
+from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
+from schemas.packs import conditions
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState, Taught
+from schemas.state.evidence import Belief
+from schemas.values import vectors
+from schemas.values.exact_math import round6
+from schemas.values.settings import LearningSettings, MatchLimits
+
+SCAN_LIMIT = 512
+"""How many taught heuristics of a domain are looked at."""
+
+ENOUGH = 5.0
+"""So many observations are enough to give up on a heuristic that is deprecated."""
+
+BeliefOf = Callable[[str, str], Belief]
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What is tidied."""
+
+    state: AgentState
+    packs: Sequence[CompiledPack]
+    belief_of: BeliefOf
+    learning: LearningSettings
+    limits: MatchLimits
+    now: datetime
+
+    def is_used(self, heuristic_id: str, content_hash: str) -> bool:
+        """Whether a heuristic may fire at all."""
+        return self.life(heuristic_id, content_hash) != "frozen"
+
+    def life(self, heuristic_id: str, content_hash: str) -> str:
+        """Where a heuristic stands in its life."""
+        belief = self.belief_of(heuristic_id, content_hash)
+        by_hand = heuristic_id in self.state.frozen
+        return confidence.lifecycle(belief, by_hand, self.learning)
+
+    def observations(self, heuristic_id: str, belief: Belief) -> float:
+        """How much evidence there is, besides the prior."""
+        its = terms.of(self.state, self.packs, heuristic_id)
+        kappa = terms.under(self.learning, its).kappa
+        return round6(belief.alpha + belief.beta - kappa)
+
+
+def changes(house: House) -> Iterator[RepertoireChange]:
+    """All that is to be tidied: merges, then what is of no use.
+
+    No heuristic is part of two: what one goes for must stay.
+    """
+    touched: dict[str, None] = {}
+    for change in (*_merges(house), *_retirements(house)):
+        its = {each.heuristic_id: None for each in change.before}
+        if not any(id_ in touched for id_ in its):
+            touched |= its
+            yield change
+
+
+def _merges(house: House) -> Iterator[RepertoireChange]:
+    for domain in sorted(house.state.shelves):
+        for taught in _taught(house, domain):
+            if not house.is_used(taught.id, taught.content_hash):
+                continue
+            same = _same(house, taught)
+            if same is not None:
+                yield _merge(house, taught, same)
+
+
+def _taught(house: House, domain: str) -> list[Taught]:
+    held = house.state.shelves[domain].heuristics
+    return [held[id_] for id_ in sorted(held)][:SCAN_LIMIT]
+
+
+def _same(house: House, taught: Taught) -> Known | None:
+    """The heuristic for the same situation that says the same, and is trusted more."""
+    if not (taught.vector and taught.action_vector):
+        return None
+    near = similar_heuristics.like_condition(
+        house.state, house.packs, taught.domain, taught.vector, house.limits.duplicate
+    )
+    return next((each for each in near if _goes_for(house, taught, each)), None)
+
+
+def _goes_for(house: House, taught: Taught, other: Known) -> bool:
+    id_ = other.heuristic_id
+    if id_ == taught.id or not house.is_used(id_, other.content_hash):
+        return False
+    if meaning(other.when) != meaning(taught.when):
+        return False
+    if _likeness(other, taught) < house.limits.endorse:
+        return False
+    if controls.action(house.state, house.packs, id_) != taught.action:
+        return False
+    if heuristics.find(house.state, id_) is None:
+        return True
+    mine = _worth(house, taught.id, taught.content_hash)
+    return mine < _worth(house, id_, other.content_hash)
+
+
+def _worth(house: House, id_: str, content_hash: str) -> tuple[float, float, str]:
+    """By what of two that say the same one stays: evidence, confidence, then its id."""
+    belief = house.belief_of(id_, content_hash)
+    return house.observations(id_, belief), belief.confidence, id_
+
+
+def _merge(house: House, taught: Taught, same: Known) -> RepertoireChange:
+    stays = stand(house, same.heuristic_id, same.content_hash)
+    goes = stand(house, taught.id, taught.content_hash)
+    return RepertoireChange(
+        kind="merge",
+        reason="duplicate",
+        domain=taught.domain,
+        before=(stays, goes),
+        after=(stays, _out(goes)),
+        similarity=same.similarity,
+        action_similarity=_likeness(same, taught),
+    )
+
+
+def _retirements(house: House) -> Iterator[RepertoireChange]:
+    for domain in sorted(house.state.shelves):
+        for taught in _taught(house, domain):
+            reason = _useless(house, taught)
+            if reason is not None:
+                yield _retire(house, domain, taught.id, taught.content_hash, reason)
+    for pack in house.packs:
+        for id_, content_hash in zip(pack.ids, pack.content_hashes, strict=True):
+            is_locked = terms.of(house.state, house.packs, id_).locked is not None
+            if not is_locked and _failed(house, id_, content_hash):
+                name = pack.pack.name
+                yield _retire(house, name, id_, content_hash, "deprecated")
+
+
+def _useless(house: House, taught: Taught) -> ChangeReason | None:
+    id_, content_hash = taught.id, taught.content_hash
+    if not house.is_used(id_, content_hash):
+        return None
+    if _failed(house, id_, content_hash):
+        return "deprecated"
+    belief = house.belief_of(id_, content_hash)
+    if effective.is_stale(belief.last_fired, house.now, house.learning.stale_days):
+        return "stale"
+    days = house.learning.stale_days
+    if belief.fire_count or belief.signals or taught.since is None or not days:
+        return None
+    return "never_fired" if house.now - taught.since > timedelta(days=days) else None
+
+
+def _failed(house: House, id_: str, content_hash: str) -> bool:
+    if house.life(id_, content_hash) != "deprecated":
+        return False
+    belief = house.belief_of(id_, content_hash)
+    return house.observations(id_, belief) >= ENOUGH
+
+
+def _retire(
+    house: House, domain: str, id_: str, content_hash: str, reason: ChangeReason
+) -> RepertoireChange:
+    goes = stand(house, id_, content_hash)
+    return RepertoireChange(
+        kind="retire", reason=reason, domain=domain, before=(goes,), after=(_out(goes),)
+    )
+
+
+def stand(house: House, heuristic_id: str, content_hash: str) -> Stand:
+    """A heuristic as it stands now."""
+    return Stand(
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        name=_name(house, heuristic_id),
+        in_use=True,
+        confidence=house.belief_of(heuristic_id, content_hash).confidence,
+    )
+
+
+def _out(stand: Stand) -> Stand:
+    return stand.model_copy(update={"in_use": False})
+
+
+def _name(house: House, heuristic_id: str) -> str:
+    taught = heuristics.find(house.state, heuristic_id)
+    if taught is not None:
+        return taught.name
+    rows = ((pack, pack.row_of(heuristic_id)) for pack in house.packs)
+    pack, row = next((pack, row) for pack, row in rows if row is not None)
+    return pack.pack.heuristics[row].name
+
+
+def _likeness(known: Known, taught: Taught) -> float:
+    return vectors.cosine(known.action, taught.action_vector) if known.action else 0.0
+
+
+@lru_cache(maxsize=4096)
+def meaning(when: str | None) -> tuple[object, ...]:
+    """What a `when` means, however it is written."""
+    return conditions.meaning(conditions.parse(when) if when else None)

@@ -1,0 +1,134 @@
+"""Consulting the model: which one may be asked at this point, and in which manner.
+
+Without a model there is no consultation, and its arm is not among those of a strategy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from handlers.mind.context import Group
+from handlers.mind.flows.wording import possible, wording
+from handlers.mind.stages import prompts
+from handlers.mind.stages.prompts import Manner, Prompt
+from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
+from handlers.mind.strategies.model_parameters import Asking
+from handlers.mind.strategies.plugin import Own
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.decision_context import DecisionContext, Question, Strategy
+from schemas.values.prompt_fencing import FENCED_SINCE
+from schemas.values.settings import MindSettings, ModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Consultation:
+    """A model that may be asked."""
+
+    model: ModelSettings
+    system: str
+    """The system prompt, the same for every event that the same goals count for."""
+    arm: str
+    manner: Manner
+    strategy: Strategy
+    """Whoever asks it."""
+    goals: tuple[str, ...] | None = None
+    """The goals in it, if they are not those for every event."""
+    domain: str | None = None
+    """The domain whose pack has a say in how it is asked."""
+
+    def prompt(
+        self, group: Group, context: DecisionContext, question: Question | None = None
+    ) -> Prompt:
+        """What it is asked about an event, in Echoic's words or the strategy's own."""
+        if question is not None:
+            return prompts.in_own_words(question, self.model)
+        eligible = [each for each in context.candidates if each.eligible]
+        return prompts.build(
+            context,
+            eligible,
+            self.system,
+            self.model,
+            self.manner,
+            group.draw,
+            threshold_of(self.strategy, group.settings, context),
+        )
+
+
+class Surroundings(Protocol):
+    """What a consultation depends on besides the strategy."""
+
+    @property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+
+    @property
+    def packs(self) -> Sequence[CompiledPack]:
+        """The packs in force."""
+
+    @property
+    def goals(self) -> Sequence[str]:
+        """The goals for every event."""
+
+    @property
+    def possible_goals(self) -> Sequence[str]:
+        """What tells which other goals a model may be told."""
+
+
+def consultation(
+    group: Surroundings,
+    strategy: Strategy,
+    goals: tuple[str, ...] | None = None,
+    domain: str | None = None,
+) -> Consultation | None:
+    """The model of the settings, as this strategy asks it; None if there is none.
+
+    `goals` are those that count for the event, and `domain` is its own. As with
+    candidates, the arm covers all of which they may be, never which they are.
+    """
+    model = group.settings.model
+    if model is None:
+        return None
+    manner = manner_of(group.settings, strategy)
+    always = tuple(group.goals)
+    form = manner.prediction
+    usual = wording(group.settings, group.packs, strategy)
+    system = prompts.system_prompt(usual.settings, group.packs, always, form)
+    told = possible(group.packs, strategy)
+    # Who writes its prompts itself is known by its code and settings, not by ours.
+    words = strategy.words if isinstance(strategy, Own) else None
+    arm = prompts.arm(model, words or system, manner, (*group.possible_goals, *told))
+    here = wording(group.settings, group.packs, strategy, domain)
+    others = None if goals == always else goals
+    if others is not None or here.is_packs:
+        these = always if others is None else others
+        system = prompts.system_prompt(here.settings, group.packs, these, form)
+    by = domain if here.is_packs else None
+    return Consultation(model, system, arm, manner, strategy, others, by)
+
+
+def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
+    """How a strategy asks: in its own manner, and where it has none as the settings say."""
+    own = strategy if isinstance(strategy, Asking) else _NO_MANNER
+    shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
+    return Manner(
+        max_candidates=settings.max_candidates if shown is None else shown,
+        ceiling=settings.confidence_ceiling if ceiling is None else ceiling,
+        present=own.present or settings.present,
+        prediction=own.prediction or settings.prediction,
+        withhold=settings.withhold,
+        is_fenced=settings.edition >= FENCED_SINCE,
+        tells_urgency=settings.edition >= 2,
+        prediction_template=own.prediction_prompt_template,
+    )
+
+
+def threshold_of(
+    strategy: Strategy, settings: MindSettings, context: DecisionContext
+) -> float:
+    """The confidence from which a heuristic is trusted, by the strategy or the settings."""
+    if isinstance(strategy, Trusting):
+        return strategy.threshold(context)
+    return HeuristicFirst(confidence_threshold=settings.threshold).threshold(context)
+
+
+_NO_MANNER = Asking()

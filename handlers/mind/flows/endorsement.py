@@ -1,0 +1,146 @@
+"""Endorsing: a model's answer is compared with what the domain's heuristics would say.
+
+A heuristic that says the same and was not in the prompt is endorsed: the model came to it
+by itself. One that was shown may have been copied, so that agreement earns nothing, nor
+does one that would not have answered: condition and `when` must hold of the event.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from handlers.mind.context import Group
+from handlers.mind.stages import similar_heuristics
+from handlers.mind.stages.similar_heuristics import Known
+from projections.folds.learning import confidence, votes
+from schemas.messages.learning import Endorsed
+from schemas.messages.sleep import Moment
+from schemas.packs import conditions
+from schemas.state.agent import Pending
+from schemas.state.lessons import Lesson
+from schemas.values import vectors
+from schemas.values.exact_math import round6
+from schemas.values.vectors import Vector
+
+ENDORSED_LIMIT = 16
+"""How many heuristics one answer endorses at most, the most alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The heuristics that say what a model said."""
+
+    shown: Mapping[str, float] = field(default_factory=dict)
+    """The ids of those that it was shown, with how alike they are, the most alike first."""
+    unseen: tuple[Known, ...] = ()
+    """Those that it was not, the most alike first."""
+
+
+NONE_ALIKE = Alike()
+
+
+def alike(group: Group, pending: Pending, text: str) -> Alike:
+    """The heuristics of the decision's domain that say the same as a text."""
+    lesson = pending.lesson
+    if not group.settings.endorsement or lesson is None:
+        return NONE_ALIKE
+    known = saying(group, lesson.domain, text)
+    remembered = group.state.decisions.get(pending.decision_id)
+    suggested = remembered.suggested if remembered is not None else ()
+    unseen = [each for each in known if each.heuristic_id not in suggested]
+    return Alike(
+        shown={
+            each.heuristic_id: each.similarity
+            for each in known
+            if each.heuristic_id in suggested
+        },
+        unseen=holding(group, unseen, lesson, lesson.vector),
+    )
+
+
+def saying(group: Group, domain: str, text: str) -> list[Known]:
+    """The heuristics of a domain that say the same as a text, the most alike first."""
+    vector = group.aids.of(text)
+    if vector is None:
+        return []
+    limit = group.settings.limits.endorse
+    return similar_heuristics.like_action(
+        group.state, group.packs, domain, vector, limit
+    )
+
+
+def is_proposed(group: Group, domain: str, said: str) -> bool:
+    """Whether a heuristic of a domain that says the same was proposed before."""
+    vector, limit = group.aids.of(said), group.settings.limits.endorse
+    actions = (
+        each.vectors[1]
+        for each in group.state.proposals
+        if each.repertoire is not None and each.repertoire.domain == domain
+    )
+    return vector is not None and any(
+        len(action) == len(vector) and vectors.cosine(vector, action) >= limit
+        for action in actions
+    )
+
+
+def is_endorsed(group: Group, decision_id: str, known: Known) -> bool:
+    """Whether a heuristic was endorsed at a decision, and that still can change."""
+    held = group.belief(known.heuristic_id, known.content_hash)
+    return confidence.find(held, decision_id, "endorsement") is not None
+
+
+def holding(
+    group: Group, known: Sequence[Known], event: Lesson | Moment, vector: Vector
+) -> tuple[Known, ...]:
+    """Those of which condition and `when` hold of an event; `vector` is of its text."""
+    if group.settings.edition < 2:
+        return tuple(known)
+    if not known or not vector:
+        return ()
+    limit = group.settings.limits.match
+    near = {
+        each.heuristic_id: each.similarity
+        for each in similar_heuristics.like_condition(
+            group.state, group.packs, event.domain, vector, limit
+        )
+    }
+    fields = orjson.loads(event.fields)
+    return tuple(
+        each
+        for each in known
+        if each.heuristic_id in near
+        and _fitted(group, each, near[each.heuristic_id]) >= limit
+        and _when_holds(each, event, fields)
+    )
+
+
+def _fitted(group: Group, known: Known, similarity: float) -> float:
+    fit = votes.fit(group.state, known.heuristic_id, known.content_hash)
+    return round6(similarity * fit)
+
+
+def _when_holds(
+    known: Known, event: Lesson | Moment, fields: Mapping[str, object]
+) -> bool:
+    if known.when is None:
+        return True
+    when = conditions.parse(known.when)
+    return conditions.holds(when, event.type, event.source, fields)
+
+
+def endorse(group: Group, decision_id: str, found: Alike) -> None:
+    """Credit what the model said by itself, but for what is frozen."""
+    weight = group.learning.weights.endorsement
+    for known in found.unseen[:ENDORSED_LIMIT]:
+        if group.life(known.heuristic_id, known.content_hash) == "frozen":
+            continue
+        group.credit(
+            Endorsed(
+                heuristic_id=known.heuristic_id,
+                content_hash=known.content_hash,
+                decision_id=decision_id,
+                similarity=known.similarity,
+                weight=round6(weight * known.similarity),
+            )
+        )

@@ -1,0 +1,119 @@
+"""An occasion: an event on its way to a decision, with all that its answer will need."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from handlers.mind.context import Group
+from handlers.mind.stages import delivery, experiments, outcomes, salience
+from handlers.mind.stages.salience import Assessment
+from projections.folds.domains import Domain
+from schemas.messages.experiments import Assignment
+from schemas.messages.sensing import Sensed
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.values.exact_math import round6
+from schemas.values.reasons import ResponseType
+
+_IMPLAUSIBLE_S = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """An event that is decided on."""
+
+    id: str
+    """The event's."""
+    at: datetime
+    """The agent's time."""
+    event: Sensed
+    domain: Domain
+    assessment: Assessment
+    ttl_s: float
+    """For how long an answer is worth something."""
+    expires_at: datetime
+    channel: str
+    """Where an answer goes."""
+    flags: tuple[str, ...]
+    """Oddities worth a look."""
+    assignment: Assignment | None
+    """Which variant of a running experiment is in force."""
+    own_urgency: float
+    """How soon an answer is worth having, by the event alone."""
+
+    @property
+    def priority(self) -> float:
+        """What asks about it are served by."""
+        assessed = self.assessment
+        return delivery.priority(
+            assessed.salience, assessed.is_threat, assessed.is_addressed
+        )
+
+    @property
+    def response_type(self) -> ResponseType:
+        """What sort of response a model's answer will be."""
+        return "alert" if self.assessment.is_threat else "suggestion"
+
+    def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
+        """How soon an answer is worth having, by the event and whoever answers."""
+        own = heuristic.urgency if heuristic else 0.0
+        return round6(max(self.own_urgency, own))
+
+
+def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
+    """The occasion that an event makes; the event's own wishes go before the pack's."""
+    declared, pack = domain.event_type, domain.pack
+    ttl_s = (
+        event.ttl_s
+        or (declared.ttl_s if declared else None)
+        or (pack.pack.ttl_s if pack else None)
+        or group.settings.ttl_s
+    )
+    assessment = salience.assess(
+        group.state, group.settings, group.appearance, event, group.aids.vector
+    )
+    return Occasion(
+        id=group.taken.id,
+        at=group.now,
+        event=event,
+        domain=domain,
+        assessment=assessment,
+        ttl_s=ttl_s,
+        expires_at=group.now + timedelta(seconds=ttl_s),
+        channel=(declared.channel if declared else None) or group.settings.channel,
+        flags=_flags(group, event),
+        assignment=_assignment(group, event),
+        own_urgency=salience.urgency(
+            event.urgency,
+            dict[str, float](assessment.salience.dimensions.items()),
+            group.settings.edition,
+        ),
+    )
+
+
+def _assignment(group: Group, event: Sensed) -> Assignment | None:
+    experiment, session = group.state.experiment, group.state.session
+    if experiment is None or session is None:
+        return None
+    return experiments.assigned(
+        experiment,
+        event,
+        session.id,
+        seed=group.settings.seed,
+        agent=group.taken.agent,
+        now=group.now,
+    )
+
+
+def _flags(group: Group, event: Sensed) -> tuple[str, ...]:
+    """A time that cannot be, a report on nothing that is known, no vector to match by."""
+    flags = []
+    if group.settings.edition >= 2 and group.aids.vector is None:
+        flags.append("no_vector")
+    if event.occurred_at is not None:
+        apart = (event.occurred_at - group.now).total_seconds()
+        if abs(apart) > _IMPLAUSIBLE_S:
+            flags.append("implausible_time")
+    if event.in_reply_to is not None:
+        decision_id = outcomes.replied_decision(group.state, event)
+        if decision_id is None or group.state.decisions.get(decision_id) is None:
+            flags.append("unknown_reply")
+    return tuple(flags)

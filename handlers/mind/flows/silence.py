@@ -1,0 +1,155 @@
+"""Quieting: what came of an occasion speaks for silence at like ones, or against it.
+
+For it: a person says that nothing should have been said, by a vote on the condition.
+Against it: praise, or success, where something was; or a person misses a word where
+nothing was. Whatever else is said of a decision, and no word at all, speaks for neither.
+"""
+
+from handlers.mind.context import Group
+from handlers.mind.stages import outcomes, quiet
+from projections.folds import formation
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import (
+    CandidateRefused,
+    FeedbackApplied,
+    HeuristicFormed,
+    OutcomeObserved,
+    SilenceWeighed,
+)
+from schemas.messages.sensing import Sensed
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.state.agent import Remembered, Taught
+from schemas.state.lessons import Lesson
+from schemas.values import ids
+from schemas.values.unicode_text import quoted
+
+_SPOKE = ("heuristic", "llm")
+_NAME = 40
+"""How many characters of its condition name one."""
+
+
+def silences(
+    group: Group, event: Sensed, domain: str
+) -> tuple[HeuristicCandidate, ...]:
+    """The heuristics that say nothing which hold of an event; none of a person's words."""
+    vector = group.aids.vector
+    if not group.settings.silence or vector is None or event.is_persons:
+        return ()
+    occasion = formation.of_event(event, domain, vector)
+    limits = group.settings.limits
+    held = {
+        each.id: group.belief(each.id, each.content_hash)
+        for each in quiet.like(group.state, occasion, limits)
+    }
+    return quiet.candidates(group.state, occasion, limits, held, group.learning)
+
+
+def judged(group: Group, given: FeedbackGiven, vote: FeedbackApplied) -> None:
+    """Take a vote on a decision as evidence on silence, or make a heuristic of it."""
+    known = _known(group, vote.decision_id)
+    if known is None or vote.decision_id is None:
+        return
+    occasion, remembered = known
+    if remembered.fire_id is not None and remembered.path not in _SPOKE:
+        return  # The vote is on the silence itself, and credits what kept it.
+    value = _value(given, is_spoken=remembered.path in _SPOKE)
+    like = quiet.like(group.state, occasion, group.settings.limits)
+    for each in like:
+        if value is not None or _is_held(group, each, vote):
+            _weigh(group, each, vote.decision_id, given.actor, value)
+    if not like and value is not None and value > 0.0:
+        _form(group, vote.decision_id, occasion)
+
+
+def shown(group: Group, event: Sensed, end: OutcomeObserved | None) -> None:
+    """Take the success of what was said as evidence against silence there."""
+    decision_id = _succeeded(group, event, end)
+    known = _known(group, decision_id)
+    if known is None or decision_id is None or known[1].path not in _SPOKE:
+        return
+    for each in quiet.like(group.state, known[0], group.settings.limits):
+        _weigh(group, each, decision_id, None, -1.0)
+
+
+def _known(group: Group, decision_id: str | None) -> tuple[Lesson, Remembered] | None:
+    """What a decision was on, and what is remembered of it, if silence is learnt."""
+    if not group.settings.silence or decision_id is None:
+        return None
+    occasion = group.state.occasions.get(decision_id)
+    remembered = group.state.decisions.get(decision_id)
+    if occasion is None or remembered is None:
+        return None
+    return occasion, remembered
+
+
+def _value(given: FeedbackGiven, *, is_spoken: bool) -> float | None:
+    """What a vote says of silence, from -1 to 1; None if it says nothing of it."""
+    vote = given.signed
+    if given.aspect not in ("overall", "action", "condition") or vote == 0.0:
+        return None
+    if not is_spoken:
+        return vote
+    # That advice was bad does not tell that there was none to give.
+    return None if vote < 0.0 and given.aspect != "condition" else -vote
+
+
+def _succeeded(group: Group, event: Sensed, end: OutcomeObserved | None) -> str | None:
+    """The decision whose words the event shows to have done good."""
+    if end is not None:
+        return end.decision_id if end.outcome == "success" else None
+    if event.in_reply_to is None or event.outcome != "succeeded":
+        return None
+    return outcomes.replied_decision(group.state, event)
+
+
+def _is_held(group: Group, each: Taught, vote: FeedbackApplied) -> bool:
+    """Whether an earlier vote of the same person on the decision counts there."""
+    held = group.belief(each.id, each.content_hash)
+    return any(
+        signal.fire_id == vote.decision_id and vote.actor in signal.votes
+        for signal in held.signals
+    )
+
+
+def _weigh(
+    group: Group, each: Taught, decision_id: str, actor: str | None, value: float | None
+) -> None:
+    group.credit(
+        SilenceWeighed(
+            heuristic_id=each.id,
+            content_hash=each.content_hash,
+            decision_id=decision_id,
+            actor=actor,
+            value=value,
+        )
+    )
+
+
+def _form(group: Group, decision_id: str, occasion: Lesson) -> None:
+    """Make a heuristic that says nothing of an occasion, with all to prove."""
+    when = quiet.situation(group.state, group.packs, occasion)
+    if when is None or not occasion.text.strip():
+        return
+    if quiet.is_full(group.state, occasion.domain):
+        detail = (
+            f"{quoted(occasion.domain)} has {quiet.LIMIT} heuristics that say nothing"
+        )
+        group.say(
+            CandidateRefused(reason="crowded", detail=detail, decision_id=decision_id)
+        )
+        return
+    id_ = ids.learnt_heuristic_id(f"{decision_id}/silence")
+    group.say(
+        HeuristicFormed(
+            heuristic_id=id_,
+            name=f"quiet: {occasion.text[:_NAME]}",
+            domain=occasion.domain,
+            condition=occasion.text[:1_000],
+            when=when,
+            response_type="observation",
+            text=quiet.SAYS,
+            confidence=quiet.CONFIDENCE,
+            decision_id=decision_id,
+            is_silence=True,
+        )
+    )

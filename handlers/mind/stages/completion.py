@@ -1,0 +1,148 @@
+"""Conclusion: what a decision that waited for the model comes to.
+
+An answer in time is said; a stale one, an empty one and a failure are not. The decision
+then ends as dropped with the reason, unless a heuristic stands by to answer instead.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from schemas.messages.asks import Rival, Words
+from schemas.messages.decisions import Completed, Dropped, heuristic_arm
+from schemas.messages.results import ModelFailed
+from schemas.ports.decision_context import ReadAnswer
+from schemas.state.agent import Pending
+from schemas.values.reasons import Drop
+
+PENDING_LIMIT = 64
+"""How many decisions of an agent may wait for the model."""
+
+_NONE: Mapping[str, float] = {}
+_DROPS: Mapping[str, Drop] = {
+    "timeout": "llm_timeout",
+    "no_response": "llm_no_response",
+    "declined": "llm_declined",
+    "unavailable": "llm_no_response",
+}
+
+
+def answered(
+    pending: Pending,
+    model: str,
+    raw: str,
+    answer: ReadAnswer,
+    now: datetime,
+    agrees_with: Mapping[str, float] = _NONE,
+    *,
+    tells_agreement: bool = False,
+) -> Completed | Dropped:
+    """The end of a decision whose model answered `raw`, read as `answer`.
+
+    `agrees_with` are the heuristics shown to it that say the same, with how alike they
+    are; whether that is recorded depends on `tells_agreement`.
+    """
+    if now > pending.expires_at:
+        return _stale(pending)
+    if not raw.strip():
+        return _dropped(pending, "llm_no_response", "the model's answer was empty")
+    if not answer.text:
+        return _dropped(pending, "llm_declined", "the model chose to say nothing")
+    words = Words(
+        ask_id=pending.ask_id,
+        model=model,
+        text=answer.text,
+        agrees_with=tuple(agrees_with) or None,
+        agreement=(tuple(agrees_with.values()) or None) if tells_agreement else None,
+    )
+    return _spoken(pending, words, answer)
+
+
+def predicted(
+    pending: Pending, about: Words, answer: ReadAnswer, now: datetime
+) -> Completed | Dropped:
+    """The end of a decision whose answer waited for its prediction."""
+    if now > pending.expires_at:
+        return _stale(pending)
+    return _spoken(pending, about, answer)
+
+
+def outrun(pending: Pending, rival: Rival, now: datetime) -> Completed | Dropped:
+    """The end of a decision that the heuristic answers, for the model has not."""
+    if now > pending.expires_at:
+        return _stale(pending)
+    return Completed(
+        decision_id=pending.decision_id,
+        ask_id=pending.ask_id,
+        path="heuristic",
+        text=rival.text,
+        response_type=rival.response_type,
+        action=rival.action,
+        model=rival.model,
+        predicted_success=rival.confidence,
+        prediction_confidence=rival.confidence,
+        matched_heuristic_id=rival.heuristic_id,
+        winner=heuristic_arm(rival.heuristic_id, rival.content_hash),
+    )
+
+
+def failed(pending: Pending, message: ModelFailed) -> Dropped:
+    """The end of a decision whose model failed."""
+    return _dropped(pending, _DROPS[message.reason], message.detail)
+
+
+def given_up(pending: Pending) -> Dropped:
+    """The end of a decision whose model never answered."""
+    return _dropped(pending, "llm_timeout", "no answer came")
+
+
+def declined(pending: Pending, why: str) -> Dropped:
+    """The end of a decision whose model sent what nobody should hear."""
+    return _dropped(pending, "llm_declined", why)
+
+
+def broken(pending: Pending, detail: str) -> Dropped:
+    """The end of a decision whose timer could not be run."""
+    return _dropped(pending, "error", detail)
+
+
+def superseded(pending: Pending) -> Dropped:
+    """The end of a decision that gives way to others."""
+    return _dropped(pending, "superseded", "too many wait for the model")
+
+
+def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
+    """The least salient that waits, if too many do; the oldest of equals."""
+    pending = sorted(
+        waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
+    )
+    return pending[0] if len(pending) > PENDING_LIMIT else None
+
+
+def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
+    return Completed(
+        decision_id=pending.decision_id,
+        ask_id=words.ask_id,
+        path="llm",
+        text=answer.text,
+        response_type=pending.response_type,
+        model=words.model,
+        predicted_success=answer.predicted_success,
+        prediction_confidence=answer.prediction_confidence,
+        matched_heuristic_id=pending.matched_heuristic_id,
+        winner=pending.rival.llm_arm if pending.rival else None,
+        agrees_with=words.agrees_with,
+        agreement=words.agreement,
+    )
+
+
+def _stale(pending: Pending) -> Dropped:
+    return _dropped(pending, "stale", f"stale since {pending.expires_at}")
+
+
+def _dropped(pending: Pending, reason: Drop, detail: str) -> Dropped:
+    return Dropped(
+        decision_id=pending.decision_id,
+        ask_id=pending.ask_id,
+        reason=reason,
+        detail=detail,
+    )

@@ -1,0 +1,232 @@
+"""Controls: may this change be made? The fold makes it once it is applied."""
+
+from collections.abc import Callable, Sequence
+
+from projections.folds.controls import content_in_force
+from projections.folds.learning import heuristics
+from schemas.codec.catalogue import ControlMessage
+from schemas.messages import controls
+from schemas.messages.notes import ControlApplied, ControlRefused
+from schemas.packs import conditions
+from schemas.packs.manifest import MOST_BIAS, CompiledPack
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState
+from schemas.values.reasons import Refusal
+from schemas.values.settings import FIRST_EDITION, MindSettings, StrategySpec
+from schemas.values.subjects import SHARED_AGENT
+from schemas.values.unicode_text import quoted
+
+StrategyProblem = Callable[[StrategySpec], str | None]
+"""Says what is wrong with a strategy's specification, if anything is."""
+
+_SHARED = (controls.MindStarted, controls.PackLoaded, controls.MessagesLost)
+"""What may concern a whole partition."""
+
+_OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost)
+"""What concerns nothing less."""
+
+
+class _RefusedError(Exception):
+    """Carries the reason of a refusal."""
+
+    def __init__(self, reason: Refusal, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def answer(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    agent: str,
+    message: ControlMessage,
+    aids: Aids,
+    strategy_problem: StrategyProblem,
+    *,
+    edition: int = FIRST_EDITION,
+) -> ControlApplied | ControlRefused:
+    """Apply a control, or refuse it with the reason."""
+    try:
+        _check_agent(agent, message)
+        if isinstance(message, controls.ProfileSet) and edition >= 2:
+            _profile_set(message)
+        detail = _check(state, packs, message, aids, strategy_problem)
+    except _RefusedError as refused:
+        return ControlRefused(
+            control=message.token, reason=refused.reason, detail=str(refused)
+        )
+    return ControlApplied(control=message.token, detail=detail)
+
+
+def _check_agent(agent: str, message: ControlMessage) -> None:
+    is_shared = agent == SHARED_AGENT
+    if is_shared and not isinstance(message, _SHARED):
+        raise _RefusedError(
+            "invalid", f"{quoted(message.token)} concerns one agent: name it"
+        )
+    if not is_shared and isinstance(message, _OF_A_PARTITION):
+        raise _RefusedError(
+            "invalid", f"{quoted(message.token)} concerns a partition, not an agent"
+        )
+
+
+def _check(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    message: ControlMessage,
+    aids: Aids,
+    strategy_problem: StrategyProblem,
+) -> str:
+    """What to say of the change; raises `_RefusedError` if it cannot be made."""
+    match message:
+        case controls.MindStarted():
+            return _mind_started(message.settings, strategy_problem)
+        case controls.PackLoaded():
+            return _pack_loaded(message, aids)
+        case controls.StrategySelected():
+            spec = StrategySpec(name=message.strategy, parameters=message.parameters)
+            return _strategy_selected(spec, strategy_problem)
+        case controls.HeuristicSeeded():
+            return _heuristic_seeded(message)
+        case controls.HeuristicEdited():
+            return _heuristic_edited(state, message)
+        case controls.HeuristicFrozen():
+            return _heuristic_frozen(state, packs, message)
+        case controls.PriorUpdated():
+            return _prior_updated(message)
+        case controls.ExperimentStarted() | controls.ExperimentStopped():
+            return _experiment(state, message, strategy_problem)
+        case controls.SessionEnded():
+            return _session_ended(state)
+        case _:
+            return ""
+
+
+def _profile_set(message: controls.ProfileSet) -> None:
+    for name in sorted(message.biases):
+        if not abs(message.biases[name]) <= MOST_BIAS:
+            raise _RefusedError(
+                "invalid",
+                f"the bias {quoted(name)} is {message.biases[name]:g}: give -0.1 to 0.1",
+            )
+
+
+def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:
+    exploration = settings.exploration
+    for challenger in exploration.challengers if exploration else ():
+        _strategy_selected(challenger, strategy_problem)
+    return _strategy_selected(settings.strategy, strategy_problem)
+
+
+def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
+    pack = aids.packs.get(message.digest)
+    if pack is None:
+        raise _RefusedError(
+            "unknown_pack",
+            f"no pack with sha256 {quoted(message.digest)} is in the store",
+        )
+    if pack.pack.name != message.name:
+        raise _RefusedError(
+            "invalid",
+            f"the pack {quoted(message.digest)} is named {quoted(pack.pack.name)}",
+        )
+    count = len(pack.pack.heuristics)
+    return f"{message.name} {message.pack_version}, {count} heuristics"
+
+
+def _strategy_selected(spec: StrategySpec, strategy_problem: StrategyProblem) -> str:
+    problem = strategy_problem(spec)
+    if problem is not None:
+        raise _RefusedError("unknown_strategy", problem)
+    return spec.name
+
+
+def _heuristic_seeded(message: controls.HeuristicSeeded) -> str:
+    _check_when(message.when)
+    return message.name
+
+
+def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> str:
+    held = heuristics.find(state, message.heuristic_id)
+    if held is None:
+        raise _RefusedError(
+            "unknown_heuristic",
+            f"no taught heuristic {quoted(message.heuristic_id)}; a pack's is edited in its"
+            " manifest",
+        )
+    _check_when(message.when)
+    return held.name
+
+
+def _heuristic_frozen(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    message: controls.HeuristicFrozen,
+) -> str:
+    if content_in_force(state, packs, message.heuristic_id) is None:
+        raise _RefusedError(
+            "unknown_heuristic",
+            f"no heuristic {quoted(message.heuristic_id)} is in force",
+        )
+    return "frozen" if message.frozen else "released"
+
+
+def _prior_updated(message: controls.PriorUpdated) -> str:
+    if message.is_default:
+        return f"{message.origin}: as the settings say"
+    mean = "what is declared" if message.mean is None else f"{message.mean:g}"
+    return f"{message.origin}: from {mean}, weight {message.kappa:g}"
+
+
+def _experiment(
+    state: AgentState,
+    message: controls.ExperimentStarted | controls.ExperimentStopped,
+    strategy_problem: StrategyProblem,
+) -> str:
+    if isinstance(message, controls.ExperimentStopped):
+        return _experiment_stopped(state, message)
+    return _experiment_started(state, message, strategy_problem)
+
+
+def _experiment_started(
+    state: AgentState,
+    message: controls.ExperimentStarted,
+    strategy_problem: StrategyProblem,
+) -> str:
+    running = state.experiment
+    if running is not None:
+        raise _RefusedError(
+            "experiment_running",
+            f"the experiment {quoted(running.id)} runs: stop it before another begins",
+        )
+    for variant in (message.a, message.b):
+        if variant.strategy is not None:
+            _strategy_selected(variant.strategy, strategy_problem)
+    return message.experiment_id
+
+
+def _experiment_stopped(state: AgentState, message: controls.ExperimentStopped) -> str:
+    running = state.experiment
+    if running is None:
+        raise _RefusedError("no_experiment", "no experiment runs")
+    if message.experiment_id not in (None, running.id):
+        raise _RefusedError(
+            "no_experiment",
+            f"no experiment {quoted(message.experiment_id)} runs,"
+            f" but {quoted(running.id)} does",
+        )
+    return running.id
+
+
+def _session_ended(state: AgentState) -> str:
+    if state.session is None:
+        raise _RefusedError("no_session", "no session is open")
+    return state.session.id
+
+
+def _check_when(when: str | None) -> None:
+    if not when:
+        return
+    try:
+        conditions.parse(when)
+    except conditions.ConditionError as error:
+        raise _RefusedError("invalid", f"when: {error}") from error

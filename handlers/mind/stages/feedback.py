@@ -1,0 +1,95 @@
+"""Learning: what a person's vote counts for.
+
+A vote on a decision is about the heuristic whose action the person saw; the words of a
+model credit no heuristic, unless they were found to be one's own. A vote may also name a
+heuristic itself. Where a vote counts, `folds.judging` says by its aspect.
+"""
+
+from collections.abc import Sequence
+
+from projections.folds.controls import content_in_force
+from schemas.messages.feedback import Aspect, FeedbackGiven, Recalled
+from schemas.messages.learning import FeedbackApplied, FeedbackRefused
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState, Remembered
+from schemas.values.settings import FIRST_EDITION
+from schemas.values.unicode_text import quoted
+
+
+def feedback(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    given: FeedbackGiven,
+    edition: int = FIRST_EDITION,
+) -> FeedbackApplied | FeedbackRefused:
+    """What a vote counts for, or why it cannot count."""
+    if given.decision_id is not None:
+        applied = _on_decision(state, given, given.decision_id)
+        if edition < 2 or isinstance(applied, FeedbackRefused):
+            return applied
+        age_s = _age_s(state, given.decision_id)
+        return applied.model_copy(update={"age_s": age_s})
+    return _on_heuristic(state, packs, given, given.heuristic_id or "")
+
+
+def _age_s(state: AgentState, decision_id: str) -> float | None:
+    """How long ago a decision was made; of one of another clock nobody knows."""
+    remembered = state.decisions.get(decision_id)
+    if remembered is None or remembered.at is None or state.now is None:
+        return None
+    age_s = (state.now - remembered.at).total_seconds()
+    return age_s if age_s >= 0.0 else None
+
+
+def _on_decision(
+    state: AgentState, given: FeedbackGiven, decision_id: str
+) -> FeedbackApplied | FeedbackRefused:
+    # What is remembered goes before what the shell looked up in the log.
+    known = state.decisions.get(decision_id) or given.about
+    if known is None:
+        return FeedbackRefused(
+            reason="unknown_decision",
+            detail=f"this agent made no decision {quoted(decision_id)} that it remembers",
+        )
+    through = known.reinforced if isinstance(known, Remembered) else None
+    through = through if known.fire_id is None else None
+    credited = through or known
+    return FeedbackApplied(
+        decision_id=decision_id,
+        fire_id=known.fire_id,
+        heuristic_id=credited.heuristic_id,
+        content_hash=credited.content_hash,
+        through=decision_id if through else None,
+        actor=given.actor,
+        value=given.signed,
+        aspect=_aspect(known, given),
+        comment=given.comment,
+    )
+
+
+def _aspect(known: Remembered | Recalled, given: FeedbackGiven) -> Aspect:
+    """What is judged; of a silence that was kept it is that nothing was said."""
+    kept = known.fire_id is not None and known.path == "rejected"
+    return "overall" if kept and given.aspect == "condition" else given.aspect
+
+
+def _on_heuristic(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    given: FeedbackGiven,
+    heuristic_id: str,
+) -> FeedbackApplied | FeedbackRefused:
+    content_hash = content_in_force(state, packs, heuristic_id)
+    if content_hash is None:
+        return FeedbackRefused(
+            reason="unknown_heuristic",
+            detail=f"this agent has no heuristic {quoted(heuristic_id)}",
+        )
+    return FeedbackApplied(
+        heuristic_id=heuristic_id,
+        content_hash=content_hash,
+        actor=given.actor,
+        value=given.signed,
+        aspect=given.aspect,
+        comment=given.comment,
+    )

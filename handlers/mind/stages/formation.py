@@ -1,0 +1,175 @@
+"""Formation: a model's answer that a person liked, made into a rule for like situations.
+
+The model is asked to extract the rule; what it sends must be one that could help: a
+situation and a message of 10 to 50 words each, and a `when` that holds on the very event
+that it was taken from. Whatever falls short is refused with the reason.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from schemas.codec import model_answer
+from schemas.packs import conditions
+from schemas.packs.conditions import ConditionError
+from schemas.state.lessons import Lesson
+from schemas.values import unicode_text
+from schemas.values.base import NAME_LIMIT
+from schemas.values.prompt_fencing import FENCED_SINCE, RULE, capped, fenced
+from schemas.values.reasons import NotFormed, ResponseType
+from schemas.values.unicode_text import quoted
+
+CONFIDENCE = 0.3
+"""What a new rule is trusted with: it must prove itself before it answers."""
+
+WORDS = (10, 50)
+"""How many words condition and message have, ends included."""
+
+TEXT_CAP = 1_000
+"""How many characters of each text go into the question."""
+
+TYPES: Mapping[str, ResponseType] = {
+    "suggest": "suggestion",
+    "remind": "observation",
+    "warn": "alert",
+}
+"""What a rule may do, and which sort of response that is."""
+
+SYSTEM = (
+    "You turn one good answer into a rule for the future. You are told what happened and"
+    " what was said about it, and that the person liked it. Describe the situation in"
+    " general, so that it fits the next one like it, and say what to say then.\n\n"
+    'Reply with one JSON object: {"condition": the situation, 10 to 50 words, "type":'
+    ' "suggest", "remind" or "warn", "message": what to say, 10 to 50 words, "when": a'
+    ' test of the event\'s fields or null, "time": when a reminder is due or null}.\n\n'
+    "A test tells apart what words do not, such as a low value from a high one. It"
+    " compares fields with =, !=, <, <=, > or >=, or with `in` and a list, and joins"
+    ' comparisons with and, or, not: health <= 3 and place in ["cave", "mine"].'
+)
+_QUESTION = (
+    "It happened, from {source} ({type}): {text}\n"
+    "The event's fields: {fields}\n\n"
+    "It was said: {said}\n\n"
+    "What is the rule?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a model made of a lesson."""
+
+    condition: str
+    when: str | None
+    response_type: ResponseType
+    text: str
+    when_left_out: str | None
+    """Why the `when` that it proposed is not part of it."""
+    due: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why what a model sent is no rule."""
+
+    reason: NotFormed
+    detail: str
+
+
+def question(lesson: Lesson, edition: int) -> tuple[str, str]:
+    """What a model is told and asked: the system prompt and the prompt."""
+    is_fenced = edition >= FENCED_SINCE
+    cut = fenced if is_fenced else capped
+    asked = _QUESTION.format(
+        source=lesson.source,
+        type=lesson.type,
+        text=cut(lesson.text, TEXT_CAP),
+        fields=cut(lesson.fields, TEXT_CAP),
+        said=cut(lesson.said, TEXT_CAP),
+    )
+    return (f"{SYSTEM}\n\n{RULE}" if is_fenced else SYSTEM), asked
+
+
+def read(text: str, lesson: Lesson) -> Rule | Fault:
+    """The rule that a model sent, or what is wrong with it."""
+    fields = model_answer.object_in(text, model_answer.RULE[0])
+    if fields is None:
+        return Fault("unreadable", "the model sent no JSON object with a rule")
+    condition, message = (
+        model_answer.words(fields, name) for name in model_answer.RULE
+    )
+    response_type = TYPES.get(model_answer.words(fields, "type"))
+    if response_type is None:
+        known = ", ".join(TYPES)
+        found = model_answer.words(fields, "type")[:NAME_LIMIT]
+        return Fault("type", f"its type is {quoted(found)}, not one of {known}")
+    if fault := _length("condition_length", "condition", condition):
+        return fault
+    if fault := _length("message_length", "message", message):
+        return fault
+    when, left_out = _test(fields.get("when"), lesson)
+    if when is not None and (false := _failure(when, lesson)):
+        return Fault("when_false", f"its own event does not meet its test: {false}")
+    return Rule(
+        condition=condition,
+        when=when,
+        response_type=response_type,
+        text=message,
+        when_left_out=left_out,
+        due=_due(fields, response_type),
+    )
+
+
+def name(condition: str, heuristic_id: str, edition: int) -> str:
+    """What people call it: how its condition begins, and a little of its id."""
+    beginning = "_".join(unicode_text.named_by(condition, edition)[:6]) or "rule"
+    return f"{beginning[: NAME_LIMIT - 5]}_{heuristic_id[:4]}"
+
+
+def _length(reason: NotFormed, part: str, text: str) -> Fault | None:
+    count = len(text.split())
+    low, high = WORDS
+    # Words may be of any length, and what a heuristic holds may not.
+    if low <= count <= high and len(text) <= TEXT_CAP:
+        return None
+    return Fault(
+        reason,
+        f"its {part} has {count} words and {len(text)} characters: {low} to {high}"
+        f" words in at most {TEXT_CAP} characters are needed",
+    )
+
+
+def _test(proposed: object, lesson: Lesson) -> tuple[str | None, str | None]:
+    """The test as it may be used, or why it is left out.
+
+    A test that cannot be read, or is of other fields, says nothing against the rule: it
+    is only more general without it.
+    """
+    if not proposed:
+        return None, None
+    if not isinstance(proposed, str):
+        return None, "it is no text"
+    text = proposed.strip()
+    try:
+        when = conditions.parse(text)
+    except ConditionError as error:
+        return None, f"it cannot be read: {error}"
+    fields = orjson.loads(lesson.fields)
+    for field in conditions.fields_named(when):
+        if not conditions.field_value(field, fields)[0]:
+            return None, f"the event has no field {quoted(field)}"
+    return text, None
+
+
+def _failure(when: str, lesson: Lesson) -> str:
+    fields = orjson.loads(lesson.fields)
+    return conditions.explain_failure(
+        conditions.parse(when), lesson.type, lesson.source, fields
+    )
+
+
+def _due(fields: Mapping[str, object], response_type: ResponseType) -> str | None:
+    is_reminder = response_type == TYPES["remind"]
+    return (
+        model_answer.words(fields, "time")[:NAME_LIMIT] or None if is_reminder else None
+    )

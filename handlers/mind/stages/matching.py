@@ -1,0 +1,203 @@
+"""Matching: which heuristics know a situation like this one?
+
+Those of the event's domain whose condition's text is near the event's, nearest first. One
+whose `when` does not hold, or that is frozen, is named with the reason and not eligible.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from projections.folds.domains import Domain
+from projections.folds.learning import confidence, votes
+from schemas.messages.sensing import Sensed
+from schemas.packs import conditions
+from schemas.packs.conditions import When
+from schemas.packs.manifest import CompiledPack, Heuristic
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.evidence import Belief
+from schemas.values import vectors
+from schemas.values.exact_math import round6
+from schemas.values.settings import LearningSettings
+from schemas.values.vectors import Batch, Matrix, Vector
+
+MATCH_LIMIT = 10
+"""How many heuristics are weighed."""
+
+SCAN_LIMIT = 64
+"""How many of the nearest conditions have their `when` tested."""
+
+BeliefOf = Callable[[str, str], Belief]
+"""What is believed of a heuristic id and content hash."""
+
+
+def candidates(
+    state: AgentState,
+    domain: Domain,
+    event: Sensed,
+    vector: Vector | None,
+    belief_of: BeliefOf,
+    learning: LearningSettings,
+    at_least: float,
+    batch: Batch | None = None,
+) -> tuple[HeuristicCandidate, ...]:
+    """Up to ten candidates, the most similar first, then by id.
+
+    `batch` may hold the vector with others that are matched with the same pack.
+    """
+    if vector is None:
+        return ()
+    judge = _Judge(state, event, belief_of, learning, at_least)
+    near = [
+        *_of_pack(domain.pack, vector, at_least, batch),
+        *_of_shelf(state.shelves.get(domain.name), vector, at_least),
+    ]
+    if state.fits:
+        near = [_fitted(state, each) for each in near]
+    near.sort(key=_nearness)
+    if len(near) > MATCH_LIMIT:
+        # Near misses are worth naming, but never in the place of what is eligible.
+        near.sort(key=lambda each: not judge.may_answer(each))
+        near = sorted(near[:MATCH_LIMIT], key=_nearness)
+    return tuple([_candidate(each, judge) for each in near])
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """A heuristic whose condition is near."""
+
+    heuristic_id: str
+    content_hash: str
+    similarity: float
+    """Of the texts, by how well people found that the condition tells."""
+    when: When | None
+    heuristic: Heuristic | Taught
+    fit: float = 1.0
+    """How much of the likeness counts."""
+
+
+def _nearness(near: _Near) -> tuple[float, str]:
+    return -near.similarity, near.heuristic_id
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Whether a heuristic that is near may answer the event, and what it is trusted with."""
+
+    state: AgentState
+    event: Sensed
+    belief_of: BeliefOf
+    learning: LearningSettings
+    at_least: float
+
+    def may_answer(self, near: _Near) -> bool:
+        """Whether its `when` holds and it is not frozen."""
+        event, when = self.event, near.when
+        holds = when is None or conditions.holds(
+            when, event.type, event.source, event.fields
+        )
+        is_near = near.similarity >= self.at_least
+        return holds and is_near and not self._is_frozen(near, self.belief(near))
+
+    def belief(self, near: _Near) -> Belief:
+        """What is believed of it."""
+        return self.belief_of(near.heuristic_id, near.content_hash)
+
+    def reason(self, near: _Near, belief: Belief) -> str | None:
+        """Why it is not eligible; None if it is."""
+        event = self.event
+        if near.when is not None:
+            because = conditions.explain_failure(
+                near.when, event.type, event.source, event.fields
+            )
+            if because:
+                return f"when: {because}"
+        if near.similarity < self.at_least:
+            return f"condition: by its fit of {near.fit:.2f} it is not near enough"
+        return "frozen" if self._is_frozen(near, belief) else None
+
+    def _is_frozen(self, near: _Near, belief: Belief) -> bool:
+        by_hand = near.heuristic_id in self.state.frozen
+        return confidence.lifecycle(belief, by_hand, self.learning) == "frozen"
+
+
+def _fitted(state: AgentState, near: _Near) -> _Near:
+    """One that is near, as near as people's votes on its condition leave it."""
+    fit = votes.fit(state, near.heuristic_id, near.content_hash)
+    if fit == 1.0:
+        return near
+    return replace(near, similarity=round6(near.similarity * fit), fit=fit)
+
+
+def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
+    heuristic, belief = near.heuristic, judge.belief(near)
+    reason = judge.reason(near, belief)
+    says = heuristic if isinstance(heuristic, Taught) else heuristic.action
+    type_ = says.response_type if isinstance(says, Taught) else says.type
+    return HeuristicCandidate(
+        heuristic_id=near.heuristic_id,
+        content_hash=near.content_hash,
+        condition_text=heuristic.condition,
+        suggested_action=says.text,
+        confidence=belief.confidence,
+        alpha=belief.alpha,
+        beta=belief.beta,
+        similarity=near.similarity,
+        eligible=reason is None,
+        reason=reason,
+        response_type=type_,
+        action=says.action,
+        urgency=heuristic.urgency,
+        origin=says.origin if isinstance(says, Taught) else "skill_pack",
+        recent=belief.recent,
+    )
+
+
+def _of_pack(
+    pack: CompiledPack | None, vector: Vector, at_least: float, batch: Batch | None
+) -> list[_Near]:
+    if pack is None:
+        return []
+    matrix = pack.conditions
+    products = batch.products(matrix, vector) if batch else None
+    return [
+        _Near(
+            pack.ids[row],
+            pack.content_hashes[row],
+            similarity,
+            pack.whens[row],
+            pack.pack.heuristics[row],
+        )
+        for row, similarity in vectors.top(
+            matrix, vector, SCAN_LIMIT, at_least, products
+        )
+    ]
+
+
+def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Near]:
+    if shelf is None:
+        return []
+    taught, matrix = _stacked(shelf)
+    return [
+        _Near(
+            taught[row].id,
+            taught[row].content_hash,
+            similarity,
+            _parsed(taught[row].when),
+            taught[row],
+        )
+        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
+    known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
+    taught = tuple(each for each in known if not each.is_silence)
+    return taught, vectors.stack([each.vector for each in taught])
+
+
+@lru_cache(maxsize=4096)
+def _parsed(when: str | None) -> When | None:
+    return conditions.parse(when) if when else None

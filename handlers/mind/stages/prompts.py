@@ -1,0 +1,334 @@
+"""Prompts: what the model is told, and what is made of its answer.
+
+The system prompt holds who it is, where, and the person's goals; the prompt holds the
+event and what was learnt of like situations. Unless told otherwise that is without scores
+and in no order, and the prediction comes with the answer, in the same call. From the
+second edition of the rules on, what others wrote is fenced as data.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.codec import model_answer
+from schemas.messages.decisions import llm_arm
+from schemas.packs.manifest import CompiledPack
+from schemas.packs.templates import ANSWER
+from schemas.ports.decision_context import (
+    DecisionContext,
+    HeuristicCandidate,
+    Question,
+    ReadAnswer,
+)
+from schemas.values import ids
+from schemas.values.exact_math import clamp, round6
+from schemas.values.prompt_fencing import FENCED_SINCE, RULE, capped, fenced
+from schemas.values.settings import (
+    MindSettings,
+    ModelSettings,
+    Prediction,
+    Presentation,
+)
+
+EVENT_CAP = 1_000
+CANDIDATE_CAP = 300
+CONTEXT_CAP = 2_000
+GOAL_CAP = 200
+"""How many characters of each go into a prompt."""
+
+OWN_CAP = 16_000
+"""How many characters a strategy may write into each part of a prompt of its own."""
+
+URGENT_FROM = 0.7
+"""The urgency of an event from which a model is told of it."""
+
+UNKNOWN_PREDICTION = 0.5
+"""What a prediction counts as that cannot be read."""
+
+_FORMAT = (
+    'Reply with one JSON object: {"response": what you say, "" to say nothing, '
+    '"predicted_success": the probability from 0 to 1 that it leads to a good outcome, '
+    '"prediction_confidence": how much you know to judge that, from 0 to 1}.'
+)
+_ANSWER_FORMAT = (
+    'Reply with one JSON object: {"response": what you say, "" to say nothing}.'
+)
+_PREDICTION_FORMAT = (
+    'Reply with one JSON object: {"predicted_success": the probability from 0 to 1 that '
+    'what you said leads to a good outcome, "prediction_confidence": how much you know '
+    "to judge that, from 0 to 1}."
+)
+_FORMATS: Mapping[Prediction, str] = {
+    "same": _FORMAT,
+    "separate": _ANSWER_FORMAT,
+    "off": _ANSWER_FORMAT,
+}
+_GOALS = "The person's goals, by which success is measured:"
+_EVENT = "Just now, from {source}: {text}"
+_URGENT = "This is urgent: what you say is needed at once."
+_EARLIER = "What was said in similar situations (you may ignore all of it):"
+_CANDIDATE = '- when "{condition}": "{action}"'
+_HINT = (
+    'Experience suggests for "{condition}": "{action}". It is {confidence:.0%} sure of'
+    " that. Judge for yourself: follow it, change it or say something else."
+)
+_QUESTION = "What do you say?"
+_PREDICTION = 'You said: "{answer}"\n\nHow will it turn out?'
+_FENCED = {
+    _CANDIDATE: "- when {condition}: {action}",
+    _HINT: _HINT.replace('"{condition}"', "{condition}").replace(
+        '"{action}"', "{action}"
+    ),
+    _PREDICTION: "You said: {answer}\n\nHow will it turn out?",
+}
+"""The same where the fence brings the quotes."""
+_TEMPLATES = (_FORMAT, _GOALS, _EVENT, _EARLIER, _CANDIDATE, _QUESTION)
+_CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """In which way a model is asked, whatever the event."""
+
+    max_candidates: int = 3
+    """How many candidates it is shown; of hints never more than one."""
+    ceiling: float = 0.8
+    """Its own confidence counts up to here."""
+    present: Presentation = "neutral"
+    prediction: Prediction = "same"
+    withhold: float = 0.0
+    """With which probability a candidate that is not trusted is kept from it."""
+    is_fenced: bool = False
+    """Whether what others wrote is marked as data."""
+    tells_urgency: bool = False
+    """Whether it is told that an event is urgent."""
+    prediction_template: str | None = None
+    """How a strategy asks for a separate prediction; None: in our words."""
+
+    @property
+    def shown(self) -> int:
+        """How many candidates it is shown at most."""
+        if self.present == "none":
+            return 0
+        most = 1 if self.present == "hint" else self.max_candidates
+        return min(most, self.max_candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked."""
+
+    system: str
+    user: str
+    shown: tuple[HeuristicCandidate, ...]
+    """The candidates in it."""
+    request_hash: str
+    withheld: Mapping[str, bool]
+    """By arm, whether a candidate that might have been in it was kept back."""
+
+
+def in_own_words(question: Question, model: ModelSettings) -> Prompt:
+    """The prompt that a strategy wrote itself."""
+    system, user = question.system[:OWN_CAP], question.prompt[:OWN_CAP]
+    return Prompt(
+        system=system,
+        user=user,
+        shown=(),
+        request_hash=request_hash(model, system, user),
+        withheld={},
+    )
+
+
+def system_prompt(
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
+    goals: Sequence[str],
+    prediction: Prediction = "same",
+) -> str:
+    """Base, personality, the domains by name, goals, each capped, and how to reply."""
+    return _system(settings, packs, goals, _FORMATS[prediction])
+
+
+def prediction_system_prompt(
+    settings: MindSettings, packs: Sequence[CompiledPack], goals: Sequence[str]
+) -> str:
+    """The same for the call that only predicts."""
+    return _system(settings, packs, goals, _PREDICTION_FORMAT)
+
+
+def prediction_prompt(
+    asked: str, answer: str, *, is_fenced: bool, own: str | None = None
+) -> str:
+    """What is asked about an answer; `asked` is the prompt that it answers.
+
+    `own` is a template that is not ours.
+    """
+    template = own or (_FENCED[_PREDICTION] if is_fenced else _PREDICTION)
+    cut = fenced if is_fenced else capped
+    said = template.replace(ANSWER, cut(answer, CONTEXT_CAP))
+    return f"{asked}\n\n{said}"
+
+
+def arm(
+    model: ModelSettings, system: str, manner: Manner, possible: Sequence[str] = ()
+) -> str:
+    """The arm of asking this model in this way, whatever the event.
+
+    `possible` tells which goals it may be told instead of those in `system`.
+    """
+    template = ids.digest(
+        *(text.encode() for text in _TEMPLATES),
+        system.encode(),
+        _CAPS.encode(),
+        f"{manner.present}/{manner.max_candidates}".encode(),
+        *(text.encode() for text in _further_templates(manner)),
+        *((f"withhold/{manner.withhold}".encode(),) if manner.withhold else ()),
+        *(text.encode() for text in possible),
+    )
+    return llm_arm(model.name, template, _sampling_hash(model))
+
+
+def build(
+    context: DecisionContext,
+    candidates: Sequence[HeuristicCandidate],
+    system: str,
+    model: ModelSettings,
+    manner: Manner,
+    drawn: Callable[[str], float],
+    trusted: float = 0.0,
+) -> Prompt:
+    """The prompt for an event.
+
+    `drawn` is the keyed draw that shuffles the candidates, and keeps some of those back
+    whose confidence is below `trusted`: what a model says by itself, it has not copied.
+    """
+    first = candidates[: manner.shown]
+    withheld = {
+        each.arm: drawn(f"withhold/{each.heuristic_id}") < manner.withhold
+        for each in first
+        if manner.withhold and each.confidence < trusted
+    }
+    shown = tuple(
+        sorted(
+            (each for each in first if not withheld.get(each.arm)),
+            key=lambda each: (drawn(f"order/{each.heuristic_id}"), each.heuristic_id),
+        )
+    )
+    user = _user_prompt(context, shown, manner)
+    asked = request_hash(model, system, user)
+    return Prompt(system, user, shown, asked, withheld)
+
+
+def request_hash(model: ModelSettings, system: str, prompt: str) -> str:
+    """What a replay finds an answer by: the request, whole."""
+    return ids.digest(
+        model.name.encode(),
+        system.encode(),
+        prompt.encode(),
+        _sampling_hash(model).encode(),
+    )
+
+
+def read_answer(
+    text: str, ceiling: float, prediction: Prediction = "same"
+) -> ReadAnswer:
+    """Read a model's answer; one that is no JSON object is taken at its word.
+
+    Its own confidence is clamped to [0, ceiling]: models think too well of themselves.
+    What it was not asked to predict with the answer is unknown.
+    """
+    fields = model_answer.object_in(text, "response")
+    if fields is None:
+        return unpredicted(text.strip(), ceiling)
+    said = model_answer.words(fields, "response")
+    if prediction != "same":
+        return unpredicted(said, ceiling)
+    return _predicted(said, fields, ceiling)
+
+
+def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
+    """An earlier answer with what the model, asked again, predicts of it."""
+    fields = model_answer.object_in(text, "predicted_success")
+    return _predicted(answer, fields or {}, ceiling)
+
+
+def unpredicted(answer: str, ceiling: float) -> ReadAnswer:
+    """An answer of which nobody knows how it will turn out."""
+    unknown = min(UNKNOWN_PREDICTION, ceiling)
+    return ReadAnswer(answer, unknown, unknown)
+
+
+def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> ReadAnswer:
+    return ReadAnswer(
+        text=answer,
+        predicted_success=_prediction(fields.get("predicted_success"), ceiling),
+        prediction_confidence=_prediction(fields.get("prediction_confidence"), ceiling),
+    )
+
+
+def _user_prompt(
+    context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: Manner
+) -> str:
+    """The event, what was learnt of the like, and the question."""
+    cut = fenced if manner.is_fenced else capped
+    parts = [
+        _EVENT.format(
+            source=context.event_source, text=cut(context.event_text, EVENT_CAP)
+        )
+    ]
+    if manner.tells_urgency and context.urgency >= URGENT_FROM:
+        parts.append(_URGENT)
+    if shown and manner.present == "hint":
+        parts += [_line(_HINT, each, manner) for each in shown]
+    elif shown:
+        lines = (_line(_CANDIDATE, each, manner) for each in shown)
+        parts.append("\n".join([_EARLIER, *lines]))
+    parts.append(_QUESTION)
+    return "\n\n".join(parts)
+
+
+def _system(
+    settings: MindSettings,
+    packs: Sequence[CompiledPack],
+    goals: Sequence[str],
+    form: str,
+) -> str:
+    contexts = [
+        capped(pack.pack.executive.domain_context, CONTEXT_CAP) for pack in packs
+    ]
+    parts = [settings.base_prompt, settings.personality, *contexts]
+    if goals:
+        listed = "\n".join(f"- {capped(goal, GOAL_CAP)}" for goal in goals)
+        parts.append(f"{_GOALS}\n{listed}")
+    if settings.edition >= FENCED_SINCE:
+        parts.append(RULE)
+    parts.append(form)
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _prediction(value: object, ceiling: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        value = UNKNOWN_PREDICTION
+    return round6(clamp(float(value), 0.0, ceiling))
+
+
+def _sampling_hash(model: ModelSettings) -> str:
+    return ids.digest(f"{model.temperature}/{model.max_tokens}".encode())
+
+
+def _further_templates(manner: Manner) -> tuple[str, ...]:
+    """What of the texts only some manners use; the system prompt holds the rest."""
+    hint = (_HINT,) if manner.present == "hint" else ()
+    separate = (_PREDICTION_FORMAT, manner.prediction_template or _PREDICTION)
+    fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()
+    urgent = (_URGENT,) if manner.tells_urgency else ()
+    further = (*hint, *separate) if manner.prediction == "separate" else hint
+    return (*further, *fences, *urgent)
+
+
+def _line(template: str, candidate: HeuristicCandidate, manner: Manner) -> str:
+    cut = fenced if manner.is_fenced else capped
+    return (_FENCED[template] if manner.is_fenced else template).format(
+        condition=cut(candidate.condition_text, CANDIDATE_CAP),
+        action=cut(candidate.suggested_action, CANDIDATE_CAP),
+        confidence=candidate.confidence,
+    )

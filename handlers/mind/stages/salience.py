@@ -1,0 +1,206 @@
+"""Salience: does this event matter enough to answer, now?
+
+S is the weighted mean of the dimensions that have a value: the sensor's hint, else the
+pack's default for the event type, and computed novelty. S_eff = S * s, where s falls with
+habituation. An event passes at S_eff >= the relevance threshold; a threat of 0.8 or more
+and, from the second edition on, a person's own words always pass.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import get_args
+
+from projections.folds import habits
+from projections.folds.domains import Domain
+from projections.folds.events import Appearance
+from schemas.messages.decisions import Gate, Salience
+from schemas.messages.sensing import Dimension, Intent, Sensed
+from schemas.state.agent import AgentState, SourceMemory
+from schemas.values import vectors
+from schemas.values.exact_math import clamp, power, round6, total
+from schemas.values.reasons import Silence
+from schemas.values.settings import MindSettings
+from schemas.values.vectors import Vector
+
+THREAT_ALWAYS_PASSES = 0.8
+NEVER_FORGETS = 0.0
+_THREAT_NOTE = "a threat always passes"
+_PERSON_NOTE = "a person's words always pass"
+
+_NO_WEIGHTS: Mapping[Dimension, float] = {}
+_INTENT_GATES: Mapping[Intent, Gate] = {
+    intent: Gate(name="intent", passed=intent == "actionable", note=intent)
+    for intent in get_args(Intent)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """How much an event matters, and which gate it failed, if one."""
+
+    salience: Salience
+    gates: tuple[Gate, ...]
+    silence: Silence | None
+    is_addressed: bool = False
+    """Whether a person said it, who wants an answer."""
+
+    @property
+    def is_threat(self) -> bool:
+        """Whether the event passes whatever else holds."""
+        return self.salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+
+
+def assess(
+    state: AgentState,
+    settings: MindSettings,
+    appearance: Appearance,
+    event: Sensed,
+    vector: Vector | None,
+) -> Assessment:
+    """Weigh an event and hold it against the gates of intent, relevance and habituation."""
+    domain = appearance.domain
+    is_addressed = settings.edition >= 2 and event.is_persons
+    salience = _salience(state, settings, appearance, event, vector)
+    intent = _intent_gate(event, is_addressed)
+    if not intent.passed:
+        return Assessment(salience, (intent,), "informational", is_addressed)
+    threshold = _relevance_threshold(settings, domain)
+    is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+    always = _THREAT_NOTE if is_threat else _PERSON_NOTE if is_addressed else None
+    relevance = _gate("relevance", salience.score, threshold, always)
+    habituation = _gate("habituation", salience.effective, threshold, always)
+    silence: Silence | None = None
+    if not relevance.passed:
+        silence = "below_relevance"
+    elif not habituation.passed:
+        silence = "habituated"
+    gates = (intent, relevance, habituation)
+    return Assessment(salience, gates, silence, is_addressed)
+
+
+def novelty(
+    memory: SourceMemory | None,
+    vector: Vector | None,
+    now: datetime | None = None,
+    half_life_s: float = NEVER_FORGETS,
+) -> float:
+    """1 minus the highest cosine to the source's last events; 1 for the first of them.
+
+    With a half-life each cosine counts for half as much after it.
+    """
+    if vector is None or memory is None or not memory.recent:
+        return 1.0
+    alike = vectors.likenesses(memory.recent, vector)
+    if now is not None and half_life_s > NEVER_FORGETS:
+        alike = _faded(alike, memory.recent_at, now, half_life_s)
+    return round6(clamp(1.0 - max(alike), 0.0, 1.0))
+
+
+def urgency(
+    declared: float | None, dimensions: Mapping[str, float], edition: int
+) -> float:
+    """How soon an answer to an event is worth having: declared, else by its salience.
+
+    That is the higher of threat and actionability; in the first edition it was 0.
+    """
+    if declared is not None or edition < 2:
+        return round6(declared or 0.0)
+    return round6(
+        max(dimensions.get("threat", 0.0), dimensions.get("actionability", 0.0))
+    )
+
+
+def _faded(
+    likenesses: Sequence[float],
+    times: Sequence[datetime],
+    now: datetime,
+    half_life_s: float,
+) -> list[float]:
+    """Likenesses by their age; the oldest, whose times are not known, as they are."""
+    undated = len(likenesses) - len(times)
+    dated = zip(likenesses[undated:], times, strict=True)
+    return [
+        *likenesses[:undated],
+        *(each * _left_of(at, now, half_life_s) for each, at in dated),
+    ]
+
+
+def _left_of(at: datetime, now: datetime, half_life_s: float) -> float:
+    """What is left of a memory; nothing of what is still to come, of another clock."""
+    age_s = (now - at).total_seconds()
+    return power(0.5, age_s / half_life_s) if age_s >= 0.0 else 0.0
+
+
+def _salience(
+    state: AgentState,
+    settings: MindSettings,
+    appearance: Appearance,
+    event: Sensed,
+    vector: Vector | None,
+) -> Salience:
+    domain = appearance.domain
+    half_life_s = settings.novelty_half_life * domain.tau_s
+    dimensions = _dimensions(state, domain, event, vector, half_life_s)
+    score = _weighted_mean(dimensions, _weights(domain))
+    habit, now = appearance.habit, state.now
+    sensitivity = habits.sensitivity(habit, now, domain.tau_s) if now else 1.0
+    return Salience(
+        dimensions=dimensions,
+        score=score,
+        sensitivity=sensitivity,
+        effective=round6(score * sensitivity),
+    )
+
+
+def _dimensions(
+    state: AgentState,
+    domain: Domain,
+    event: Sensed,
+    vector: Vector | None,
+    half_life_s: float,
+) -> dict[Dimension, float]:
+    defaults = domain.event_type.salience if domain.event_type else {}
+    values: dict[Dimension, float] = {**defaults, **event.salience}
+    known = state.sources.get(event.source)
+    values.setdefault("novelty", novelty(known, vector, state.now, half_life_s))
+    return {name: round6(values[name]) for name in sorted(values)}
+
+
+def _weights(domain: Domain) -> Mapping[Dimension, float]:
+    return domain.pack.pack.salience.weights if domain.pack else _NO_WEIGHTS
+
+
+def _weighted_mean(
+    values: Mapping[Dimension, float], weights: Mapping[Dimension, float]
+) -> float:
+    whole = total(weights.get(name, 1.0) for name in values)
+    if not whole:
+        return 0.0
+    weighted = total(weights.get(name, 1.0) * value for name, value in values.items())
+    return round6(weighted / whole)
+
+
+def _intent_gate(event: Sensed, is_addressed: bool) -> Gate:
+    # A report on advice is information unless its sensor says otherwise; a person who
+    # refers to what was said, and reports nothing, wants an answer.
+    is_report = event.in_reply_to and not (is_addressed and event.outcome is None)
+    intent = event.intent or ("informational" if is_report else "actionable")
+    return _INTENT_GATES[intent]
+
+
+def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
+    own = domain.pack.pack.salience.threshold if domain.pack else None
+    return settings.relevance if own is None else own
+
+
+def _gate(name: str, value: float, threshold: float, always: str | None) -> Gate:
+    threshold = round6(threshold)
+    return Gate(
+        name=name,
+        passed=always is not None or value >= threshold,
+        value=value,
+        threshold=threshold,
+        margin=round6(value - threshold),
+        note=always,
+    )

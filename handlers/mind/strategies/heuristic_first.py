@@ -1,0 +1,124 @@
+"""`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import Field
+
+from handlers.mind.strategies.critical import criticality
+from handlers.mind.strategies.exploration import whole
+from handlers.mind.strategies.model_parameters import Asking
+from handlers.mind.strategies.ranking import ranked
+from handlers.mind.strategies.scoring import Rank, Weights, best_first, scored
+from schemas.messages.decisions import SILENT, Gate
+from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
+from schemas.values.base import Unit
+from schemas.values.exact_math import clamp, round6
+
+SAFE_THRESHOLDS = (0.3, 0.95)
+"""No bias moves the threshold out of this range."""
+
+THRESHOLD_BIAS = "confidence_threshold"
+"""The personality bias that adjusts the threshold."""
+
+
+class Trusting(Asking):
+    """What the strategies share that let a trusted heuristic answer."""
+
+    confidence_threshold: Unit = 0.7
+    """The confidence from which a heuristic answers by itself."""
+    max_candidates: int | None = Field(default=3, ge=0, le=5)
+    """How many candidates the model is shown."""
+    llm_confidence_ceiling: Unit | None = 0.8
+    """The model's own confidence counts up to here."""
+
+    def threshold(self, context: DecisionContext) -> float:
+        """The threshold with the personality's bias, within the safe range."""
+        return self._biased(context)
+
+    def or_silence(self, context: DecisionContext, odds: Odds) -> Odds:
+        """The odds with what would ask the model given to silence, where that was learnt.
+
+        The model is still asked with a known probability, and always where much is at
+        stake. Urgency lowers no threshold for silence.
+        """
+        quiet = next((each for each in context.silences if each.eligible), None)
+        asked = dict(odds.arms).get(context.llm_arm or "", 0.0)
+        if quiet is None or context.llm_arm is None or not asked:
+            return odds
+        critical = criticality(context, SILENT)
+        gate = confidence_gate(quiet.confidence, self._biased(context))
+        passed = gate.passed and critical is None
+        gate = gate.model_copy(
+            update={"name": "silence", "passed": passed, "note": critical}
+        )
+        odds = replace(odds, gates=(*odds.gates, gate))
+        if not passed:
+            return odds
+        shares, still = dict(odds.arms), asked * context.silence_asks
+        shares[SILENT] = shares.get(SILENT, 0.0) + asked - still
+        shares[context.llm_arm] = still
+        greedy = SILENT if odds.greedy == context.llm_arm else odds.greedy
+        return replace(
+            odds,
+            arms=whole(shares, greedy),
+            greedy=greedy,
+            silence="learned_silence",
+            quiet=quiet.arm,
+        )
+
+    def _biased(self, context: DecisionContext) -> float:
+        bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
+        return round6(clamp(self.confidence_threshold + bias, *SAFE_THRESHOLDS))
+
+
+class HeuristicFirst(Weights, Trusting):
+    """Test the best candidate against the threshold; ask the model if it falls short."""
+
+    name: ClassVar[str] = "heuristic_first"
+    version: ClassVar[int] = 1
+
+    rank: Rank = Field(default="similarity", exclude_if="similarity".__eq__)
+    """By what the best is found: `similarity`, `similarity_confidence` or `full`."""
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """All the probability on one candidate, the model or silence."""
+        if self.rank == "similarity":
+            odds = self.odds(context, ranked(context.candidates))
+        else:
+            scores = scored(context.candidates, self.rank, self, context.now)
+            pool = best_first(context.candidates, scores)
+            odds = replace(self.odds(context, pool), scores=scores)
+        return self.or_silence(context, odds)
+
+    def odds(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
+        """The odds once it is known in which order the candidates are tried."""
+        if not pool:
+            return ask_or_reject(context)
+        best = pool[0]
+        gate = confidence_gate(best.confidence, self.threshold(context))
+        if gate.passed:
+            return Odds.certain(best.arm, "strategy_silent", gate)
+        return ask_or_reject(context, (gate,))
+
+
+def confidence_gate(confidence: float, threshold: float) -> Gate:
+    """Whether a heuristic is trusted enough to answer by itself."""
+    return Gate(
+        name="confidence",
+        passed=confidence >= threshold,
+        value=confidence,
+        threshold=threshold,
+        margin=round6(confidence - threshold),
+    )
+
+
+def ask_or_reject(context: DecisionContext, gates: tuple[Gate, ...] = ()) -> Odds:
+    """The model if there is one and the event may wait for it, else silence."""
+    if context.llm_arm is None:
+        return Odds.certain(SILENT, "llm_unavailable", *gates)
+    if not context.immediate:
+        return Odds.certain(SILENT, "not_immediate", *gates)
+    return Odds.certain(context.llm_arm, "strategy_silent", *gates)

@@ -1,0 +1,199 @@
+"""Every strategy by name, and how one is made from its specification."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+import orjson
+from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails
+
+from handlers.mind.strategies import modules, plugin
+from handlers.mind.strategies.baselines import AlwaysLlm, Random, Silent
+from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
+from handlers.mind.strategies.hybrid import Hybrid
+from handlers.mind.strategies.thompson import Thompson
+from handlers.mind.strategies.urgency import FirstUrgency, Urgency
+from schemas.ports.aids import MissingStrategyError
+from schemas.ports.decision_context import Strategy
+from schemas.values.settings import MindSettings, StrategySpec
+from schemas.values.settings_by_name import SHORT_NAMES
+from schemas.values.unicode_text import quoted
+
+Parameters = dict[str, JsonValue]
+Kind = (
+    type[HeuristicFirst]
+    | type[Thompson]
+    | type[AlwaysLlm]
+    | type[Random]
+    | type[Silent]
+)
+
+STRATEGIES: Mapping[str, Kind] = {
+    "heuristic_first": HeuristicFirst,
+    "urgency": Urgency,
+    "hybrid": Hybrid,
+    "thompson": Thompson,
+    "always_llm": AlwaysLlm,
+    "silent": Silent,
+    "random": Random,
+}
+
+
+_OF_FIRST_EDITION: Mapping[str, Kind] = {"urgency": FirstUrgency}
+"""Those that decided otherwise in the first edition of the rules."""
+
+LISTED_SINCE = 2
+"""The edition from which the log says which modules strategies may be of."""
+
+
+class UnknownStrategyError(ValueError):
+    """No strategy has this name, or not these parameters."""
+
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+        """The parameter at fault, as the strategy calls it; None if it is the name."""
+
+
+def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Strategy:
+    """The strategy of a specification; what it leaves open comes from the settings.
+
+    Raises:
+        UnknownStrategyError: there is no such name or parameter, or a value is out of range.
+    """
+    given = orjson.dumps(_parameters(spec, settings))
+    return _create(spec.name, given, settings.edition, modules.allowed())
+
+
+def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
+    """The strategy by which an agent decides; one that is no longer listed is silent.
+
+    Raises:
+        UnknownStrategyError: there is no such name or parameter, or a value is out of range.
+        MissingStrategyError: the log admits its module, and this program does not.
+    """
+    if _is_listed(spec, settings):
+        return create_decision_strategy(spec, settings)
+    return plugin.Unlisted(spec.name, 0, {"strategy": spec.name})
+
+
+def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
+    """What keeps a strategy from being put in force; None if nothing does.
+
+    What is recorded decides which modules are admitted, so that a replay that may not
+    import them comes to the same answer.
+
+    Raises:
+        MissingStrategyError: the log is of before it recorded modules, and this one is
+            not listed here.
+    """
+    if not _is_listed(spec, settings):
+        module = spec.name.partition(":")[0]
+        return (
+            f"the module {quoted(module)} is not in {modules.SETTING} of this instance"
+        )
+    try:
+        create_decision_strategy(spec, settings)
+    except UnknownStrategyError as error:
+        return str(error)
+    except MissingStrategyError:
+        if settings.edition < LISTED_SINCE:
+            raise
+    return None
+
+
+def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
+    """Whether the recorded settings admit the module of a strategy of one's own."""
+    module, colon, _ = spec.name.partition(":")
+    is_own = bool(colon) and module not in STRATEGIES
+    if not is_own or settings.edition < LISTED_SINCE:
+        return True
+    return module in settings.strategy_modules
+
+
+def from_settings(settings: MindSettings) -> Parameters:
+    """The parameters that settings have a say in, as they have it."""
+    return {
+        "confidence_threshold": settings.threshold,
+        "max_candidates": settings.max_candidates,
+        "llm_confidence_ceiling": settings.confidence_ceiling,
+    }
+
+
+def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
+    kind = STRATEGIES.get(spec.name)
+    if kind is None:
+        return spec.parameters
+    given = {full_name(kind, name): spec.parameters[name] for name in spec.parameters}
+    if len(given) < len(spec.parameters):
+        raise UnknownStrategyError(
+            f"strategy {quoted(spec.name)}: a parameter is given by both of its names,"
+            f" {', '.join(sorted(spec.parameters))}"
+        )
+    if not issubclass(kind, Trusting):
+        return given
+    return {**from_settings(settings), **given}
+
+
+def full_name(kind: Kind, name: str) -> str:
+    """What the strategy itself calls the parameter that people write as `name`."""
+    full = SHORT_NAMES.get(name, name)
+    return full if full in kind.model_fields else name
+
+
+@lru_cache(maxsize=256)
+def _create(name: str, parameters: bytes, edition: int, _: tuple[str, ...]) -> Strategy:
+    """Make a strategy, once for as long as the same modules are listed."""
+    given: Parameters = orjson.loads(parameters)
+    if ":" in name:
+        return _own(name, given)
+    first = _OF_FIRST_EDITION.get(name) if edition < 2 else None
+    kind = first or STRATEGIES.get(name)
+    if kind is None:
+        raise UnknownStrategyError(
+            f"there is no strategy {quoted(name)}, there are {_choice(name, STRATEGIES)}"
+        )
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise _fault(name, kind, error) from error
+
+
+def _own(name: str, parameters: Parameters) -> Strategy:
+    known, _, rest = name.partition(":")
+    if known in STRATEGIES:
+        raise UnknownStrategyError(
+            f"{quoted(rest)} is no parameter for {quoted(known)}: write {known}:key=value"
+        )
+    try:
+        return plugin.make(name, parameters)
+    except plugin.OwnStrategyError as error:
+        raise UnknownStrategyError(str(error)) from error
+
+
+def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyError:
+    """What is wrong with the first parameter that is."""
+    fault = error.errors(include_url=False)[0]
+    parameter = str(fault["loc"][0])
+    return UnknownStrategyError(_told(name, kind, parameter, fault), parameter)
+
+
+def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
+    if fault["type"] != "extra_forbidden":
+        return f"strategy {quoted(name)}, parameter {quoted(place)}: {fault['msg']}"
+    if not kind.model_fields:
+        return f"strategy {quoted(name)} has no parameters, so none {quoted(place)}"
+    short = [each for each in SHORT_NAMES if full_name(kind, each) != each]
+    known = [*kind.model_fields, *short]
+    return (
+        f"strategy {quoted(name)} has no parameter {quoted(place)},"
+        f" it has {_choice(place, known)}"
+    )
+
+
+def _choice(name: str, known: Iterable[str]) -> str:
+    """What there is, and which of it may have been meant."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return ", ".join(names) + (f"; did you mean {quoted(near[0])}?" if near else "")

@@ -1,0 +1,175 @@
+"""`urgency`: the more urgent the event, the less trust is asked of what was learnt."""
+
+from typing import ClassVar, Literal
+
+from handlers.mind.strategies.exploration import whole
+from handlers.mind.strategies.heuristic_first import (
+    SAFE_THRESHOLDS,
+    THRESHOLD_BIAS,
+    HeuristicFirst,
+    ask_or_reject,
+    confidence_gate,
+)
+from handlers.mind.strategies.scoring import scored
+from schemas.messages.decisions import Gate
+from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
+from schemas.values.base import Unit
+from schemas.values.exact_math import clamp, round6, total
+
+Tier = Literal["immediate", "soon", "not_urgent"]
+
+
+class _ByUrgency(HeuristicFirst):
+    """Lowers the threshold by urgency times reduction, and tells three tiers apart."""
+
+    name: ClassVar[str] = "urgency"
+
+    reduction: Unit = 0.3
+    """What an urgency of 1 takes off the threshold."""
+    immediate_from: Unit = 0.7
+    """The urgency from which any trusted match answers."""
+    soon_from: Unit = 0.3
+    """The urgency from which the best match may answer."""
+    singular_similarity: Unit = 0.75
+    """The similarity of a singular match, at least."""
+    singular_confidence: Unit = 0.8
+    """Its confidence, at least."""
+    singular_margin: Unit = 0.1
+    """How far behind the next similar match must lie."""
+
+    def threshold(self, context: DecisionContext) -> float:
+        """The threshold with the personality's bias, lowered by urgency."""
+        bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
+        lowered = self.confidence_threshold + bias - context.urgency * self.reduction
+        return round6(clamp(lowered, *SAFE_THRESHOLDS))
+
+    def tier(self, urgency: float) -> Tier:
+        """How soon an answer is worth having."""
+        if urgency >= self.immediate_from:
+            return "immediate"
+        return "soon" if urgency >= self.soon_from else "not_urgent"
+
+    def singular(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
+        """The odds without urgency: the one that matches well and is well trusted."""
+        trusted = max(self.threshold(context), self.singular_confidence)
+        gates = (confidence_gate(pool[0].confidence, trusted), *self._leads(pool))
+        if all(gate.passed for gate in gates):
+            return Odds.certain(pool[0].arm, "strategy_silent", *gates)
+        return ask_or_reject(context, gates)
+
+    def _leads(self, pool: tuple[HeuristicCandidate, ...]) -> list[Gate]:
+        """Whether the best matches well, and nothing else nearly as well."""
+        best, rivals = pool[0], pool[1:]
+        lead = round6(
+            best.similarity - max([each.similarity for each in rivals] or [0])
+        )
+        return [
+            _at_least("similarity", best.similarity, self.singular_similarity),
+            _at_least("lead", lead, self.singular_margin),
+        ]
+
+
+class Urgency(_ByUrgency):
+    """Lower the threshold by urgency times reduction, and choose by how urgent it is.
+
+    Immediate: the most similar of all that are not distrusted answers, speed before
+    quality. Soon: one of those that reach the threshold answers, by a draw in proportion
+    to similarity squared times confidence (and what else it is ranked by); if none does,
+    the model is asked. Not urgent: only a singular candidate answers, which matches well,
+    is well trusted, and has no near rival.
+    """
+
+    version: ClassVar[int] = 2
+
+    reasonable_confidence: Unit = 0.3
+    """The confidence from which any match will do where it is immediate."""
+
+    def odds(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
+        """The odds of the tier that the event's urgency puts it in."""
+        if not pool:
+            return ask_or_reject(context)
+        tier = self.tier(context.urgency)
+        if tier == "not_urgent":
+            return self.singular(context, pool)
+        if tier == "soon":
+            return self._weighted(context, pool)
+        return _first_over(context, pool, self.threshold(context))
+
+    def threshold(self, context: DecisionContext) -> float:
+        """The lowered threshold; where it is immediate what is reasonable is enough."""
+        lowered = super().threshold(context)
+        if self.tier(context.urgency) != "immediate":
+            return lowered
+        return min(self.reasonable_confidence, lowered)
+
+    def _weighted(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
+        threshold = self.threshold(context)
+        trusted = [each for each in pool if each.confidence >= threshold]
+        weights = {each.arm: self._weight(context, each) for each in trusted}
+        whole_weight = total(weights.values())
+        if not whole_weight:
+            return _first_over(context, pool, threshold)
+        best = max(trusted, key=lambda each: weights[each.arm])
+        shares = {arm: weights[arm] / whole_weight for arm in weights}
+        return Odds(
+            arms=whole(shares, best.arm),
+            greedy=best.arm,
+            silence="strategy_silent",
+            gates=(confidence_gate(best.confidence, threshold),),
+        )
+
+    def _weight(self, context: DecisionContext, each: HeuristicCandidate) -> float:
+        if self.rank == "similarity":
+            return each.similarity * each.similarity * each.confidence
+        (ranked_by,) = scored((each,), self.rank, self, context.now)
+        return each.similarity * ranked_by.score
+
+
+class FirstUrgency(_ByUrgency):
+    """`urgency` as the first edition of the rules had it.
+
+    Immediate: the most similar candidate that reaches the threshold answers. Soon: the
+    most similar of all must reach it, else the model is asked.
+    """
+
+    version: ClassVar[int] = 1
+
+    def odds(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
+    ) -> Odds:
+        """All the probability on one candidate, the model or silence."""
+        if not pool:
+            return ask_or_reject(context)
+        tier = self.tier(context.urgency)
+        if tier == "not_urgent":
+            return self.singular(context, pool)
+        reached = pool if tier == "immediate" else pool[:1]
+        return _first_over(context, reached, self.threshold(context))
+
+
+def _first_over(
+    context: DecisionContext, pool: tuple[HeuristicCandidate, ...], bar: float
+) -> Odds:
+    """All the probability on the first whose confidence reaches the bar, if one does."""
+    reaching = (each for each in pool if each.confidence >= bar)
+    answers = next(reaching, pool[0])
+    gate = confidence_gate(answers.confidence, bar)
+    if gate.passed:
+        return Odds.certain(answers.arm, "strategy_silent", gate)
+    return ask_or_reject(context, (gate,))
+
+
+def _at_least(name: str, value: float, threshold: float) -> Gate:
+    return Gate(
+        name=name,
+        passed=value >= threshold,
+        value=value,
+        threshold=threshold,
+        margin=round6(value - threshold),
+    )

@@ -1,0 +1,56 @@
+"""What shapes a state besides the log: a digest that a cached state is bound to.
+
+A checkpoint is what this program would fold. After any change of a source that the fold
+depends on, or of a library that reads and writes for it, the log is folded anew.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import handlers
+import projections
+import schemas
+
+_ROOTS = {
+    schemas: (".",),
+    projections: ("folds",),
+    handlers: ("mind/turn.py", "aids.py"),
+}
+"""What a fold runs through: the messages and their reading, the folds, and what brings
+vectors and packs. The mind's stages decide what is in the log, not what it means."""
+
+_LIBRARIES = ("immutables", "msgspec", "numpy", "orjson", "pydantic", "pydantic_core")
+"""Whose behaviour the bytes of a state may follow. The embedder has a digest of its own."""
+
+
+def state_code(embedder: str) -> str:
+    """The digest of all that shapes a state; `embedder` is that embedder's own."""
+    return f"{_code()}/{embedder}"
+
+
+@cache
+def _code() -> str:
+    """Of the sources as they were first asked for: a program runs what it started with."""
+    made = hashlib.blake2b(digest_size=12)
+    for name, data in _parts():
+        made.update(f"{name}\0{len(data)}\0".encode() + data)
+    return made.hexdigest()
+
+
+def _parts() -> Iterator[tuple[str, bytes]]:
+    yield "python", str(sys.implementation.cache_tag).encode()
+    for library in _LIBRARIES:
+        yield library, version(library).encode()
+    for package, below in _ROOTS.items():
+        root = Path(next(iter(package.__path__)))
+        for name in below:
+            for path in _sources(root / name):
+                yield path.relative_to(root.parent).as_posix(), path.read_bytes()
+
+
+def _sources(place: Path) -> list[Path]:
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place]

@@ -1,0 +1,82 @@
+"""When checkpoints are made: now and then, in the background, one at a time."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from handlers.mind.turn import Turn
+from handlers.worker.partition_owner import Standing
+from handlers.worker.recovery import checkpoint_of
+from schemas.messages.controls import SessionStarted
+from streams.jetstream.checkpoints import Checkpoints
+
+_log = logging.getLogger(__name__)
+
+GROUPS_BETWEEN = 15_000
+"""How many groups of all partitions a start may have to fold at most, or little more."""
+
+GROUPS_AT_END = 100
+"""A partition with so many is saved at the end, so that the next start folds few."""
+
+END_S = 10.0
+"""How long saving may take at the end: the broker may be away."""
+
+
+class Saver:
+    """Makes the checkpoints of all partitions."""
+
+    def __init__(
+        self,
+        checkpoints: Checkpoints | None,
+        epoch: UUID,
+        code: str,
+        groups_between: int = GROUPS_BETWEEN,
+    ) -> None:
+        """Make none if there is nowhere to keep them."""
+        self._checkpoints = checkpoints
+        self._epoch = epoch
+        self._code = code
+        self._groups_between = groups_between
+        self._groups: Counter[int] = Counter()
+        """Of each partition, since its newest checkpoint."""
+        self._saving: asyncio.Task[None] | None = None
+
+    def recovered(self, standing: Standing) -> None:
+        """Count what had to be folded: the next start should not have to."""
+        self._groups[standing.partition] = standing.folded
+
+    def note(self, turns: Sequence[Turn]) -> None:
+        """Count acknowledged groups; the start of a session is worth a checkpoint."""
+        for turn in turns:
+            starts = isinstance(turn.taken.message, SessionStarted)
+            self._groups[turn.taken.partition] += self._groups_between if starts else 1
+
+    def save(self, standings: Mapping[int, Standing]) -> None:
+        """Begin to save what costs a start most, if that is due and nothing is saved."""
+        is_busy = self._saving is not None and not self._saving.done()
+        if is_busy or self._groups.total() < self._groups_between:
+            return
+        ((partition, _),) = self._groups.most_common(1)
+        self._saving = asyncio.create_task(self._save(standings[partition]))
+
+    async def finish(self, standings: Mapping[int, Standing]) -> None:
+        """Save what is worth it, and wait for it."""
+        try:
+            async with asyncio.timeout(END_S):
+                if self._saving is not None:
+                    await self._saving
+                for partition, groups in self._groups.most_common():
+                    if groups >= GROUPS_AT_END:
+                        await self._save(standings[partition])
+        except TimeoutError:
+            _log.warning("not all checkpoints were saved: the next start takes longer")
+
+    async def _save(self, standing: Standing) -> None:
+        self._groups[standing.partition] = 0
+        if self._checkpoints is None or not standing.state.position:
+            return
+        # A state is a value, so a thread may write it down while the next is made.
+        made = await asyncio.to_thread(checkpoint_of, standing, self._epoch, self._code)
+        await self._checkpoints.save(made)

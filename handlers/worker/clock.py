@@ -1,0 +1,81 @@
+"""The clock: when a timer is due and nothing else comes, a tick is the input to run it.
+
+Only events move the time of a session that keeps its own: there a tick comes when that
+session has lapsed.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from projections.folds import sessions
+from schemas.state.agent import AgentState, PartitionState
+
+AGAIN = timedelta(seconds=1)
+"""When a tick that changed nothing is repeated: the broker's clock may be behind ours."""
+
+AGAIN_AT_MOST = timedelta(minutes=1)
+"""The wait doubles up to here, so that a tick that is refused cannot flood the log."""
+
+
+def wall_clock() -> datetime:
+    """The time on the wall, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """An agent's earliest timer."""
+
+    agent: str
+    partition: int
+    due: datetime
+    at: datetime
+    """When the next tick for it is to be made."""
+    again: timedelta = AGAIN
+    """How long the one after it waits."""
+
+
+class Alarms:
+    """The earliest timer of each agent that has one."""
+
+    def __init__(self, clock: Callable[[], datetime] = wall_clock) -> None:
+        """Tell the time by `clock`."""
+        self._clock = clock
+        self._alarms: dict[str, Alarm] = {}
+
+    def note(self, partition: int, agent: str, state: AgentState) -> None:
+        """Take in an agent's timers as they are now."""
+        due = sessions.next_due(state)
+        if due is None:
+            self._alarms.pop(agent, None)
+            return
+        known = self._alarms.get(agent)
+        if known is None or known.due != due:
+            self._alarms[agent] = Alarm(agent, partition, due, at=due)
+
+    def note_all(self, partition: int, state: PartitionState) -> None:
+        """Take in a partition's timers as they are now, and forget what they were."""
+        stale = [each for each in self._alarms.values() if each.partition == partition]
+        for alarm in stale:
+            del self._alarms[alarm.agent]
+        for agent, own in state.agents.items():
+            self.note(partition, agent, own)
+
+    def wait_s(self) -> float | None:
+        """Seconds until the next tick; None while no timer is set."""
+        if not self._alarms:
+            return None
+        soonest = min(alarm.at for alarm in self._alarms.values())
+        return max((soonest - self._clock()).total_seconds(), 0.0)
+
+    def ring(self) -> Iterable[Alarm]:
+        """The alarms that ring now; each is put off, for its tick takes time to count."""
+        now = self._clock()
+        ringing = [alarm for alarm in self._alarms.values() if alarm.at <= now]
+        for alarm in ringing:
+            later = min(2 * alarm.again, AGAIN_AT_MOST)
+            self._alarms[alarm.agent] = replace(
+                alarm, at=now + alarm.again, again=later
+            )
+        return ringing

@@ -1,0 +1,56 @@
+"""Where a partition stands: its state, and the fence its next write must pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from handlers.mind.turn import Turn
+from schemas.state.agent import PartitionState
+from schemas.values.record import Wire
+from streams.log import GroupWrite
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A partition as the log has it."""
+
+    partition: int
+    state: PartitionState
+    last_output: int = 0
+    """The sequence of the last output folded into the state; 0 for none."""
+    last_input_id: str = ""
+    """The id of the last input folded into it."""
+    last_input_ns: int = 0
+    """When the log received that input, in nanoseconds since 1970."""
+    folded: int = 0
+    """How many groups had to be folded after its checkpoint to know all this."""
+
+
+def writes(
+    turns: Sequence[Turn], standings: Mapping[int, Standing]
+) -> tuple[GroupWrite, ...]:
+    """The groups of `turns`, by partition, behind the fences of `standings`."""
+    messages: dict[int, list[Wire]] = {}
+    for turn in turns:
+        group = messages.setdefault(turn.taken.partition, [])
+        group.extend(
+            Wire(each.record.subject, each.record.headers, each.record.body)
+            for each in turn.outputs
+        )
+    return tuple(
+        GroupWrite(partition, standings[partition].last_output, tuple(group))
+        for partition, group in messages.items()
+    )
+
+
+def advanced(turns: Sequence[Turn], ends: Mapping[int, int]) -> dict[int, Standing]:
+    """Where the partitions of acknowledged turns stand; `ends` are their last outputs."""
+    return {
+        turn.taken.partition: Standing(
+            partition=turn.taken.partition,
+            state=turn.state,
+            last_output=ends[turn.taken.partition],
+            last_input_id=turn.taken.id,
+            last_input_ns=turn.taken.record.time_ns,
+        )
+        for turn in turns
+    }

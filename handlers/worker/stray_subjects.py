@@ -1,0 +1,49 @@
+"""Strays: messages that a sensor published to a subject with a `*` or `>` for a token.
+
+The server takes the sign for a wildcard and stores such a message as it came, where no
+reader of the log looks. It is appended once more as an input, and so gets its answer.
+"""
+
+from functools import partial
+
+from handlers.retry import heed_cancellation, patiently
+from schemas.values.ids import EPOCH_PREFIX
+from schemas.values.record import Record, Wire
+from schemas.values.subjects import (
+    SHARED_AGENT,
+    STRAYED_TO,
+    input_subject,
+    parse,
+    partition_of,
+)
+from schemas.values.subjects import STRAY as KIND
+from streams.log import ReadableLog, WritableLog
+from streams.topology import SENSOR_SUBJECTS
+
+_AT_ONCE = 100
+_PARTITION = partition_of(SHARED_AGENT)
+
+
+async def readmit(log: ReadableLog, writer: WritableLog) -> None:
+    """Append again whatever strays into the log, for ever."""
+    position = await patiently(partial(last_readmitted, log))
+    async for strays in log.follow(SENSOR_SUBJECTS, position, _AT_ONCE):
+        for stray in strays:
+            await _append(log, writer, stray)
+            heed_cancellation()
+
+
+async def last_readmitted(log: ReadableLog) -> int:
+    """The sequence of the last stray that was appended again; 0 for none."""
+    found = await log.last_sequence(input_subject(_PARTITION, SHARED_AGENT, KIND, "*"))
+    record = await log.record(found)
+    return int(parse(record.subject).detail) if record is not None else 0
+
+
+async def _append(log: ReadableLog, writer: WritableLog, stray: Record) -> None:
+    # The place of the stray in its subject: where to go on, and proof that it is ours.
+    subject = input_subject(_PARTITION, SHARED_AGENT, KIND, str(stray.sequence))
+    headers = {**stray.headers, STRAYED_TO: stray.subject}
+    message_id = f"{EPOCH_PREFIX}{log.epoch}:{KIND}-{stray.sequence}"
+    wire = Wire(subject, headers, stray.body)
+    await patiently(partial(writer.append, wire, message_id))

@@ -1,0 +1,1 @@
+"""What evidence does to a heuristic: confidence, votes, priors, drift, rapport."""

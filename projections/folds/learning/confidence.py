@@ -1,0 +1,334 @@
+"""Confidence: what is believed of a heuristic, from its declared value and its evidence.
+
+Prior alpha = kappa * c, beta = kappa * (1 - c) with the declared confidence c in
+[0.05, 0.95]; each signal of weight w and value y adds w*y to alpha and w*(1-y) to beta;
+confidence = alpha / (alpha + beta). With c = 0.5, kappa = 2 and weights of 1 that is the
+Beta-Binomial (1 + successes) / (2 + fires). Forgetting gamma pulls what was learnt so far
+toward the prior before each signal; gamma = 1 forgets nothing.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from immutables import Map
+from msgspec.structs import replace
+
+from projections.folds.learning import counting, recency
+from schemas.state.evidence import Belief, Signal, SignalKind
+from schemas.state.recency import NEVER
+from schemas.values.exact_math import round6, total
+from schemas.values.reasons import Lifecycle
+from schemas.values.settings import LearningSettings
+
+SIGNAL_LIMIT = 512
+"""How many signals of a heuristic can still change; older ones are settled."""
+
+VOTER_LIMIT = 1_000
+"""How many people's votes on one fire count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """How a vote was given."""
+
+    base: float = 0.0
+    """What the actor used to say until then."""
+    age_s: float | None = None
+    """How long after the decision it came, if that is known."""
+    is_models: bool = False
+    """Whether the words that were judged were a model's."""
+
+
+_AT_ONCE = Given()
+_NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
+
+
+def initial(declared: float, learning: LearningSettings) -> Belief:
+    """The belief before any evidence: the declared confidence."""
+    return _initial(declared, learning.kappa)
+
+
+@lru_cache(maxsize=1024)
+def _initial(declared: float, kappa: float) -> Belief:
+    alpha, beta = counting.prior_counts(declared, kappa)
+    return Belief(
+        declared=declared,
+        confidence=round6(alpha / (alpha + beta)),
+        alpha=round6(alpha),
+        beta=round6(beta),
+        settled_alpha=alpha,
+        settled_beta=beta,
+        recent=NEVER,
+    )
+
+
+def fired(belief: Belief, at: datetime) -> Belief:
+    """The belief after the heuristic's action was shown once more."""
+    return replace(
+        belief,
+        fire_count=belief.fire_count + 1,
+        last_fired=at,
+        recent=recency.fired(belief.recent, at),
+    )
+
+
+def told(belief: Belief, fire_id: str, is_success: bool, at: datetime) -> Belief:
+    """The belief that remembers when it was last told how a fire went."""
+    return replace(belief, recent=recency.told(belief.recent, fire_id, is_success, at))
+
+
+def observed(
+    belief: Belief,
+    fire_id: str,
+    success: bool,
+    place: int,
+    learning: LearningSettings,
+    is_second: bool = False,
+) -> Belief:
+    """The belief after the world showed how a fire ended; the first showing counts.
+
+    It takes the place of what was made of the world's silence. `is_second` says that a
+    vote on the fire is settled.
+    """
+    belief = replace(belief, ignored=0)
+    if find(belief, fire_id, "implicit") is not None:
+        return belief
+    signal = Signal(
+        place=place,
+        fire_id=fire_id,
+        kind="implicit",
+        value=1.0 if success else 0.0,
+        is_second=is_second,
+    )
+    index = find(belief, fire_id, "ignored")
+    if index is None:
+        return _with_signal(belief, signal, learning)
+    signal = replace(signal, place=belief.signals[index].place)
+    return _changed(belief, index, (signal,), learning)
+
+
+def expired(belief: Belief, *, is_judged: bool) -> Belief:
+    """The belief after nothing came of a fire; if somebody judged it, it was noticed."""
+    return replace(belief, ignored=0 if is_judged else belief.ignored + 1)
+
+
+def ignored(
+    belief: Belief, fire_id: str, place: int, learning: LearningSettings
+) -> Belief:
+    """The belief after several fires in a row were ignored, the last of them `fire_id`."""
+    signal = Signal(place=place, fire_id=fire_id, kind="ignored", value=0.0)
+    return _with_signal(replace(belief, ignored=0), signal, learning)
+
+
+def voted(
+    belief: Belief,
+    fire_id: str,
+    actor: str,
+    vote: float,
+    place: int,
+    learning: LearningSettings,
+    given: Given = _AT_ONCE,
+    is_second: bool = False,
+) -> Belief:
+    """The belief after an actor's vote, which replaces that actor's earlier one.
+
+    `is_second` says that the outcome of the fire is settled.
+    """
+    belief = replace(belief, ignored=0)
+    index = find(belief, fire_id, "explicit")
+    held = _NO_VOTES if index is None else belief.signals[index]
+    votes, bases, ages = held.votes, held.bases, held.ages
+    if actor in votes or len(votes) < VOTER_LIMIT:
+        votes, bases = votes.set(actor, vote), _without(bases, actor)
+        bases = bases.set(actor, given.base) if given.base else bases
+        ages = _without(ages, actor)
+        ages = ages if given.age_s is None else ages.set(actor, given.age_s)
+    signal = Signal(
+        place=place if index is None else held.place,
+        fire_id=fire_id,
+        kind="explicit",
+        value=_mean_on_unit(votes),
+        votes=votes,
+        bases=bases,
+        ages=ages,
+        is_models=given.is_models,
+        is_second=is_second if index is None else held.is_second,
+    )
+    if index is None:
+        return _with_signal(belief, signal, learning)
+    return _changed(belief, index, (signal,), learning)
+
+
+def withdrawn(
+    belief: Belief, fire_id: str, actor: str, learning: LearningSettings
+) -> Belief:
+    """The belief without an actor's vote on a fire, if that can still be changed."""
+    index = find(belief, fire_id, "explicit")
+    if index is None or actor not in belief.signals[index].votes:
+        return belief
+    held = belief.signals[index]
+    votes: Map[str, float] = held.votes.delete(actor)
+    if not votes:
+        return _changed(belief, index, (), learning)
+    left = replace(
+        held,
+        votes=votes,
+        bases=_without(held.bases, actor),
+        ages=_without(held.ages, actor),
+        value=_mean_on_unit(votes),
+    )
+    return _changed(belief, index, (left,), learning)
+
+
+def endorsed(
+    belief: Belief,
+    decision_id: str,
+    similarity: float,
+    place: int,
+    learning: LearningSettings,
+) -> Belief:
+    """The belief after a model said the same by itself, once for each decision."""
+    if find(belief, decision_id, "endorsement") is not None:
+        return belief
+    signal = Signal(
+        place=place,
+        fire_id=decision_id,
+        kind="endorsement",
+        value=1.0,
+        similarity=similarity,
+    )
+    return _with_signal(belief, signal, learning)
+
+
+def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
+    """Where among the signals that can still change this one stands."""
+    for index, signal in enumerate(belief.signals):
+        if signal.fire_id == fire_id and signal.kind == kind:
+            return index
+    return None
+
+
+def relearnt(
+    belief: Belief, before: LearningSettings, after: LearningSettings
+) -> Belief:
+    """The belief as its evidence makes it under other settings, from there on.
+
+    Evidence that is settled keeps the weight that it had; all else is counted anew, so
+    that going back to `before` gives the very belief that was.
+    """
+    if after == before:
+        return belief
+    start, fresh = initial(belief.declared, before), initial(belief.declared, after)
+    settled = belief.settled_alpha, belief.settled_beta
+    if settled == (start.settled_alpha, start.settled_beta):
+        settled = fresh.settled_alpha, fresh.settled_beta
+    belief = replace(belief, settled_alpha=settled[0], settled_beta=settled[1])
+    return _recounted(belief, after)
+
+
+def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
+    """The belief by the same evidence from another declared confidence on."""
+    was, now = (
+        counting.prior_counts(each, learning.kappa)
+        for each in (belief.declared, declared)
+    )
+    # Forgetting pulls toward the prior, so that evidence counts from either the same.
+    moved = replace(
+        belief,
+        declared=declared,
+        settled_alpha=belief.settled_alpha + (now[0] - was[0]),
+        settled_beta=belief.settled_beta + (now[1] - was[1]),
+    )
+    return _recounted(moved, learning)
+
+
+def lifecycle(
+    belief: Belief, frozen_by_hand: bool, learning: LearningSettings
+) -> Lifecycle:
+    """Where the heuristic stands in its life: frozen never fires, deprecated still does."""
+    if frozen_by_hand or belief.confidence < learning.frozen_below:
+        return "frozen"
+    return "deprecated" if belief.confidence < learning.deprecated_below else "active"
+
+
+def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> Belief:
+    belief = replace(belief, signals=(*belief.signals, signal))
+    if len(belief.signals) > SIGNAL_LIMIT:
+        belief = _settled(belief, learning)
+    return _recounted(belief, learning)
+
+
+def _settled(belief: Belief, learning: LearningSettings) -> Belief:
+    oldest, rest = belief.signals[:1], belief.signals[1:]
+    prior = counting.prior_counts(belief.declared, learning.kappa)
+    alpha, beta = counting.confidence(
+        belief.settled_alpha,
+        belief.settled_beta,
+        prior,
+        oldest,
+        learning,
+        belief.settled_approvals,
+    )
+    # A fire is counted once, with whatever else is known of it by now.
+    fire_id = oldest[0].fire_id
+    of_fire = tuple(each for each in belief.signals if each.fire_id == fire_id)
+    return replace(
+        belief,
+        settled_alpha=alpha,
+        settled_beta=beta,
+        settled_endorsed=counting.endorsement(
+            belief.settled_endorsed, prior, oldest, learning
+        ),
+        signals=tuple(
+            replace(each, is_second=True) if each.fire_id == fire_id else each
+            for each in rest
+        ),
+        settled_successes=belief.settled_successes + counting.successes(of_fire),
+        settled_approvals=belief.settled_approvals + counting.is_approval(oldest[0]),
+    )
+
+
+def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
+    """The pseudo-counts behind a belief, not rounded: prior and all its evidence."""
+    prior = counting.prior_counts(belief.declared, learning.kappa)
+    alpha, beta = counting.confidence(
+        belief.settled_alpha,
+        belief.settled_beta,
+        prior,
+        belief.signals,
+        learning,
+        belief.settled_approvals,
+    )
+    added = counting.endorsement(
+        belief.settled_endorsed, prior, belief.signals, learning
+    )
+    return alpha + added, beta
+
+
+def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
+    alpha, beta = counts(belief, learning)
+    return replace(
+        belief,
+        confidence=round6(alpha / (alpha + beta)),
+        alpha=round6(alpha),
+        beta=round6(beta),
+        success_count=belief.settled_successes + counting.successes(belief.signals),
+    )
+
+
+def _changed(
+    belief: Belief, index: int, into: tuple[Signal, ...], learning: LearningSettings
+) -> Belief:
+    signals = (*belief.signals[:index], *into, *belief.signals[index + 1 :])
+    return _recounted(replace(belief, signals=signals), learning)
+
+
+def _without(bases: Map[str, float], actor: str) -> Map[str, float]:
+    return bases.delete(actor) if actor in bases else bases
+
+
+def _mean_on_unit(votes: Map[str, float]) -> float:
+    # Sorted, since a sum of floats depends on its order.
+    votes_added = total(votes[actor] for actor in sorted(votes))
+    return (votes_added / len(votes) + 1.0) / 2.0

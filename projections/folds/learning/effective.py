@@ -1,0 +1,125 @@
+"""Lives: bounds, new trials and staleness of what is believed of a heuristic."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from immutables import Map
+from msgspec.structs import replace
+
+from projections.folds.learning import confidence, terms
+from projections.folds.learning.terms import Terms
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState, Taught
+from schemas.state.evidence import Belief, belief_key
+from schemas.values.exact_math import clamp, round6
+from schemas.values.settings import LearningSettings
+
+
+def held(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    heuristic_id: str,
+    content_hash: str,
+) -> Belief:
+    """What evidence says of a heuristic's content, its start if there is none yet."""
+    known = state.beliefs.get(belief_key(heuristic_id, content_hash))
+    if known is not None:
+        return known
+    its = terms.under(learning, terms.of(state, packs, heuristic_id))
+    return confidence.initial(terms.declared(state, packs, heuristic_id), its)
+
+
+def believed(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    heuristic_id: str,
+    content_hash: str,
+) -> Belief:
+    """What is believed of a heuristic's content, within the bounds that hold for it."""
+    its = terms.under(learning, terms.of(state, packs, heuristic_id))
+    return bounded(held(state, packs, learning, heuristic_id, content_hash), its)
+
+
+def bounded(belief: Belief, learning: LearningSettings) -> Belief:
+    """The belief as it is reported: with its confidence within the bounds, if any."""
+    within = clamp(belief.confidence, learning.floor, learning.ceiling)
+    if within == belief.confidence:
+        return belief
+    return replace(belief, confidence=round6(within))
+
+
+def revived(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
+    """The belief that begins a new trial, from the declared confidence.
+
+    What was learnt before does not count any more. Of whom so little was declared that
+    it would freeze again at once, the trial begins where a life is active.
+    """
+    if declared < learning.frozen_below:
+        declared = learning.deprecated_below
+    return replace(
+        confidence.initial(declared, learning),
+        fire_count=belief.fire_count,
+        success_count=belief.success_count,
+        settled_successes=belief.success_count,
+        last_fired=belief.last_fired,
+        recent=belief.recent,
+        trials=belief.trials + 1,
+    )
+
+
+def redeclared(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    taught: Taught,
+) -> AgentState:
+    """The state in which what was learnt counts from what is declared now."""
+    key = belief_key(taught.id, taught.content_hash)
+    known = state.beliefs.get(key)
+    declared = terms.declared(state, packs, taught.id)
+    if known is None or known.declared == declared:
+        return state
+    its = terms.under(learning, terms.of(state, packs, taught.id))
+    known = confidence.redeclared(known, declared, its)
+    return replace(state, beliefs=state.beliefs.set(key, known))
+
+
+def reread(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    before: LearningSettings,
+    after: LearningSettings,
+) -> AgentState:
+    """The state whose evidence is counted under other settings."""
+    if before == after:
+        return state
+
+    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
+        return Map(
+            {
+                key: relearnt(
+                    believed[key], before, after, terms.of_key(state, packs, key)
+                )
+                for key in sorted(believed)
+            }
+        )
+
+    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
+
+
+def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:
+    """Whether a heuristic that fired once has not for so many days; of 0 days never."""
+    if last_fired is None or days <= 0.0:
+        return False
+    return now - last_fired > timedelta(days=days)
+
+
+def relearnt(
+    belief: Belief, before: LearningSettings, after: LearningSettings, its: Terms
+) -> Belief:
+    """The belief in a heuristic of these terms once the agent's settings are others."""
+    return confidence.relearnt(
+        belief, terms.under(before, its), terms.under(after, its)
+    )

@@ -1,0 +1,166 @@
+"""Heuristics that an agent was taught or formed itself, and which are frozen by hand."""
+
+import orjson
+from msgspec.structs import replace
+
+from schemas.messages.controls import (
+    Action,
+    HeuristicEdited,
+    HeuristicFrozen,
+    HeuristicSeeded,
+)
+from schemas.messages.learning import HeuristicFormed
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.evidence import belief_key
+from schemas.values import ids
+from schemas.values.vectors import Vector
+
+
+def find(state: AgentState, heuristic_id: str) -> Taught | None:
+    """The taught heuristic of this id."""
+    for domain in sorted(state.shelves):
+        found = state.shelves[domain].heuristics.get(heuristic_id)
+        if found is not None:
+            return found
+    return None
+
+
+def seeded(
+    state: AgentState, message: HeuristicSeeded, aids: Aids, origin_id: str
+) -> AgentState:
+    """The state with one more heuristic, that a person taught by this control."""
+    return _put(
+        state,
+        Taught(
+            id=message.heuristic_id,
+            name=message.name,
+            domain=message.domain,
+            condition=message.condition,
+            when=message.when or None,
+            response_type=message.response_type,
+            text=message.text,
+            action=message.action,
+            declared=message.confidence,
+            urgency=message.urgency,
+            content_hash=content_hash(
+                message.condition, message.when, message.text, message.action
+            ),
+            vector=aids.vector or b"",
+            action_vector=aids.of(message.text) or b"",
+            since=state.now,
+            origin_id=origin_id,
+        ),
+    )
+
+
+def formed(
+    state: AgentState,
+    message: HeuristicFormed,
+    aids: Aids,
+    kept: tuple[Vector, Vector] = (b"", b""),
+) -> AgentState:
+    """The state with one more heuristic, made of what a model had said.
+
+    `kept` are the vectors of condition and words, if they were made earlier.
+    """
+    condition, when, text = message.condition, message.when, message.text
+    return _put(
+        state,
+        Taught(
+            id=message.heuristic_id,
+            name=message.name,
+            domain=message.domain,
+            condition=condition,
+            when=when,
+            response_type=message.response_type,
+            text=text,
+            action=None,
+            declared=message.confidence,
+            urgency=0.0,
+            content_hash=content_hash(condition, when, text, None),
+            vector=aids.of(condition) or kept[0],
+            action_vector=aids.of(text) or kept[1],
+            origin=message.origin,
+            since=state.now,
+            is_silence=message.is_silence,
+            origin_id=message.decision_id,
+        ),
+    )
+
+
+def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
+    """The state without a heuristic; what was learnt of it stays, should it come again."""
+    held = find(state, heuristic_id)
+    assert held is not None
+    left = state.shelves[held.domain].heuristics.delete(heuristic_id)
+    if left:
+        return replace(state, shelves=state.shelves.set(held.domain, Shelf(left)))
+    return replace(state, shelves=state.shelves.delete(held.domain))
+
+
+def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentState:
+    """The state with a heuristic changed; `keep` carries its belief over."""
+    held = find(state, message.heuristic_id)
+    if held is None:
+        return state
+    vector = aids.vector if message.condition else None
+    says = message.text or held.text
+    changed = replace(
+        held,
+        name=message.name or held.name,
+        condition=message.condition or held.condition,
+        when=held.when if message.when is None else message.when or None,
+        text=says,
+        action=message.action or held.action,
+        vector=held.vector if vector is None else vector,
+        action_vector=(aids.of(says) or b"") if message.text else held.action_vector,
+    )
+    changed = replace(
+        changed,
+        content_hash=content_hash(
+            changed.condition, changed.when, changed.text, changed.action
+        ),
+    )
+    state = _put(state, changed)
+    return _carried(state, held, changed) if message.keep else state
+
+
+def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
+    """The state with a heuristic frozen by hand, or released."""
+    if message.frozen:
+        return replace(state, frozen=state.frozen.set(message.heuristic_id, True))
+    if message.heuristic_id not in state.frozen:
+        return state
+    return replace(state, frozen=state.frozen.delete(message.heuristic_id))
+
+
+def content_hash(
+    condition: str, when: str | None, text: str, action: Action | None
+) -> str:
+    """What evidence belongs to: another condition, `when` or action is another content."""
+    fields = action.model_dump(exclude_none=True) if action is not None else None
+    content = [condition, when, text, fields]
+    return ids.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+
+
+def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
+    """The state that believes of the new content what it did of the old one."""
+    was, key = (belief_key(each.id, each.content_hash) for each in (old, new))
+    belief, fit = state.beliefs.get(was), state.fits.get(was)
+    if belief is not None:
+        state = replace(state, beliefs=state.beliefs.set(key, belief))
+    # What people said of a condition says nothing of another one.
+    if fit is None or (new.condition, new.when) != (old.condition, old.when):
+        return state
+    return replace(state, fits=state.fits.set(key, fit))
+
+
+def _put(state: AgentState, heuristic: Taught) -> AgentState:
+    shelves, held = state.shelves, find(state, heuristic.id)
+    if held is not None and held.domain != heuristic.domain:
+        left = shelves[held.domain].heuristics.delete(held.id)
+        shelves = shelves.set(held.domain, Shelf(left))
+    shelf = shelves.get(heuristic.domain, Shelf())
+    shelf = Shelf(shelf.heuristics.set(heuristic.id, heuristic))
+    return replace(state, shelves=shelves.set(heuristic.domain, shelf))

@@ -1,0 +1,183 @@
+"""Terms: the learning settings that one heuristic is judged by.
+
+They are the agent's, with what its own constraints say, else its pack's, put in the place
+of what the settings say, and with the weight that the prior of its origin gives it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from projections.folds.learning import heuristics
+from schemas.packs.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState
+from schemas.values.exact_math import clamp
+from schemas.values.reasons import Origin
+from schemas.values.settings import ALIKE, LearningSettings, LearningWeights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What of a heuristic's judgement is not as the settings say."""
+
+    kappa: float | None = None
+    """The weight of its prior, as pooled or set for its origin."""
+    origin: Origin | None = None
+    """Where it is from; None if it is not known any more."""
+    locked: float | None = None
+    """What its confidence is locked at."""
+    floor: float | None = None
+    ceiling: float | None = None
+    feedback_weight: float | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing but its origin tells it apart."""
+        return (
+            self.kappa is None
+            and self.locked is None
+            and self.floor is None
+            and self.ceiling is None
+            and self.feedback_weight is None
+        )
+
+
+FREE = Terms()
+"""Of a heuristic that is judged as the settings say."""
+
+_NOTHING_COUNTS = LearningWeights(
+    outcome=0.0, explicit=0.0, endorsement=0.0, ignored=0.0
+)
+
+
+def under(learning: LearningSettings, terms: Terms) -> LearningSettings:
+    """The settings that a heuristic of these terms is judged by."""
+    is_plain = terms.is_free and _weight(learning, terms) == learning.kappa
+    if is_plain and learning.feedback_weight == 1.0 and _is_unbounded(learning):
+        return learning
+    return _under(learning, terms)
+
+
+@lru_cache(maxsize=4096)
+def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
+    weight = terms.feedback_weight
+    weight = learning.feedback_weight if weight is None else weight
+    weights = learning.weights.model_copy(
+        update={"explicit": learning.weights.explicit * weight}
+    )
+    floor, ceiling = bounds(learning, terms)
+    if terms.locked is not None:
+        weights, floor, ceiling = _NOTHING_COUNTS, terms.locked, terms.locked
+    return learning.model_copy(
+        update={
+            "kappa": _weight(learning, terms),
+            "kappa_by_origin": ALIKE,
+            "weights": weights,
+            "feedback_weight": 1.0,
+            "floor": floor,
+            "ceiling": ceiling,
+        }
+    )
+
+
+def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> Terms:
+    """The terms of a heuristic as it stands now; free if there is none."""
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return Terms(kappa=_kappa(state, taught.origin), origin=taught.origin)
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return _of_row(state, pack, row)
+    return FREE
+
+
+def of_key(state: AgentState, packs: Sequence[CompiledPack], key: str) -> Terms:
+    """The terms of what stands in beliefs under `<heuristic id>@<content hash>`."""
+    return of(state, packs, key.rpartition("@")[0])
+
+
+def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Terms]:
+    """The terms of all heuristics, by id, of which there are any."""
+    ids = [id_ for pack in packs for id_ in pack.ids]
+    for domain in sorted(state.shelves):
+        ids += sorted(state.shelves[domain].heuristics)
+    found = {id_: of(state, packs, id_) for id_ in ids}
+    return {id_: found[id_] for id_ in sorted(found) if found[id_] != FREE}
+
+
+def declared(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> float:
+    """What a heuristic starts from: what its origin's prior says, else its author.
+
+    0.5 if it is not known any more.
+    """
+    taught = heuristics.find(state, heuristic_id)
+    if taught is not None:
+        return _start(state, taught.origin, taught.declared)
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            of_author = pack.pack.heuristics[row].confidence
+            if _of_row(state, pack, row).locked is not None:
+                return of_author
+            return _start(state, "skill_pack", of_author)
+    return 0.5
+
+
+def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
+    """Between which a confidence stays; 0 and 1 if there are no bounds.
+
+    Where the settings contradict the author, the author's bound holds.
+    """
+    if terms.floor is None and terms.ceiling is None and _is_unbounded(learning):
+        return 0.0, 1.0
+    floor = learning.floor if terms.floor is None else terms.floor
+    ceiling = learning.ceiling if terms.ceiling is None else terms.ceiling
+    if floor > ceiling:
+        floor, ceiling = (ceiling, ceiling) if terms.floor is None else (floor, floor)
+    return clamp(floor, *OUTER_BOUNDS), clamp(ceiling, *OUTER_BOUNDS)
+
+
+def _of_row(state: AgentState, pack: CompiledPack, row: int) -> Terms:
+    kappa = _kappa(state, "skill_pack")
+    constraints = pack.constraints[row] if pack.constraints else UNCONSTRAINED
+    return _of_author(constraints, pack.pack.heuristics[row].confidence, kappa)
+
+
+@lru_cache(maxsize=4096)
+def _of_author(constraints: Constraints, declared: float, kappa: float | None) -> Terms:
+    return Terms(
+        kappa=kappa,
+        origin="skill_pack",
+        locked=clamp(declared, *OUTER_BOUNDS) if constraints.locked else None,
+        floor=constraints.floor,
+        ceiling=constraints.ceiling,
+        feedback_weight=constraints.feedback_weight,
+    )
+
+
+def _weight(learning: LearningSettings, terms: Terms) -> float:
+    """The weight of the prior: its origin's own, else so many times the settings'."""
+    if terms.kappa is not None:
+        return terms.kappa
+    if terms.origin is None:
+        return learning.kappa
+    factor: float = getattr(learning.kappa_by_origin, terms.origin)
+    return learning.kappa * factor
+
+
+def _kappa(state: AgentState, origin: Origin) -> float | None:
+    prior = state.priors.get(origin)
+    return None if prior is None else prior.kappa
+
+
+def _start(state: AgentState, origin: Origin, declared: float) -> float:
+    prior = state.priors.get(origin)
+    return declared if prior is None or prior.mean is None else prior.mean
+
+
+def _is_unbounded(learning: LearningSettings) -> bool:
+    return learning.floor <= 0.0 and learning.ceiling >= 1.0

@@ -1,0 +1,124 @@
+"""Waits: the answers of a model that are waited for, and what ends each wait.
+
+A wait is known by its ask. One for a prediction takes the place of the wait for the
+answer; when a decision has spoken or come to nothing, nothing of it is waited for.
+"""
+
+from datetime import datetime, timedelta
+
+from immutables import Map
+from msgspec.structs import replace
+
+from projections.folds import timers
+from schemas.messages.asks import ModelAsked, Words
+from schemas.state.agent import (
+    AgentState,
+    AskStatus,
+    Expectation,
+    Pending,
+    Timer,
+    Trigger,
+)
+from schemas.state.lessons import Lesson
+
+MODEL_GRACE = timedelta(seconds=60)
+"""So long after an answer would be stale, one that never came is given up."""
+
+
+ASKED_LIMIT = 1_000
+"""How many characters of how a prompt began are kept while its answer is waited for."""
+
+
+def for_answer(
+    state: AgentState,
+    ask_id: str,
+    message: ModelAsked,
+    event_id: str,
+    trigger: Trigger | None,
+    lesson: Lesson | None = None,
+) -> AgentState:
+    """The state that waits for a model's answer; with a rival, that only so long."""
+    state = _waiting(
+        state,
+        Pending(
+            ask_id=ask_id,
+            decision_id=message.decision_id,
+            event_id=event_id,
+            expires_at=message.expires_at,
+            channel=message.channel,
+            response_type=message.response_type,
+            urgency=message.urgency,
+            priority=message.priority,
+            matched_heuristic_id=message.matched_heuristic_id,
+            prediction=message.prediction or "same",
+            prompt=message.prompt if message.prediction == "separate" else None,
+            rival=message.rival,
+            trigger=trigger,
+            lesson=lesson,
+            goals=message.goals,
+            asked=message.prompt.partition("\n\n")[0][:ASKED_LIMIT],
+            domain=message.domain,
+        ),
+        Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
+    )
+    if message.rival is None:
+        return state
+    race = Timer(due=message.rival.due_at, id=ask_id, purpose="race")
+    return replace(state, timers=timers.added(state.timers, race))
+
+
+def for_prediction(
+    state: AgentState, ask_id: str, message: ModelAsked, about: Words
+) -> AgentState:
+    """The state that has a model's answer, and waits for what it predicts of it."""
+    pending = state.pending[about.ask_id]
+    return _waiting(
+        over(state, about.ask_id, "answered"),
+        replace(pending, ask_id=ask_id, prompt=None, about=about),
+        Timer(due=message.expires_at, id=ask_id, purpose="prediction"),
+    )
+
+
+def spoken(state: AgentState, decision_id: str) -> AgentState:
+    """The state after a decision has spoken; an answer not heard by then is late."""
+    for ask_id in of_decision(state, decision_id):
+        is_heard = state.asks.get(ask_id) == "answered"
+        state = over(state, ask_id, "answered" if is_heard else "late")
+    return state
+
+
+def of_decision(state: AgentState, decision_id: str) -> tuple[str, ...]:
+    """The asks whose answers a decision waits for."""
+    waiting = (state.pending[ask_id] for ask_id in sorted(state.pending))
+    return tuple(each.ask_id for each in waiting if each.decision_id == decision_id)
+
+
+def over(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
+    """The state that waits for this answer no longer."""
+    state = replace(state, asks=state.asks.set(ask_id, status))
+    if ask_id not in state.pending:
+        return state
+    pending: Map[str, Pending] = state.pending.delete(ask_id)
+    return replace(state, pending=pending, timers=timers.without(state.timers, ask_id))
+
+
+def trigger(state: AgentState, decision_id: str, now: datetime) -> Trigger:
+    """The event of a decision that a rival speaks for, as if it were of now."""
+    kept = state.pending[of_decision(state, decision_id)[0]].trigger
+    assert kept is not None
+    later = now - kept.at
+    expectations = tuple(_later(each, later) for each in kept.expectations)
+    return replace(kept, at=now, expectations=expectations)
+
+
+def _later(expectation: Expectation, by: timedelta) -> Expectation:
+    return replace(expectation, due=expectation.due + by)
+
+
+def _waiting(state: AgentState, pending: Pending, timer: Timer) -> AgentState:
+    return replace(
+        state,
+        asks=state.asks.set(pending.ask_id, "open"),
+        pending=state.pending.set(pending.ask_id, pending),
+        timers=timers.added(state.timers, timer),
+    )

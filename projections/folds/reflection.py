@@ -1,0 +1,227 @@
+"""Sleep: which decisions may be made again, and how far the sleep under way has come.
+
+Moments are bounded in number and size, and each is looked at once. A sleep asks one thing
+at a time; when it is over, the last one is kept as a report.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import orjson
+from msgspec.structs import replace
+
+from projections.folds import pending_answers, timers
+from projections.folds.learning import heuristics
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Completed, Decided
+from schemas.messages.learning import CandidateRefused, ProposalMade
+from schemas.messages.sensing import Sensed
+from schemas.messages.sleep import (
+    Moment,
+    Reflected,
+    Reflection,
+    SleepBegun,
+    SleepEnded,
+    Sleeping,
+)
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState, Timer
+from schemas.values.settings import SleepSettings
+from schemas.values.vectors import Vector
+
+MOMENT_LIMIT = 4_000
+"""How many characters an event's text and fields may have to be remembered."""
+
+REPORT_LIMIT = 200
+"""How many characters of each text a report keeps."""
+
+IDLE = "sleep"
+"""The id of the timer that lets an idle agent sleep."""
+
+
+def decided(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    id_: str,
+    message: Decided,
+    event: Sensed,
+    now: datetime,
+    settings: SleepSettings,
+    *,
+    vector: Vector = b"",
+) -> AgentState:
+    """The state that remembers a decision, and for how long the agent is not idle.
+
+    `vector` is the event's.
+    """
+    if settings.auto and state.sleeping is None:
+        state = _awake(state, now + timedelta(seconds=settings.idle_s))
+    fields = orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode()
+    if message.path == "none" or len(event.text) + len(fields) > MOMENT_LIMIT:
+        return state
+    moment = Moment(
+        decision_id=id_,
+        event_id=message.event_id,
+        at=now,
+        domain=message.domain,
+        source=event.source,
+        type=event.type,
+        text=event.text,
+        fields=fields,
+        path=message.path,
+        said=message.text or "",
+        vector=_words(state, packs, message),
+        event_vector=vector,
+    )
+    return replace(state, moments=(*state.moments, moment)[-settings.events :])
+
+
+def completed(
+    state: AgentState, message: Completed, vector: Vector | None
+) -> AgentState:
+    """The state that knows what a decision came to say."""
+    return _said(state, message.decision_id, message.text, vector, message.path)
+
+
+def asked_about(
+    state: AgentState, decision_id: str, text: str, vector: Vector | None
+) -> AgentState:
+    """The state that keeps the vector of words which wait for their prediction."""
+    return _said(state, decision_id, text, vector, "llm")
+
+
+def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
+    """The state of an agent that sleeps."""
+    sleeping = Sleeping(
+        id=message.sleep_id,
+        cause=message.cause,
+        apply=message.apply,
+        begun_at=now,
+        left=message.decisions,
+    )
+    return replace(state, sleeping=sleeping, timers=timers.without(state.timers, IDLE))
+
+
+def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
+    """The state that waits for what a model says of an event of the past."""
+    sleeping, decision_id = state.sleeping, message.decision_id
+    assert sleeping is not None
+    about = sleeping.about
+    for_rule = about is not None and about.decision_id == decision_id
+    if not for_rule:
+        about = next(e for e in state.moments if e.decision_id == decision_id)
+    due = message.expires_at + pending_answers.MODEL_GRACE
+    timer = Timer(due=due, id=ask_id, purpose="reflection")
+    return replace(
+        state,
+        asks=state.asks.set(ask_id, "open"),
+        timers=timers.added(state.timers, timer),
+        moments=tuple(e for e in state.moments if e.decision_id != decision_id),
+        sleeping=replace(
+            sleeping,
+            ask_id=ask_id,
+            about=about,
+            for_rule=for_rule,
+            left=tuple(each for each in sleeping.left if each != decision_id),
+        ),
+    )
+
+
+def reflected(state: AgentState, message: Reflected) -> AgentState:
+    """The state that knows what a model says of an event of the past."""
+    state = _heard(state)
+    sleeping = state.sleeping
+    assert sleeping is not None
+    assert sleeping.about is not None
+    reflection = Reflection(
+        decision_id=message.decision_id,
+        text=sleeping.about.text[:REPORT_LIMIT],
+        done=message.done[:REPORT_LIMIT],
+        said=message.text[:REPORT_LIMIT],
+        agrees=message.agrees,
+    )
+    seen = (*sleeping.reflections, reflection)
+    return replace(state, sleeping=replace(sleeping, reflections=seen))
+
+
+def refused(state: AgentState, message: CandidateRefused) -> AgentState:
+    """The state that knows of one more candidate that is none."""
+    state = _heard(state)
+    sleeping = state.sleeping
+    assert sleeping is not None
+    return replace(state, sleeping=replace(sleeping, refused=sleeping.refused + 1))
+
+
+def proposed(state: AgentState, message: ProposalMade) -> AgentState:
+    """The state that knows of one more thing that this sleep would change."""
+    state = _heard(state)
+    sleeping, id_ = state.sleeping, message.proposal_id
+    assert sleeping is not None
+    now_in_force = (id_,) if message.applied else ()
+    sleeping = replace(
+        sleeping,
+        proposals=(*sleeping.proposals, id_),
+        applied=(*sleeping.applied, *now_in_force),
+    )
+    return replace(state, sleeping=sleeping)
+
+
+def ended(state: AgentState, message: SleepEnded, now: datetime) -> AgentState:
+    """The state of an agent that is awake, and remembers what it slept on."""
+    state = _heard(state)
+    sleeping = state.sleeping
+    assert sleeping is not None
+    over = replace(sleeping, left=(), about=None, ended_at=now, reason=message.reason)
+    return replace(state, sleeping=None, slept=over)
+
+
+def _awake(state: AgentState, until: datetime) -> AgentState:
+    timer = Timer(due=until, id=IDLE, purpose="sleep")
+    others = timers.without(state.timers, IDLE)
+    return replace(state, timers=timers.added(others, timer))
+
+
+def _words(
+    state: AgentState, packs: Sequence[CompiledPack], message: Decided
+) -> Vector:
+    """The vector of what a heuristic said, if one did."""
+    id_ = message.matched_heuristic_id
+    if message.path != "heuristic" or id_ is None:
+        return b""
+    taught = heuristics.find(state, id_)
+    if taught is not None:
+        return taught.action_vector
+    for pack in packs:
+        row = pack.row_of(id_)
+        if row is not None and pack.action_vectors:
+            return pack.action_vectors[row]
+    return b""
+
+
+def _said(
+    state: AgentState, decision_id: str, text: str, vector: Vector | None, path: str
+) -> AgentState:
+    if not any(each.decision_id == decision_id for each in state.moments):
+        return state
+    moments = tuple(
+        replace(each, said=text, vector=vector or each.vector, path=path)
+        if each.decision_id == decision_id
+        else each
+        for each in state.moments
+    )
+    return replace(state, moments=moments)
+
+
+def _heard(state: AgentState) -> AgentState:
+    """The state that waits for no answer in its sleep; one that comes yet is late."""
+    sleeping = state.sleeping
+    assert sleeping is not None
+    if not sleeping.ask_id:
+        return state
+    is_heard = state.asks.get(sleeping.ask_id) == "answered"
+    return replace(
+        state,
+        asks=state.asks.set(sleeping.ask_id, "answered" if is_heard else "late"),
+        timers=timers.without(state.timers, sleeping.ask_id),
+        sleeping=replace(sleeping, ask_id="", for_rule=False),
+    )

@@ -1,0 +1,1 @@
+"""The embedded PostgreSQL: its process and its data folder."""

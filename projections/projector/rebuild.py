@@ -1,0 +1,141 @@
+"""Making the tables again from the log: to replace them, or to prove them.
+
+Both fill a new version beside the serving one, so readers never wait and never see half.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlalchemy.engine import Connection
+
+from projections.errors import StoreUnusable
+from projections.projector.folding import AidsSource
+from projections.projector.projector import Projector, Told, check_positions
+from projections.rows.changes import TableName
+from projections.store import tables, versions
+from projections.store.checksums import Checksum, Difference, checksums, differences
+from projections.store.positions import Position, positions_of
+from projections.store.store import Store
+from streams.log import ReadableLog
+
+OVERTAKES_MAX = 100
+"""How often a rebuild tries to pass a projector that goes on meanwhile."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What came of comparing the tables with the log."""
+
+    version: int
+    positions: dict[int, Position]
+    """Up to where the log was compared."""
+    tables: dict[TableName, Checksum]
+    differences: tuple[Difference, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every table is the fold of the log."""
+        return not self.differences
+
+
+async def rebuild(
+    log: ReadableLog, store: Store, aids: AidsSource, told: Told = lambda _: None
+) -> int:
+    """Make the tables again, show them in place of the old ones, return their version.
+
+    The old ones stay as `retired` until the next rebuild. `told` hears of each write how
+    many groups it held.
+
+    Raises:
+        StoreUnusable: another rebuild goes on, or PostgreSQL refuses.
+        LogUnavailable, StoreUnavailable: the broker or PostgreSQL is away.
+    """
+    with store.alone():
+        await asyncio.to_thread(_clear, store, "building", "retired")
+        version = await asyncio.to_thread(store.begin)
+        try:
+            projector = Projector(log, store, aids, version=version, told=told)
+            await _promote(projector, store, version)
+        except BaseException:
+            await asyncio.to_thread(store.drop, version)
+            raise
+    return version
+
+
+async def verify(
+    log: ReadableLog, store: Store, aids: AidsSource, told: Told = lambda _: None
+) -> Verified:
+    """Compare the tables that serve with a fresh fold of the log up to where they stand.
+
+    Raises:
+        LogTruncated: the tables were made of another log, or of more of this one.
+        StoreUnusable: there are no tables, they are of another program version, or a
+            rebuild goes on.
+        LogUnavailable, StoreUnavailable: the broker or PostgreSQL is away.
+    """
+    with store.alone(), store.snapshot() as snapshot:
+        serving = versions.serving(snapshot)
+        if serving is None or serving.shape != tables.SHAPE:
+            raise StoreUnusable(
+                "there are no tables of this program version to verify:"
+                " run `echoic projection rebuild`"
+            )
+        stands = positions_of(snapshot, serving.number)
+        await check_positions(log, stands)
+        held = await asyncio.to_thread(checksums, snapshot, serving.number)
+        await asyncio.to_thread(_clear, store, "building")
+        fresh = await asyncio.to_thread(store.begin)
+        try:
+            projector = Projector(log, store, aids, version=fresh, told=told)
+            await projector.catch_up(until=_sequences(stands))
+            with store.snapshot() as made:
+                found = await asyncio.to_thread(
+                    _compared, snapshot, serving.number, held, made, fresh
+                )
+        finally:
+            await asyncio.to_thread(store.drop, fresh)
+    return Verified(serving.number, stands, held, found)
+
+
+def _clear(store: Store, *states: str) -> None:
+    """Drop the versions that a rebuild replaced, or that one left when it was stopped."""
+    store.prepare()
+    for version in store.versions():
+        if version.state in states:
+            store.drop(version.number)
+
+
+def _sequences(stands: Mapping[int, Position]) -> dict[int, int]:
+    return {partition: stands[partition].sequence for partition in stands}
+
+
+def _compared(
+    snapshot: Connection,
+    serving: int,
+    held: Mapping[TableName, Checksum],
+    made: Connection,
+    fresh: int,
+) -> tuple[Difference, ...]:
+    """The rows in which the serving tables differ from those made now."""
+    wanted = checksums(made, fresh)
+    wrong = [name for name in held if held[name] != wanted[name]]
+    each_wrong = (differences(snapshot, serving, made, fresh, name) for name in wrong)
+    return tuple(chain.from_iterable(each_wrong))
+
+
+async def _promote(projector: Projector, store: Store, version: int) -> None:
+    """Fill a version and put it in the serving one's place."""
+    for _ in range(OVERTAKES_MAX):
+        await projector.catch_up()
+        if await asyncio.to_thread(store.promote, version):
+            _log.info("version %d of the read models serves from now on", version)
+            return
+    raise StoreUnusable(
+        f"version {version} of the read models stays behind the one that serves:"
+        " another projector is always ahead; try again when there is less to do"
+    )

@@ -1,0 +1,186 @@
+"""The history of confidence: every change, why it came, and by which message."""
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from projections.folds import credit
+from projections.folds.learning import confidence, terms
+from projections.rows.changes import Change, Put, Row
+from projections.rows.folded_group import Folded, Step
+from schemas.codec.envelope import Input, Output
+from schemas.messages.learning import (
+    AdviceIgnored,
+    Endorsed,
+    FeedbackApplied,
+    OutcomeObserved,
+    SilenceWeighed,
+)
+from schemas.ports import aids as aiding
+from schemas.state.evidence import Belief
+from schemas.values.settings import LearningSettings
+
+Content: TypeAlias = tuple[str, str]
+"""A heuristic's id and content hash."""
+
+_HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}
+
+
+def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
+    """What a vote did to the heuristic whose answer was seen."""
+    if message.heuristic_id is None or message.content_hash is None:
+        return []
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="vote",
+        detail=f"{message.actor}: {message.value:+g}{_aspect(message)}",
+        fire_id=message.fire_id,
+        decision_id=message.decision_id or message.through,
+    )
+
+
+def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
+    """What an outcome did to the heuristic that had fired."""
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why=f"outcome_{message.by}",
+        detail=f"{message.outcome}: {message.pattern or message.reason or _HOW[message.by]}",
+        fire_id=message.fire_id,
+        decision_id=message.decision_id,
+    )
+
+
+def of_ignored(step: Step, message: AdviceIgnored) -> list[Change]:
+    """What it did to a heuristic that its advice was ignored several times in a row."""
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="ignored",
+        detail=f"{message.count} times in a row",
+        fire_id=message.fire_id,
+        decision_id=message.decision_id,
+    )
+
+
+def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
+    """What it did to a heuristic that a model said the same by itself."""
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="endorsement",
+        detail=f"a model said the same, like {message.similarity:.2f}",
+        fire_id=None,
+        decision_id=message.decision_id,
+    )
+
+
+def of_silence(step: Step, message: SilenceWeighed) -> list[Change]:
+    """What an occasion did to a heuristic that says nothing at such."""
+    who = message.actor or "the world"
+    words = {True: "better silent", False: "better said"}
+    detail = "said no more" if message.value is None else words[message.value > 0.0]
+    return _credited(
+        step,
+        message.heuristic_id,
+        message.content_hash,
+        why="silence",
+        detail=f"{who}: {detail}",
+        fire_id=None,
+        decision_id=message.decision_id,
+    )
+
+
+def declared(
+    folded: Folded,
+    output: Output | None,
+    content: Content,
+    held: Belief,
+    *,
+    why: str,
+    detail: str,
+    before: float | None = None,
+    agent: str | None = None,
+) -> Put:
+    """What a heuristic's author trusts it with, as it comes into force or is changed.
+
+    `agent` is whom it concerns, if the input concerns all.
+    """
+    about: Row = {"why": why, "detail": detail, "at": folded.taken.at}
+    whose = folded.after.agents[agent or folded.name]
+    packs = aiding.in_force(folded.after.shared, whose, folded.aids)
+    its = terms.of(whose, packs, content[0])
+    learning = terms.under(whose.learning(folded.settings), its)
+    put = _entry(folded.taken, output, content, before, held, learning, about)
+    return replace(put, key=(agent, put.key[1])) if agent is not None else put
+
+
+def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
+    """The pseudo-counts alpha and beta behind a confidence."""
+    return confidence.counts(held, learning)
+
+
+def _aspect(message: FeedbackApplied) -> str:
+    return "" if message.aspect == "overall" else f" on the {message.aspect}"
+
+
+def _credited(
+    step: Step,
+    heuristic_id: str,
+    content_hash: str,
+    *,
+    why: str,
+    detail: str,
+    fire_id: str | None,
+    decision_id: str | None,
+) -> list[Change]:
+    before = credit.belief(step.before, step.scene, heuristic_id, content_hash)
+    after = credit.belief(step.after, step.scene, heuristic_id, content_hash)
+    if after.signals == before.signals:
+        return []
+    about: Row = {
+        "why": why,
+        "detail": detail,
+        "at": step.scene.now,
+        "fire_id": fire_id,
+        "decision_id": decision_id,
+    }
+    taken, learning = step.scene.taken, step.scene.judging(step.after, heuristic_id)
+    content = heuristic_id, content_hash
+    was = before.confidence
+    return [_entry(taken, step.output, content, was, after, learning, about)]
+
+
+def _entry(
+    taken: Input,
+    output: Output | None,
+    content: Content,
+    before: float | None,
+    held: Belief,
+    learning: LearningSettings,
+    about: Row,
+) -> Put:
+    heuristic_id, content_hash = content
+    alpha, beta = counts(held, learning)
+    index = output.mark.index if output is not None else "in"
+    row: Row = {
+        "heuristic_id": heuristic_id,
+        "content_hash": content_hash,
+        "before": before,
+        "after": held.confidence,
+        "alpha": alpha,
+        "beta": beta,
+        "fire_id": None,
+        "decision_id": None,
+        "message_id": output.id if output is not None else None,
+        "cause_id": taken.id,
+        "sequence": taken.sequence,
+        **about,
+    }
+    # Heuristic ids may be long and are people's to choose, so they go last.
+    key = (taken.agent, f"{taken.sequence}/{index}/{heuristic_id}")
+    return Put("confidence_changes", key, row)

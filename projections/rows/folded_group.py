@@ -1,0 +1,98 @@
+"""One folded group: the messages, and the states around them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from projections.folds import agent as agent_fold
+from projections.folds.fold_context import Scene
+from schemas.codec.envelope import Input, Output
+from schemas.packs.manifest import CompiledPack
+from schemas.ports.aids import Aids, in_force
+from schemas.state.agent import AgentState, PartitionState
+from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
+
+_NOTHING = AgentState()
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """An input, the outputs that answer it, and the partition's state around them."""
+
+    before: PartitionState
+    taken: Input
+    outputs: tuple[Output, ...]
+    after: PartitionState
+    aids: Aids
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.taken.agent
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was known of the agent before."""
+        return self.taken.agent not in self.before.agents
+
+    @property
+    def agent_before(self) -> AgentState:
+        """The agent's state before the group."""
+        return self.before.agents.get(self.taken.agent, _NOTHING)
+
+    @property
+    def agent(self) -> AgentState:
+        """The agent's state after the group."""
+        return self.after.agents[self.taken.agent]
+
+    @property
+    def now(self) -> datetime:
+        """The agent's time."""
+        return self.agent.now or self.taken.at
+
+    def now_of(self, agent: AgentState) -> datetime:
+        """The time of an agent that the input may concern among others."""
+        return agent.now or self.taken.at
+
+    @property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return self.after.shared.settings or UNSTARTED
+
+    @property
+    def learning(self) -> LearningSettings:
+        """The learning settings in force for the agent."""
+        return self.agent.learning(self.settings)
+
+    @property
+    def packs(self) -> tuple[CompiledPack, ...]:
+        """The packs in force for the agent, by name."""
+        return in_force(self.after.shared, self.agent, self.aids)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One output of a group, and the agent's state around it."""
+
+    output: Output
+    before: AgentState
+    after: AgentState
+    scene: Scene
+
+
+def steps(folded: Folded) -> Iterator[Step]:
+    """Fold the group once more, output by output, to see what each of them did."""
+    state, now = agent_fold.begin(
+        folded.agent_before, folded.taken, folded.before.shared.settings
+    )
+    scene = Scene(
+        shared=folded.before.shared,
+        agent=state,
+        taken=folded.taken,
+        aids=folded.aids,
+        now=now,
+    )
+    for output in folded.outputs:
+        before = state
+        state = agent_fold.said(state, scene, output.id, output.message)
+        yield Step(output, before, state, scene)

@@ -1,0 +1,99 @@
+"""The columns of a heuristic: what it is, by its pack or teacher, and where it stands."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from projections.folds.learning import confidence, effective, terms
+from projections.rows import confidence_changes
+from projections.rows.changes import Row, json_text
+from schemas.messages.controls import Action
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState, Taught
+from schemas.values.settings import LearningSettings
+from schemas.values.vectors import Vector
+
+
+def standing(
+    agent: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    heuristic_id: str,
+    content_hash: str,
+) -> Row:
+    """What evidence has made of a heuristic."""
+    held = effective.believed(agent, packs, learning, heuristic_id, content_hash)
+    by_hand = heuristic_id in agent.frozen
+    life = confidence.lifecycle(held, by_hand, learning)
+    its = terms.under(learning, terms.of(agent, packs, heuristic_id))
+    alpha, beta = confidence_changes.counts(held, its)
+    return {
+        "declared": held.declared,
+        "confidence": held.confidence,
+        "alpha": alpha,
+        "beta": beta,
+        "fire_count": held.fire_count,
+        "success_count": held.success_count,
+        "last_fired": held.last_fired,
+        "lifecycle": life,
+        "frozen": life == "frozen",
+        "frozen_by_hand": by_hand,
+    }
+
+
+@lru_cache(maxsize=16)
+def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
+    """What a pack alone says of its heuristics, by row; the same for every agent."""
+    manifest = pack.pack
+    return tuple(
+        {
+            "name": each.name,
+            "domain": manifest.name,
+            "condition": _condition(each.condition, each.when),
+            "action": _action(
+                each.action.type, each.action.text, each.action.action, each.urgency
+            ),
+            "in_force": True,
+            "origin": "skill_pack",
+            "origin_id": f"{manifest.name}@{manifest.version}",
+            "content_hash": pack.content_hashes[row],
+            **_embedding(pack.vectors[row]),
+        }
+        for row, each in enumerate(manifest.heuristics)
+    )
+
+
+def of_taught(heuristic: Taught) -> Row:
+    """What whoever taught a heuristic says of it."""
+    return {
+        "name": heuristic.name,
+        "domain": heuristic.domain,
+        "condition": _condition(heuristic.condition, heuristic.when),
+        "action": _action(
+            heuristic.response_type, heuristic.text, heuristic.action, heuristic.urgency
+        ),
+        "in_force": True,
+        "origin": heuristic.origin,
+        "origin_id": heuristic.origin_id,
+        "content_hash": heuristic.content_hash,
+        **_embedding(heuristic.vector),
+    }
+
+
+def _condition(text: str, when: str | None) -> str | None:
+    return json_text({"text": text} if when is None else {"text": text, "when": when})
+
+
+def _action(type_: str, text: str, action: Action | None, urgency: float) -> str | None:
+    fields: dict[str, object] = {"type": type_, "text": text, "urgency": urgency}
+    if action is not None:
+        fields["action"] = action.model_dump(mode="json", exclude_none=True)
+    return json_text(fields)
+
+
+def _embedding(vector: Vector) -> Row:
+    """A vector as pgvector reads it, and its dimension; none if nothing was embedded."""
+    values = ",".join(str(each - 256 if each > 127 else each) for each in vector)
+    return {
+        "condition_embedding": f"[{values}]" if vector else None,
+        "dimension": len(vector) or None,
+    }

@@ -1,0 +1,142 @@
+"""Versions of the tables: made beside the serving one, shown in its place, dropped.
+
+Each function works within the transaction of whoever calls it.
+"""
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from projections.errors import StoreUnusable, VersionRetired
+from projections.store import tables, views
+from projections.store.positions import positions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One set of tables."""
+
+    number: int
+    shape: int
+    state: str
+    """`building`, `serving` or `retired`."""
+
+
+def one_at_a_time(connection: Connection) -> None:
+    """Whoever makes, swaps or drops tables waits for others who do."""
+    connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('echoic'))"))
+
+
+def serving(connection: Connection) -> Version | None:
+    """The version that the views show; None in a database that is new."""
+    if not sa.inspect(connection).has_table(tables.versions.name):
+        return None
+    row = connection.execute(
+        sa.select(tables.versions).where(tables.versions.c.state == "serving")
+    ).one_or_none()
+    return Version(row.version, row.shape, row.state) if row is not None else None
+
+
+def all_of(connection: Connection) -> tuple[Version, ...]:
+    """Every version there is, oldest first."""
+    rows = connection.execute(
+        sa.select(tables.versions).order_by(tables.versions.c.version)
+    )
+    return tuple(Version(row.version, row.shape, row.state) for row in rows)
+
+
+def begin(connection: Connection, state: str) -> Version:
+    """Make a new set of tables."""
+    highest = connection.scalar(sa.select(sa.func.max(tables.versions.c.version)))
+    version = Version((highest or 0) + 1, tables.SHAPE, state)
+    _metadata(version.number).create_all(connection)
+    connection.execute(
+        sa.insert(tables.versions).values(
+            name=tables.PROJECTION,
+            version=version.number,
+            shape=version.shape,
+            state=version.state,
+        )
+    )
+    return version
+
+
+def complete(connection: Connection, version: int) -> None:
+    """Make the secondary indexes, which a version gets when its bulk is there."""
+    for statement in tables.indexes(version):
+        connection.execute(sa.text(statement))
+
+
+def show(connection: Connection, version: int) -> None:
+    """Let the views show this version."""
+    for name in tables.KEYS:
+        connection.execute(sa.text(f"DROP VIEW IF EXISTS {name}"))
+        connection.execute(sa.text(views.view(name, version)))
+
+
+def swap(connection: Connection, version: int) -> bool:
+    """Put this version in the serving one's place; false if it is still behind."""
+    earlier = serving(connection)
+    if earlier is not None:
+        # Waits for a write under way, and the next one finds its version retired.
+        check(connection, earlier.number, for_change=True)
+        if _is_behind(connection, version, earlier.number):
+            return False
+        _set_state(connection, earlier.number, "retired")
+    _set_state(connection, version, "serving")
+    show(connection, version)
+    return True
+
+
+def drop(connection: Connection, version: int) -> None:
+    """Remove a version that does not serve.
+
+    Raises:
+        StoreUnusable: it serves.
+    """
+    current = serving(connection)
+    if current is not None and current.number == version:
+        raise StoreUnusable(
+            f"version {version} of the read models serves: rebuild first"
+        )
+    _metadata(version).drop_all(connection)
+    for table in (tables.positions, tables.versions):
+        connection.execute(sa.delete(table).where(table.c.version == version))
+
+
+def check(connection: Connection, version: int, *, for_change: bool = False) -> None:
+    """Hold a version as it is until the transaction ends.
+
+    Raises:
+        VersionRetired: it was replaced, or is gone.
+    """
+    state = connection.scalar(
+        sa.select(tables.versions.c.state)
+        .where(tables.versions.c.version == version)
+        .with_for_update(read=not for_change)
+    )
+    if state is None or state == "retired":
+        raise VersionRetired(version)
+
+
+def _metadata(version: int) -> sa.MetaData:
+    return tables.physical(version)["decisions"].metadata
+
+
+def _set_state(connection: Connection, version: int, state: str) -> None:
+    connection.execute(
+        sa.update(tables.versions)
+        .where(tables.versions.c.version == version)
+        .values(state=state)
+    )
+
+
+def _is_behind(connection: Connection, version: int, earlier: int) -> bool:
+    """Whether readers would see less of the same log than they do now."""
+    now = positions_of(connection, version)
+    for partition, stood in positions_of(connection, earlier).items():
+        stands = now.get(partition)
+        if stands is None or stands.is_before(stood):
+            return True
+    return False

@@ -1,0 +1,144 @@
+"""Chains: does each decision carry the hash of all that came before it?
+
+An agent's chain covers every raw input and output in order, so a message that was
+altered, dropped or swapped shows in the next decision. No mind is needed to check it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from projections.folds.partition import linked
+from schemas.codec.decode import UnreadableOutputError, read_input, read_output
+from schemas.codec.encode import wire_digest
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Decided
+from schemas.values.subjects import PARTITIONS
+from streams.errors import LogDamaged
+from streams.groups import Group, groups
+from streams.log import ReadableLog
+from streams.losses import Sequences, losses_of
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A place where the log is not what its chains say."""
+
+    partition: int
+    agent: str | None
+    """Whose chain broke; None if the partition cannot be read on from here."""
+    sequence: int
+    """Of the decision whose chain is another, or of what is damaged."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """A partition up to a group, with the chain of each of its agents."""
+
+    position: int = 0
+    """The sequence of the last input whose group was read."""
+    message_id: str = ""
+    """The id of that input."""
+    digest: str = ""
+    """Of its subject, headers and body."""
+    last_output: int = 0
+    """The sequence of the last output of that group."""
+    groups: int = 0
+    """How many were read up to there, from the log's first."""
+    chains: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of following the chains."""
+
+    breaks: tuple[Break, ...]
+    """The first of each agent: what follows a break cannot be told."""
+    ends: Mapping[int, Chained]
+    """Where each partition was left that has no break."""
+
+
+async def check(
+    log: ReadableLog,
+    progress: Callable[[int], None] = lambda count: None,
+    since: Mapping[int, Chained] = MappingProxyType({}),
+) -> Checked:
+    """Follow the chains of a log, from where they were left before.
+
+    `progress` is told how many groups were read.
+    """
+    breaks: list[Break] = []
+    ends: dict[int, Chained] = {}
+    count = 0
+    for partition in range(PARTITIONS):
+        losses = await losses_of(log, partition)
+        chains = _Chains(partition, since.get(partition, Chained()), losses.seams)
+        found: list[Break] = []
+        try:
+            async for group in groups(log, partition, chains.end.position):
+                found.extend(chains.take(group))
+                count += 1
+                progress(count)
+        except LogDamaged as damage:
+            found.append(Break(partition, None, damage.sequence, str(damage)))
+        except UnreadableOutputError as damage:
+            found.append(Break(partition, None, 0, str(damage)))
+        breaks += found
+        if not found:
+            ends[partition] = chains.end
+    return Checked(tuple(breaks), ends)
+
+
+class _Chains:
+    """The chains of one partition's agents so far."""
+
+    def __init__(self, partition: int, begin: Chained, seams: Sequences) -> None:
+        self._partition = partition
+        self._end = begin
+        self._seams = seams
+        self._chains = dict(begin.chains)
+        self._sure: dict[str, int] = {}
+        """The last sequence of each agent where a decision carried its chain."""
+        self._broken: set[str] = set()
+
+    @property
+    def end(self) -> Chained:
+        """Where the partition is read up to."""
+        return replace(self._end, chains=dict(self._chains))
+
+    def take(self, group: Group) -> list[Break]:
+        """Go on with a group, and return what it breaks."""
+        taken = read_input(group.input)
+        outputs = [read_output(record) for record in group.outputs]
+        breaks = list(self._breaks(taken.agent, outputs))
+        last = outputs[-1].record.sequence
+        chain = self._chains.get(taken.agent, "")
+        self._chains[taken.agent] = linked(chain, taken, outputs)
+        record = group.input
+        self._end = Chained(
+            taken.sequence,
+            taken.id,
+            wire_digest(record.subject, record.headers, record.body).hex(),
+            last,
+            self._end.groups + 1,
+        )
+        return breaks
+
+    def _breaks(self, agent: str, outputs: list[Output]) -> Iterator[Break]:
+        """The first decision of the agent that carries another chain."""
+        for output in outputs:
+            message = output.message
+            if not isinstance(message, Decided) or agent in self._broken:
+                continue
+            led, at = self._chains.get(agent, ""), output.record.sequence
+            if message.chain == led or self._seams.between(
+                self._sure.get(agent, 0), at
+            ):
+                # Behind a recorded loss of the agent's the chain goes on anew.
+                self._chains[agent] = message.chain
+                self._sure[agent] = at
+                continue
+            self._broken.add(agent)
+            detail = f"it carries {message.chain!r}, the log leads to {led!r}"
+            yield Break(self._partition, agent, at, detail)

@@ -1,0 +1,1 @@
+"""A strategy run with its own consequences over a recorded session."""

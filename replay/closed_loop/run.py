@@ -1,0 +1,95 @@
+"""Own state: a strategy lives through a recording with its own consequences.
+
+The mind itself answers the recorded inputs. It learns only from what carries over, models
+answer from the cassette after the time they took, and timers run by the broker's time that
+was recorded. The inputs that this makes have sequences far above the recorded ones.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from handlers.aids import Bringer
+from replay.cassette import Mode, ModelPort, Player
+from replay.closed_loop.decision import OwnDecision
+from replay.closed_loop.history import history_of
+from replay.closed_loop.simulation import Ending, Life
+from replay.recording.source import Recording
+from replay.recording.standing import Contender
+from schemas.values.subjects import SHARED_AGENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Where the words of models come from."""
+
+    mode: Mode = "cassette"
+    port: ModelPort | None = None
+    """For the mode `requery`."""
+    stub: str = ""
+    """For the mode `stub`."""
+
+
+class OwnState:
+    """A life that a strategy leads in the place of the recorded one."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        strategy: Contender,
+        bringer: Bringer,
+        *,
+        answers: Answers | None = None,
+        since: int | None = None,
+    ) -> None:
+        """Prepare a life.
+
+        Args:
+            recording: whose inputs it gets.
+            strategy: what it decides by; None is the agent's own, without exploration.
+            bringer: brings vectors and packs, as it does for the worker.
+            answers: where the words of models come from.
+            since: the input from which on it lives; before, all is as it was recorded.
+        """
+        self._recording = recording
+        self._strategy = strategy
+        self._bringer = bringer
+        self._answers = answers or Answers()
+        self._since = max(since or 0, recording.first)
+        self._life: Life | None = None
+
+    async def decisions(self) -> AsyncGenerator[OwnDecision, None]:
+        """Live, and yield each decision once it is known what came of it.
+
+        Raises:
+            ModelMiss: mode `strict`, and a model's answer was not recorded.
+            MissingPackError: a pack in force is not in the recording's store.
+            LogDamaged, SessionFileError: the recording is not sound or not whole.
+        """
+        recording = self._recording
+        past, cassette = await history_of(recording, self._since)
+        how = self._answers
+        player = Player(cassette, how.mode, port=how.port, stub=how.stub)
+        life = Life(recording, self._strategy, self._bringer, player, past)
+        self._life = life
+        await self._bringer.bring_packs_of(recording.start)
+        async with aclosing(recording.groups()) as groups:
+            async for group, taken, aids in self._bringer.along(groups):
+                if taken.agent not in (recording.agent, SHARED_AGENT):
+                    continue
+                if taken.sequence < self._since:
+                    life.follow(taken, group.outputs, aids)
+                    continue
+                await life.live(taken, aids)
+                for decision in life.complete():
+                    yield decision
+        await life.hear_the_rest()
+        for decision in life.complete(at_the_end=True):
+            yield decision
+
+    @property
+    def ending(self) -> Ending:
+        """What the life came to; known after its last decision."""
+        if self._life is None:
+            raise RuntimeError("no life was led: go through decisions() first")
+        return self._life.ending()

@@ -1,0 +1,292 @@
+"""Living: one life under way, input by input, in the place of the recorded one.
+
+What models will have said waits for its time, and so do timers; a recorded input comes
+after all that is due before it.
+"""
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from handlers.aids import Bringer
+from handlers.mind import turn as turns
+from projections.folds import sessions
+from replay.cassette import UNKNOWN_TEXT, Player, Take
+from replay.closed_loop import carry_over
+from replay.closed_loop.decision import Draft, OwnDecision
+from replay.closed_loop.history import MILLISECOND_NS, Chosen, History
+from replay.recording.source import Recording
+from replay.recording.standing import Contender
+from schemas.codec.catalogue import InputMessage
+from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
+from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import Control
+from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
+from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed
+from schemas.ports.aids import Aids
+from schemas.state.agent import AgentState
+from schemas.state.evidence import belief_key
+from schemas.values.record import Record, nanoseconds
+
+SYNTHETIC = 1 << 48
+"""The sequences of inputs that a replay makes begin here."""
+
+Point = tuple[int, float]
+"""An agent's time in nanoseconds since 1970, and a confidence from there on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What a life comes to."""
+
+    curves: Mapping[tuple[str, str], tuple[Point, ...]]
+    """The confidence of each heuristic, by id and content hash, at each change."""
+    rapport: Mapping[str, float]
+    """By person."""
+    left_out: Mapping[str, int]
+    """How many recorded inputs did not carry over, by the name of their message."""
+    hits: int
+    """Requests to a model whose answer was recorded."""
+    misses: int
+    watermark: str | None
+    """Says that words came about which nobody said."""
+
+
+@dataclass(slots=True)
+class _Curves:
+    points: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
+
+    def credited(self, output: Output, own: AgentState) -> None:
+        """Note the confidence that a vote or an outcome left behind."""
+        message = output.message
+        if not isinstance(message, FeedbackApplied | OutcomeObserved):
+            return
+        id_, content_hash = message.heuristic_id, message.content_hash
+        if id_ is None or content_hash is None:
+            return
+        held = own.beliefs.get(belief_key(id_, content_hash))
+        if held is not None:
+            point = (nanoseconds(output.at), held.confidence)
+            self.points.setdefault((id_, content_hash), []).append(point)
+
+
+class Life:
+    """A life being led."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        strategy: Contender,
+        bringer: Bringer,
+        player: Player,
+        past: History,
+    ) -> None:
+        self._epoch = recording.log.epoch
+        self._agent = recording.agent
+        self._partition = recording.partition
+        self._strategy = strategy
+        self._bringer = bringer
+        self._player = player
+        self._past = past
+        self._own = History()
+        self._state = recording.start
+        self._has_begun = False
+        self._now_ns = 0
+        self._made = 0
+        self._coming: list[tuple[int, int, InputMessage]] = []
+        """What models will have said, by the broker's time and by the order of asking."""
+        self._drafts: deque[Draft] = deque()
+        self._open: dict[str, Draft] = {}
+        self._curves = _Curves()
+        self._left_out: Counter[str] = Counter()
+
+    def follow(self, taken: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
+        """Take a group as it was recorded."""
+        self._state = turns.fold(self._state, taken, outputs, aids)
+
+    async def live(self, taken: Input, aids: Aids) -> None:
+        """Answer a recorded input, after all that comes before it."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._impose()
+        await self._pass_to(taken.record.time_ns)
+        is_alien = self._strategy and carry_over.is_of_experiment(taken.message)
+        message = (
+            None
+            if is_alien
+            else carry_over.carried_over(taken.message, self._past, self._own)
+        )
+        if message is None:
+            self._left_out[type(taken.message).__name__] += 1
+            return
+        if message is not taken.message:
+            taken = replace(taken, message=message)
+        await self._answer(taken, aids)
+
+    async def hear_the_rest(self) -> None:
+        """Let models answer what is still asked when the recording ends."""
+        while self._coming:
+            await self._hear()
+
+    def complete(self, *, at_the_end: bool = False) -> Iterator[OwnDecision]:
+        """The decisions in order of which it is known what came of them."""
+        drafts = self._drafts
+        while drafts and (at_the_end or drafts[0].is_whole):
+            draft = drafts.popleft()
+            past = self._past.at(draft.sequence)
+            own = self._own.decision(draft.decision_id)
+            yield draft.decision(past, carry_over.same_arm(past, own))
+
+    def ending(self) -> Ending:
+        """What it came to."""
+        people = self._me.rapport
+        return Ending(
+            curves={key: tuple(each) for key, each in self._curves.points.items()},
+            rapport={person: people[person].value for person in people.sorted_keys()},
+            left_out=dict(sorted(self._left_out.items())),
+            hits=self._player.hits,
+            misses=self._player.misses,
+            watermark=self._player.watermark,
+        )
+
+    @property
+    def _me(self) -> AgentState:
+        return self._state.agents.get(self._agent, AgentState())
+
+    def _impose(self) -> None:
+        self._state = carry_over.under(self._state, self._agent, self._strategy)
+
+    async def _pass_to(self, time_ns: int) -> None:
+        """Let come what comes before a time: models' answers, and timers that are due."""
+        while True:
+            heard_ns = self._coming[0][0] if self._coming else None
+            due_ns = self._due_ns()
+            if due_ns is not None and due_ns < min(time_ns, heard_ns or time_ns):
+                await self._tick(due_ns)
+            elif heard_ns is not None and heard_ns <= time_ns:
+                await self._hear()
+            else:
+                break
+        self._now_ns = max(self._now_ns, time_ns)
+
+    def _due_ns(self) -> int | None:
+        """When the earliest timer is due, by the broker's time."""
+        due = sessions.next_due(self._me)
+        return None if due is None else max(nanoseconds(due), self._now_ns)
+
+    async def _tick(self, time_ns: int) -> None:
+        due = sessions.next_due(self._me)
+        assert due is not None
+        await self._synthesize(ClockTicked(due_at=due), time_ns)
+
+    async def _hear(self) -> None:
+        time_ns, _, message = heapq.heappop(self._coming)
+        await self._synthesize(message, time_ns)
+
+    async def _synthesize(self, message: InputMessage, time_ns: int) -> None:
+        """Answer an input that nobody recorded."""
+        self._now_ns = max(self._now_ns, time_ns)
+        self._made += 1
+        wire = write_input(
+            message,
+            agent=self._agent,
+            partition=self._partition,
+            id_=f"replay-{self._made}",
+            source="/echoic/replay",
+        )
+        place = SYNTHETIC + self._made * 1_000
+        record = Record(wire.subject, wire.headers, wire.body, place, self._now_ns)
+        taken = read_input(record)
+        (aids,) = await self._bringer.bring([taken])
+        await self._answer(taken, aids)
+
+    async def _answer(self, taken: Input, aids: Aids) -> None:
+        turn = turns.answer(self._state, taken, aids, self._epoch)
+        self._state = turn.state
+        if isinstance(taken.message, Control):
+            self._impose()
+        for output in turn.outputs:
+            self._note(taken, output)
+        for output in turn.outputs:
+            self._curves.credited(output, self._me)
+            self._close(output)
+            if isinstance(output.message, ModelAsked):
+                await self._ask(taken, output.id, output.message)
+
+    def _note(self, taken: Input, output: Output) -> None:
+        match output.message:
+            case Decided() as decided:
+                chosen = Chosen(
+                    decision_id=output.id,
+                    sequence=taken.sequence,
+                    session=decided.session_id or "",
+                    arm=decided.arm,
+                )
+                self._own.chose(chosen, decided.source, decided.event_id)
+                draft = Draft(self._agent, taken, output, decided)
+                self._drafts.append(draft)
+                self._open[output.id] = draft
+            case Completed(decision_id=decision_id) as completed:
+                self._own.won(decision_id, completed.winner)
+                self._end(decision_id, taken, completed)
+            case Dropped(decision_id=decision_id) as dropped:
+                self._end(decision_id, taken, dropped)
+            case DeliveryAsked(decision_id=decision_id):
+                self._own.had_said(output.id, decision_id)
+            case _:
+                pass
+
+    def _end(self, decision_id: str, taken: Input, end: Completed | Dropped) -> None:
+        draft = self._open.pop(decision_id, None)
+        if draft is not None:
+            draft.end(end, taken.record.time_ns)
+
+    def _close(self, output: Output) -> None:
+        """Wait for no outcome of advice that the recorded life did not give."""
+        message = output.message
+        if not isinstance(message, HeuristicFired) or message.mode != "shown":
+            return
+        own = self._own.decision(message.decision_id)
+        past = self._past.at(own.sequence) if own else None
+        if own is not None and not carry_over.same_arm(past, own):
+            self._state = carry_over.without_fire(self._state, self._agent, output.id)
+
+    async def _ask(self, taken: Input, ask_id: str, asked: ModelAsked) -> None:
+        chosen = self._own.decision(asked.decision_id)
+        take = await self._player.take(chosen.session if chosen else "", asked)
+        draft = self._open.get(asked.decision_id)
+        if draft is not None:
+            draft.asked(asked, take, taken.record.time_ns)
+        message = _result(ask_id, asked, take)
+        if message is not None:
+            waits_ns = round(take.latency_ms.middle * MILLISECOND_NS)
+            place = (taken.record.time_ns + waits_ns, len(self._own.asks), message)
+            heapq.heappush(self._coming, place)
+        self._own.asks[ask_id] = asked
+
+
+def _result(
+    ask_id: str, asked: ModelAsked, take: Take
+) -> ModelAnswered | ModelFailed | None:
+    """What comes of an ask; None if nothing does."""
+    if take.failure is None:
+        return ModelAnswered(
+            ask_id=ask_id,
+            request_hash=asked.request_hash,
+            model=take.model,
+            text=UNKNOWN_TEXT if take.text is None else take.text,
+        )
+    match take.failure:
+        case "timeout" | "no_response" | "declined" | "unavailable" as reason:
+            return ModelFailed(
+                ask_id=ask_id,
+                request_hash=asked.request_hash,
+                reason=reason,
+                detail=take.detail,
+            )
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""Other strategies asked at the logged state: what they would have done at each decision."""

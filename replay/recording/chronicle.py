@@ -1,0 +1,227 @@
+"""The recording as it was lived: what each decision came to, when, and at what cost.
+
+It is read off the messages, no mind is asked: facts about the recorded strategy.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from replay.recording.outcomes import Ledger, Outcome, OutcomeSettings
+from replay.recording.session_outcomes import SessionLedger, SessionValue
+from schemas.codec.catalogue import OutputMessage
+from schemas.codec.decode import read_input, read_output
+from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import SILENT, Completed, Decided, Dropped
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
+from schemas.messages.results import ModelAnswered
+from schemas.messages.sensing import Sensed
+from schemas.packs.manifest import CompiledPack
+from schemas.values.record import Record
+from schemas.values.subjects import parse
+from streams.groups import Group
+
+_TELLING = frozenset(("decided", "completed", "dropped", "model_asked"))
+_LEARNT = frozenset(("feedback_applied", "outcome_observed"))
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """One decision of the recording, and how it went on."""
+
+    decision_id: str
+    event_id: str
+    sequence: int
+    """Of the input it answers."""
+    at: datetime
+    """The agent's time."""
+    source: str
+    type: str
+    text: str
+    """The event's."""
+    arm: str
+    path: str
+    said: str | None = None
+    silence: str | None = None
+    is_gated: bool = False
+    """Whether a gate closed before the strategy was asked."""
+    asked_model: bool = False
+    latency_ms: float | None = None
+    """From the event's arrival to the last word on it, by the broker's clock."""
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chronicle:
+    """All decisions of a recording, in order, with what they came to."""
+
+    tellings: tuple[Telling, ...]
+    outcomes: Mapping[str, Outcome]
+    """By decision id."""
+    sessions: tuple[SessionValue, ...] = ()
+    """What each session came to, by each measure that a pack declares."""
+
+
+Packs = Mapping[str, CompiledPack]
+"""The packs in force, by name."""
+
+
+async def chronicle(
+    groups: AsyncIterator[tuple[Group, Packs]], agent: str, settings: OutcomeSettings
+) -> Chronicle:
+    """Read an agent's recorded groups from the first to the last.
+
+    Args:
+        groups: in logical order, each with the packs in force at its input.
+        agent: whose decisions; other agents' groups are passed over.
+        settings: what counts as a good outcome.
+    """
+    writing = _Writing(settings)
+    async for group, packs in groups:
+        if parse(group.input.subject).agent == agent:
+            writing.take(group, packs)
+    return writing.done()
+
+
+@dataclass(slots=True)
+class _Writing:
+    """A chronicle on its way."""
+
+    settings: OutcomeSettings
+    tellings: dict[str, Telling] = field(default_factory=dict)
+    arrived_ns: dict[str, int] = field(default_factory=dict)
+    """When the event of each decision arrived."""
+    asked: dict[str, str] = field(default_factory=dict)
+    """Ask id to decision id."""
+    ledger: Ledger = field(init=False)
+    sessions: SessionLedger = field(default_factory=SessionLedger)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.settings)
+
+    def done(self) -> Chronicle:
+        """What was written."""
+        tellings = tuple(self.tellings.values())
+        return Chronicle(tellings, self.ledger.ended(), self.sessions.values())
+
+    def take(self, group: Group, packs: Packs) -> None:
+        """Take one group in."""
+        outputs = [_read(each) for each in group.outputs if _matters(each)]
+        if not outputs and parse(group.input.subject).kind != "result":
+            return
+        taken = read_input(group.input)
+        if isinstance(taken.message, Sensed):
+            self._sensed(taken, taken.message, outputs, packs)
+        for output in outputs:
+            self._output(taken, output)
+        if isinstance(taken.message, ModelAnswered):
+            self._answered(taken.message)
+
+    def _sensed(
+        self, taken: Input, event: Sensed, outputs: Sequence[Output], packs: Packs
+    ) -> None:
+        for output in outputs:
+            decided = output.message
+            if not isinstance(decided, Decided) or decided.event_id != taken.id:
+                continue
+            pack = packs.get(decided.domain)
+            self.sessions.sensed(decided.session_id or "", event, pack, output.at)
+            self.ledger.sensed(event, decided.domain, output.at)
+            self.ledger.decided(
+                output.id,
+                event,
+                taken.id,
+                domain=decided.domain,
+                pack=pack,
+                is_silent=decided.arm == SILENT,
+                is_learnt=decided.silence == "learned_silence",
+                now=output.at,
+            )
+            self.tellings[output.id] = _telling(taken, event, output, decided)
+            self.arrived_ns[output.id] = taken.record.time_ns
+
+    def _output(self, taken: Input, output: Output) -> None:
+        message: OutputMessage = output.message
+        match message:
+            case ModelAsked():
+                self.asked[output.id] = message.decision_id
+                self._change(message.decision_id, asked_model=True)
+            case Completed():
+                self._end(output, message.decision_id, message.text, message.path)
+            case Dropped():
+                self._end(output, message.decision_id, None, "fallback", message.reason)
+            case FeedbackApplied(decision_id=str(decision_id)):
+                self.ledger.voted(decision_id, message.actor, message.value)
+            case OutcomeObserved(by="undo"):
+                self.ledger.undone(message.decision_id)
+            case _:
+                pass
+
+    def _end(
+        self,
+        output: Output,
+        decision_id: str,
+        said: str | None,
+        path: str,
+        silence: str | None = None,
+    ) -> None:
+        arrived_ns = self.arrived_ns.get(decision_id)
+        if arrived_ns is None:
+            return
+        self._change(
+            decision_id,
+            said=said,
+            path=path,
+            silence=silence,
+            latency_ms=_apart_ms(arrived_ns, output.record),
+        )
+
+    def _answered(self, answer: ModelAnswered) -> None:
+        decision_id = self.asked.get(answer.ask_id, "")
+        telling = self.tellings.get(decision_id)
+        if telling is not None:
+            tokens = (answer.input_tokens or 0) + (answer.output_tokens or 0)
+            self._change(
+                decision_id,
+                tokens=telling.tokens + tokens,
+                cost_usd=telling.cost_usd + (answer.cost_usd or 0.0),
+            )
+
+    def _change(self, decision_id: str, **changes: object) -> None:
+        telling = self.tellings.get(decision_id)
+        if telling is not None:
+            self.tellings[decision_id] = replace(telling, **changes)  # type: ignore[arg-type]
+
+
+def _telling(taken: Input, event: Sensed, output: Output, decided: Decided) -> Telling:
+    is_final = decided.final
+    return Telling(
+        decision_id=output.id,
+        event_id=taken.id,
+        sequence=taken.sequence,
+        at=output.at,
+        source=event.source,
+        type=event.type,
+        text=event.text,
+        arm=decided.arm,
+        path=decided.path,
+        said=decided.text,
+        silence=decided.silence,
+        is_gated=decided.path == "none",
+        latency_ms=_apart_ms(taken.record.time_ns, output.record) if is_final else None,
+    )
+
+
+def _matters(record: Record) -> bool:
+    detail = parse(record.subject).detail
+    return detail in _TELLING or detail in _LEARNT
+
+
+def _read(record: Record) -> Output:
+    return read_output(record)
+
+
+def _apart_ms(arrived_ns: int, record: Record) -> float:
+    return max(0.0, (record.time_ns - arrived_ns) / 1e6)

@@ -1,0 +1,51 @@
+"""In force: what held for an agent at a place in the log, by its controls alone.
+
+Only what the mind applied counts, and only that is read: a long life takes no longer.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator
+
+from replay.recording.standing import CHANGES, Standing, brought
+from schemas.codec.decode import read_input, read_mark, read_output
+from schemas.values.record import Record
+from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
+from streams.log import ReadableLog
+
+_PAGE = 500
+
+
+async def standing_before(
+    log: ReadableLog, agent: str, sequence: int | None = None
+) -> Standing:
+    """What is in force for an agent before the input at a sequence, packs and all.
+
+    None is the end of the log.
+    """
+    causes: dict[int, list[Record]] = defaultdict(list)
+    for owner in (SHARED_AGENT, agent):
+        for message in CHANGES:
+            subject = output_subject(
+                partition_of(agent), owner, message.kind, message.token
+            )
+            async for record in _all(log, subject):
+                causes[read_mark(record).cause_sequence].append(record)
+    standing = Standing()
+    for cause in sorted(causes):
+        if sequence is not None and cause >= sequence:
+            break
+        input_ = await log.record(cause)
+        if input_ is not None:
+            outputs = [read_output(record) for record in causes[cause]]
+            # Some controls are judged by what the packs say that are in force.
+            standing = await brought(standing, log)
+            standing = standing.after(read_input(input_), outputs)
+    return await brought(standing, log)
+
+
+async def _all(log: ReadableLog, subject: str) -> AsyncIterator[Record]:
+    position = 0
+    while page := await log.page(subject, position, _PAGE):
+        for record in page:
+            yield record
+        position = page[-1].sequence

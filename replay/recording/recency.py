@@ -1,0 +1,95 @@
+"""Recalling: when each heuristic last fired and succeeded, at each place of a recording.
+
+It is folded from the recorded fires, outcomes and votes, by the mind's own fold, so that
+a score which weighs them can be asked of any recording, whatever ranked when it was made.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from projections.folds.learning import recency
+from projections.folds.learning.counting import DIRECT_VOTE
+from projections.folds.learning.heuristics import find
+from projections.folds.learning.votes import STRANDS
+from replay.recording import views
+from schemas.codec.envelope import Input
+from schemas.messages.controls import HeuristicEdited
+from schemas.state.agent import AgentState
+from schemas.state.evidence import Belief, belief_key
+from schemas.state.recency import NEVER, Recent
+from schemas.values.record import Record
+
+_ENDS = {"success": True, "fail": False}
+
+
+class UnknownPastError(ValueError):
+    """A recording does not tell what a strategy wants to know of the time before it."""
+
+
+class Recalling:
+    """What is remembered of each heuristic's content, output by output."""
+
+    def __init__(self, believed: Mapping[str, Belief]) -> None:
+        """Begin with what was remembered before the recording."""
+        self._recent = {key: believed[key].recent for key in sorted(believed)}
+
+    def of(self, key: str) -> Recent | None:
+        """What is remembered of `<heuristic id>@<content hash>`; None if nobody knows."""
+        return self._recent.get(key, NEVER)
+
+    def take(self, token: str, record: Record) -> None:
+        """Take an output in, if it is of a sort that is remembered."""
+        match token:
+            case "heuristic_fired":
+                fired = views.fired(record)
+                if fired.mode == "shown":
+                    key = belief_key(fired.heuristic_id, fired.content_hash)
+                    self._recent[key] = recency.fired(self.of(key), _at(record))
+            case "outcome_observed":
+                seen = views.observed(record)
+                if seen.outcome in _ENDS:
+                    key = belief_key(seen.heuristic_id, seen.content_hash)
+                    self._told(key, seen.fire_id, _ENDS[seen.outcome], record)
+            case "feedback_applied":
+                vote = views.feedback(record)
+                is_pair = STRANDS[vote.aspect] == "pair" and vote.value != 0.0
+                if vote.heuristic_id and vote.content_hash and is_pair:
+                    key = belief_key(vote.heuristic_id, vote.content_hash)
+                    fire_id = vote.fire_id or vote.through or DIRECT_VOTE
+                    self._told(key, fire_id, vote.value > 0.0, record)
+            case _:
+                pass
+
+    def change(self, taken: Input, before: AgentState, after: AgentState) -> None:
+        """Take an applied control in: an edit may take what was learnt over."""
+        message = taken.message
+        if not isinstance(message, HeuristicEdited) or not message.keep:
+            return
+        old, new = (find(state, message.heuristic_id) for state in (before, after))
+        if old is not None and new is not None:
+            key = belief_key(old.id, old.content_hash)
+            if key in self._recent:
+                self._recent[belief_key(new.id, new.content_hash)] = self._recent[key]
+
+    def _told(self, key: str, fire_id: str, is_success: bool, record: Record) -> None:
+        recent = recency.told(self.of(key), fire_id, is_success, _at(record))
+        self._recent[key] = recent
+
+
+def known(recent: Recent | None, arm: str) -> Recent:
+    """What is remembered, for a strategy that cannot do without.
+
+    Raises:
+        UnknownPastError: the recording began with beliefs that do not tell.
+    """
+    if recent is None:
+        raise UnknownPastError(
+            f"the recording does not tell when {arm!r} last fired or succeeded before it"
+            " began, so it cannot be ranked by the full score: export the session again"
+            " from its log, or compare by rank=similarity_confidence"
+        )
+    return recent
+
+
+def _at(record: Record) -> datetime:
+    return datetime.fromisoformat(record.headers["ce-time"])

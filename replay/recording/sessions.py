@@ -1,0 +1,190 @@
+"""Sessions of a log: where each begins and ends, and one of them as a file.
+
+A session file stands for itself: it holds the state before its first input, every raw
+message of its agent and of what is shared, and the packs that are in force.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import orjson
+
+from handlers.aids import Bringer
+from handlers.mind import turn
+from schemas.codec import checkpoint
+from schemas.codec.decode import read_output
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Completed, Decided
+from schemas.state.agent import PartitionState, Session
+from schemas.values.settings import SessionClock
+from schemas.values.subjects import partition_of
+from streams.groups import groups
+from streams.log import ReadableLog
+from streams.session_files.file import (
+    SessionFile,
+    SessionHeader,
+    SessionTrailer,
+    collect,
+)
+
+
+class UnknownSessionError(LookupError):
+    """No session of the log has this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpan:
+    """A session as the log holds it."""
+
+    agent: str
+    id: str
+    title: str
+    clock: SessionClock
+    first: int
+    """The sequence of its first input."""
+    last: int
+    """The sequence of its last input so far."""
+    started_at: datetime
+    last_at: datetime
+    inputs: int = 0
+    decisions: int = 0
+    spoke: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One group on the way through a partition, with the states around it."""
+
+    before: PartitionState
+    after: PartitionState
+    agent: str
+    sequence: int
+    at: datetime
+    """The broker's time of its input."""
+    outputs: tuple[Output, ...]
+
+
+async def steps(
+    log: ReadableLog, partition: int, bringer: Bringer, until: int | None = None
+) -> AsyncIterator[Step]:
+    """Fold a partition from its start, group by group."""
+    state = PartitionState()
+    async for group, taken, aids in bringer.along(groups(log, partition, until=until)):
+        outputs = tuple(read_output(record) for record in group.outputs)
+        after = turn.fold(state, taken, group.outputs, aids)
+        yield Step(state, after, taken.agent, taken.sequence, taken.at, outputs)
+        state = after
+
+
+async def sessions(
+    log: ReadableLog, partition: int, bringer: Bringer
+) -> tuple[SessionSpan, ...]:
+    """The sessions of a partition's agents, by their first input."""
+    found: dict[tuple[str, str, int], SessionSpan] = {}
+    async for step in steps(log, partition, bringer):
+        own = step.after.agents.get(step.agent)
+        if own is None or own.session is None:
+            continue
+        key = (step.agent, own.session.id, own.session.first_sequence)
+        span = found.get(key) or _opened(step.agent, own.session)
+        found[key] = _with_step(span, own.session, step)
+    return tuple(sorted(found.values(), key=lambda span: span.first))
+
+
+async def find_session(
+    log: ReadableLog, agent: str, session_id: str, bringer: Bringer
+) -> SessionSpan:
+    """The newest session of an agent with this id, or a prefix of it.
+
+    Raises:
+        UnknownSessionError: there is none.
+    """
+    spans = await sessions(log, partition_of(agent), bringer)
+    for span in reversed(spans):
+        if span.agent == agent and span.id.startswith(session_id):
+            return span
+    raise UnknownSessionError(f"agent {agent!r} has no session {session_id!r}")
+
+
+async def export(log: ReadableLog, span: SessionSpan, bringer: Bringer) -> SessionFile:
+    """A session as it can be written to a file and replayed anywhere.
+
+    Raises:
+        LogDamaged: the log is not sound there.
+    """
+    partition = partition_of(span.agent)
+    start, end, digests = PartitionState(), PartitionState(), set[str]()
+    async for step in steps(log, partition, bringer, until=span.last):
+        if step.sequence < span.first:
+            start = step.after
+        else:
+            # What is in force at its start is needed, too, if its first input loads more.
+            digests |= _packs(step.before, span.agent) | _packs(step.after, span.agent)
+        end = step.after
+    start = checkpoint.of_agent(start, span.agent)
+    records = await collect(
+        log, partition=partition, agent=span.agent, first=span.first, last=span.last
+    )
+    blobs = {digest: await log.blob(digest) for digest in sorted(digests)}
+    return SessionFile(
+        header=SessionHeader(
+            epoch=log.epoch,
+            agent=span.agent,
+            session_id=span.id,
+            partition=partition,
+            first=span.first,
+            last=span.last,
+            checkpoint=orjson.loads(checkpoint.dump(start)),
+        ),
+        records=records,
+        blobs={digest: blob for digest, blob in blobs.items() if blob is not None},
+        trailer=SessionTrailer(
+            messages=len(records), chain=end.agents[span.agent].chain
+        ),
+    )
+
+
+def start_of(session: SessionFile) -> PartitionState:
+    """The state before a recorded session's first input.
+
+    Raises:
+        CheckpointError: the file's checkpoint is of another version.
+    """
+    return checkpoint.load(orjson.dumps(session.header.checkpoint))
+
+
+def _opened(agent: str, session: Session) -> SessionSpan:
+    return SessionSpan(
+        agent=agent,
+        id=session.id,
+        title=session.title,
+        clock=session.clock,
+        first=session.first_sequence,
+        last=session.first_sequence,
+        started_at=session.started_at,
+        last_at=session.last_at,
+    )
+
+
+def _with_step(span: SessionSpan, session: Session, step: Step) -> SessionSpan:
+    messages = [output.message for output in step.outputs]
+    decided = [each for each in messages if isinstance(each, Decided)]
+    spoke = sum(1 for each in decided if each.final and each.silence is None)
+    spoke += sum(1 for each in messages if isinstance(each, Completed))
+    return replace(
+        span,
+        last=step.sequence,
+        started_at=session.started_at,
+        last_at=session.last_at,
+        inputs=span.inputs + 1,
+        decisions=span.decisions + len(decided),
+        spoke=span.spoke + spoke,
+    )
+
+
+def _packs(state: PartitionState, agent: str) -> set[str]:
+    refs = [*state.shared.packs.values()]
+    if agent in state.agents:
+        refs += state.agents[agent].packs.values()
+    return {ref.digest for ref in refs}

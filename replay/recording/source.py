@@ -1,0 +1,212 @@
+"""Sources: where recorded inputs come from, a session's file or a stretch of the log.
+
+Whatever the source, it is one `Recording`, and it can only be read.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from handlers.aids import Bringer
+from replay.recording.sessions import (
+    Step,
+    UnknownSessionError,
+    find_session,
+    start_of,
+    steps,
+)
+from schemas.codec import checkpoint
+from schemas.codec.checkpoint import CheckpointError
+from schemas.messages.decisions import Decided
+from schemas.state.agent import PartitionState
+from schemas.values import ids
+from schemas.values.subjects import output_subject, partition_of
+from streams.groups import Group, groups
+from streams.log import ReadableLog
+from streams.session_files.file import SessionFile, read_records
+from streams.session_files.memory_log import SessionLog
+from streams.session_files.paged_log import SessionStream
+
+
+class RecordingError(ValueError):
+    """What was named is no recording, or one that cannot be replayed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A stretch of one agent's life as it was recorded."""
+
+    log: ReadableLog
+    partition: int
+    agent: str
+    first: int
+    """The sequence of its first input."""
+    last: int
+    """The sequence of its last input."""
+    start: PartitionState
+    """The state of the agent and of what it shares, right before `first`."""
+    sessions: tuple[str, ...]
+    """The ids of its sessions that hold a decision, in order."""
+    chain: str
+    """The agent's chain after its last group."""
+    origin: str
+    """The file, or `log`."""
+
+    @property
+    def digest(self) -> str:
+        """What the recording is known by: the same for as long as nothing in it changes."""
+        place = f"{self.log.epoch}/{self.agent}/{self.first}/{self.last}"
+        return ids.digest(place.encode(), self.chain.encode())
+
+    def groups(self) -> AsyncGenerator[Group, None]:
+        """Its groups in order, among them other agents' of the partition."""
+        return groups(self.log, self.partition, self.start.position, self.last)
+
+
+def from_file(path: Path) -> Recording:
+    """A session's file.
+
+    Raises:
+        SessionFileError: it is none, of another version, cut or damaged; names the line.
+        RecordingError: it holds no decision, or a state that this program cannot read.
+    """
+    log = SessionStream(path)
+    header = log.outline.header
+    decided = output_subject(header.partition, header.agent, *_DECIDED)
+    first = next(read_records(path, decided.__eq__), None)
+    return _of_file(log.outline, log, str(path), has_decision=first is not None)
+
+
+def of_file(file: SessionFile, origin: str) -> Recording:
+    """A session's file that was read whole; `origin` is what errors call it.
+
+    Raises:
+        RecordingError: it holds no decision, or a state that this program cannot read.
+    """
+    header = file.header
+    decided = output_subject(header.partition, header.agent, *_DECIDED)
+    has_decision = any(each.subject == decided for each in file.records)
+    return _of_file(file, SessionLog(file), origin, has_decision=has_decision)
+
+
+async def from_session(
+    log: ReadableLog, agent: str, session_id: str, bringer: Bringer
+) -> Recording:
+    """The newest session of an agent with this id, or a prefix of it.
+
+    Raises:
+        RecordingError: there is none, or it holds no decision.
+    """
+    try:
+        span = await find_session(log, agent, session_id, bringer)
+    except UnknownSessionError as error:
+        raise RecordingError(str(error)) from error
+    return await from_range(log, agent, bringer, first=span.first, last=span.last)
+
+
+async def from_range(
+    log: ReadableLog,
+    agent: str,
+    bringer: Bringer,
+    *,
+    first: int = 1,
+    last: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Recording:
+    """The inputs of an agent within a range of sequences, and of the broker's time.
+
+    Raises:
+        RecordingError: there is no decision in it.
+    """
+    scan = _Scan(agent, first, since)
+    async for step in steps(log, partition_of(agent), bringer, until=last):
+        if until is not None and step.at > until:
+            break
+        scan.take(step)
+    if scan.sessions and scan.first is not None:
+        return scan.recording(log)
+    ends = last or "the end"
+    raise RecordingError(
+        f"agent {agent!r} made no decision from sequence {first} to {ends}"
+    )
+
+
+_DECIDED = (Decided.kind, Decided.token)
+
+
+class _Scan:
+    """Notes on the way where a range begins and ends, and the state around it."""
+
+    def __init__(self, agent: str, first: int, since: datetime | None) -> None:
+        self._agent = agent
+        self._from = first
+        self._since = since
+        self.first: int | None = None
+        self.sessions: dict[str, None] = {}
+        self._last = 0
+        self._start = PartitionState()
+        self._end = PartitionState()
+
+    def take(self, step: Step) -> None:
+        """Note one group."""
+        is_early = step.sequence < self._from
+        if is_early or (self._since is not None and step.at < self._since):
+            return
+        if step.agent == self._agent:
+            self._note(step)
+
+    def recording(self, log: ReadableLog) -> Recording:
+        """What was found."""
+        assert self.first is not None
+        return Recording(
+            log=log,
+            partition=partition_of(self._agent),
+            agent=self._agent,
+            first=self.first,
+            last=self._last,
+            start=checkpoint.of_agent(self._start, self._agent),
+            sessions=tuple(self.sessions),
+            chain=self._end.agents[self._agent].chain,
+            origin="log",
+        )
+
+    def _note(self, step: Step) -> None:
+        if self.first is None:
+            self.first, self._start = step.sequence, step.before
+        self._last, self._end = step.sequence, step.after
+        for output in step.outputs:
+            if isinstance(output.message, Decided):
+                self.sessions[output.message.session_id or ""] = None
+
+
+def _of_file(
+    file: SessionFile, log: ReadableLog, origin: str, *, has_decision: bool
+) -> Recording:
+    header = file.header
+    if not has_decision:
+        raise RecordingError(
+            f"{origin!r} holds no decision of agent {header.agent!r}: there is nothing"
+            " to decide again"
+        )
+    return Recording(
+        log=log,
+        partition=header.partition,
+        agent=header.agent,
+        first=header.first,
+        last=header.last,
+        start=_start(file, origin),
+        sessions=(header.session_id,),
+        chain=file.trailer.chain,
+        origin=origin,
+    )
+
+
+def _start(file: SessionFile, origin: str) -> PartitionState:
+    try:
+        return start_of(file)
+    except CheckpointError as error:
+        raise RecordingError(
+            f"{origin!r}, line 1: {error}; export the session again"
+        ) from error

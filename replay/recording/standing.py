@@ -1,0 +1,246 @@
+"""Standing: what a strategy's context takes from the controls that were applied so far.
+
+A light fold: settings, packs, goals, biases, what was taught, and the agent's strategy,
+and nothing that is learnt from events. It uses the folds of the mind itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+
+from handlers.mind.flows.consult import consultation
+from handlers.mind.strategies import registry
+from projections.folds import agent as agent_fold
+from projections.folds import biases, experiments, goals
+from projections.folds.fold_context import Scene
+from projections.folds.partition import shared_after
+from schemas.codec.envelope import Input, Output
+from schemas.messages.controls import Action
+from schemas.messages.decisions import heuristic_arm
+from schemas.messages.experiments import Variant, VariantName
+from schemas.messages.learning import HeuristicFormed, ProposalMade
+from schemas.messages.notes import ControlApplied
+from schemas.packs.manifest import CompiledPack, Heuristic, compile_pack, from_blob
+from schemas.ports import aids as aiding
+from schemas.ports.aids import Aids
+from schemas.ports.decision_context import Strategy
+from schemas.state.agent import (
+    STRANGER,
+    AgentState,
+    PartitionState,
+    SharedState,
+    Taught,
+)
+from schemas.values.reasons import Origin, ResponseType
+from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
+from schemas.values.subjects import SHARED_AGENT
+from streams.log import ReadableLog
+
+CHANGES = (ControlApplied, ProposalMade, HeuristicFormed)
+"""The outputs that change a standing."""
+
+CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
+
+NO_VARIANT = Variant()
+
+
+Contender = Variant | StrategySpec | None
+"""Who is asked: a strategy, or one with a personality; None is the agent's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a heuristic is about, and what it says."""
+
+    condition: str
+    text: str
+    response_type: ResponseType
+    action: Action | None
+    urgency: float
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A strategy made ready for a standing, with the arm of the model as it asks it."""
+
+    strategy: Strategy
+    llm_arm: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What is in force for one agent; each change makes a new one."""
+
+    shared: SharedState = field(default_factory=SharedState)
+    agent: AgentState = STRANGER
+    """Only of what controls change."""
+    by_digest: Mapping[str, CompiledPack] = field(default_factory=dict)
+    variant: Variant = NO_VARIANT
+    """Of a running experiment."""
+
+    @classmethod
+    def of(cls, state: PartitionState, agent: str) -> "Standing":
+        """The standing of an agent in a state; its packs are still to be brought."""
+        return cls(state.shared, state.agents.get(agent, STRANGER))
+
+    @cached_property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return experiments.under(self.shared.settings or UNSTARTED, self.variant)
+
+    @cached_property
+    def packs(self) -> tuple[CompiledPack, ...]:
+        """The packs in force, by name.
+
+        Raises:
+            MissingPackError: one of them was not brought.
+        """
+        return aiding.in_force(self.shared, self.agent, Aids(packs=self.by_digest))
+
+    @cached_property
+    def goals(self) -> tuple[str, ...]:
+        """The goals for every event."""
+        return goals.own(self.agent, self.settings)
+
+    @property
+    def possible_goals(self) -> tuple[str, ...]:
+        """What tells which other goals a model may be told."""
+        return goals.possible(self.agent, self.settings)
+
+    def goals_of(self, domain: str) -> tuple[str, ...]:
+        """The goals that may count for a domain's events."""
+        return goals.of_domain(self.agent, self.settings, domain)
+
+    def biases_of(self, domain: str | None = None) -> dict[str, float]:
+        """The personality's adjustments for a domain's events, or for any other."""
+        return biases.in_force(self.settings, self.agent, self.packs, domain)
+
+    @property
+    def strategy(self) -> StrategySpec:
+        """The strategy that the agent decides by."""
+        own = self.variant.strategy or self.agent.strategy
+        return own or self.settings.strategy
+
+    def under(self, name: VariantName | None) -> "Standing":
+        """The standing under a variant of the experiment that runs."""
+        if name is None or self.agent.experiment is None:
+            return self
+        return replace(self, variant=self.agent.experiment.named(name))
+
+    def asked(self, contender: Contender) -> Asked:
+        """A contender as it would decide here.
+
+        Raises:
+            UnknownStrategyError: there is no such strategy.
+        """
+        wanted, here = variant_of(contender), self
+        if wanted.personality is not None:
+            other = self.variant.model_copy(update={"personality": wanted.personality})
+            here = replace(self, variant=other)
+        spec = wanted.strategy or here.strategy
+        strategy = registry.create_decision_strategy(spec, here.settings)
+        consulted = consultation(here, strategy)
+        return Asked(strategy, consulted.arm if consulted else None)
+
+    def words(self, arm: str) -> Words | None:
+        """What the heuristic of an arm says; None if no such content is in force."""
+        taught = self._taught.get(arm)
+        if taught is not None:
+            return taught
+        for words in self._by_pack:
+            if arm in words:
+                return words[arm]
+        return None
+
+    def needs_packs(self) -> tuple[str, ...]:
+        """The digests of packs in force that were not brought."""
+        shelves = (self.shared.packs, self.agent.packs)
+        digests = {ref.digest for shelf in shelves for ref in shelf.values()}
+        return tuple(sorted(digests - self.by_digest.keys()))
+
+    def after(self, taken: Input, outputs: Sequence[Output]) -> "Standing":
+        """The standing after an input and what the mind made of it."""
+        said = [each for each in outputs if isinstance(each.message, CHANGES)]
+        if not said:
+            return self
+        if taken.agent == SHARED_AGENT:
+            shared = shared_after(self.shared, taken.message, Aids())
+            return Standing(shared, self.agent, self.by_digest)
+        agent = self.agent
+        aids = Aids(packs=self.by_digest)
+        scene = Scene(self.shared, agent, taken, aids, taken.at)
+        for output in said:
+            agent = agent_fold.said(agent, scene, output.id, output.message)
+        return Standing(self.shared, agent, self.by_digest)
+
+    @cached_property
+    def _taught(self) -> Mapping[str, Words]:
+        return {
+            heuristic_arm(each.id, each.content_hash): _taught_words(each)
+            for shelf in self.agent.shelves.values()
+            for each in shelf.heuristics.values()
+        }
+
+    @cached_property
+    def _by_pack(self) -> tuple[Mapping[str, Words], ...]:
+        return tuple(_pack_words(pack) for pack in self.packs)
+
+
+def variant_of(contender: Contender) -> Variant:
+    """A contender, whichever way it is given; what is left open stays the agent's own."""
+    if isinstance(contender, Variant):
+        return contender
+    return Variant(strategy=contender)
+
+
+async def brought(standing: Standing, log: ReadableLog) -> Standing:
+    """The standing with its packs at hand, as far as the log's store has them."""
+    missing = standing.needs_packs()
+    if not missing:
+        return standing
+    packs = dict(standing.by_digest)
+    for digest in missing:
+        blob = await log.blob(digest)
+        if blob is not None:
+            packs[digest] = _without_vectors(blob)
+    return Standing(standing.shared, standing.agent, packs)
+
+
+def _without_vectors(blob: bytes) -> CompiledPack:
+    """A pack for its words alone: nothing is matched with it."""
+    pack = from_blob(blob)
+    return compile_pack(pack, [b""] * len(pack.heuristics))
+
+
+def _taught_words(taught: Taught) -> Words:
+    return Words(
+        taught.condition,
+        taught.text,
+        taught.response_type,
+        taught.action,
+        taught.urgency,
+        taught.origin,
+    )
+
+
+@lru_cache(maxsize=64)
+def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
+    return {
+        heuristic_arm(id_, content_hash): _heuristic_words(heuristic)
+        for id_, content_hash, heuristic in zip(
+            pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True
+        )
+    }
+
+
+def _heuristic_words(heuristic: Heuristic) -> Words:
+    says = heuristic.action
+    return Words(
+        heuristic.condition,
+        says.text,
+        says.type,
+        says.action,
+        heuristic.urgency,
+        "skill_pack",
+    )

@@ -1,0 +1,172 @@
+"""Every message there is, by kind and token: what the log may hold."""
+
+from typing import TypeAlias
+
+from schemas.messages import (
+    asks,
+    controls,
+    decisions,
+    feedback,
+    learning,
+    notes,
+    results,
+    sensing,
+    sleep,
+)
+from schemas.values.base import Message
+from schemas.values.unicode_text import quoted
+
+ControlMessage: TypeAlias = (
+    controls.MindStarted
+    | controls.MessagesLost
+    | controls.SessionStarted
+    | controls.SessionEnded
+    | controls.GoalsSet
+    | controls.PackLoaded
+    | controls.StrategySelected
+    | controls.HeuristicSeeded
+    | controls.HeuristicEdited
+    | controls.HeuristicFrozen
+    | controls.SleepRequested
+    | controls.PriorUpdated
+    | controls.ProfileSet
+    | controls.ProposalSubmitted
+    | controls.ProposalApplied
+    | controls.ProposalReverted
+    | controls.ExperimentStarted
+    | controls.ExperimentStopped
+)
+ResultMessage: TypeAlias = (
+    results.ModelAnswered
+    | results.ModelFailed
+    | results.Delivered
+    | results.DeliveryFailed
+)
+InputMessage: TypeAlias = (
+    sensing.Sensed
+    | feedback.FeedbackGiven
+    | ControlMessage
+    | results.ClockTicked
+    | ResultMessage
+)
+DecisionMessage: TypeAlias = decisions.Decided | decisions.Completed | decisions.Dropped
+AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked
+OutcomeMessage: TypeAlias = (
+    learning.OutcomeObserved | learning.OutcomeExpired | learning.AdviceIgnored
+)
+LearningMessage: TypeAlias = (
+    learning.FeedbackApplied
+    | learning.FeedbackRefused
+    | learning.LifecycleChanged
+    | learning.DriftRaised
+    | learning.ProposalMade
+    | learning.HeuristicFormed
+    | learning.CandidateRefused
+    | learning.HeuristicReinforced
+    | learning.Endorsed
+    | learning.SilenceWeighed
+    | sleep.SleepBegun
+    | sleep.Reflected
+    | sleep.SleepEnded
+)
+NoteMessage: TypeAlias = (
+    notes.Quarantined
+    | notes.ControlApplied
+    | notes.ControlRefused
+    | notes.Handled
+    | notes.TimerFailed
+)
+OutputMessage: TypeAlias = (
+    DecisionMessage
+    | decisions.HeuristicFired
+    | AskMessage
+    | OutcomeMessage
+    | LearningMessage
+    | NoteMessage
+)
+
+INPUTS: tuple[type[Message], ...] = (
+    sensing.Sensed,
+    feedback.FeedbackGiven,
+    controls.MindStarted,
+    controls.MessagesLost,
+    controls.SessionStarted,
+    controls.SessionEnded,
+    controls.GoalsSet,
+    controls.PackLoaded,
+    controls.StrategySelected,
+    controls.HeuristicSeeded,
+    controls.HeuristicEdited,
+    controls.HeuristicFrozen,
+    controls.SleepRequested,
+    controls.PriorUpdated,
+    controls.ProfileSet,
+    controls.ProposalSubmitted,
+    controls.ProposalApplied,
+    controls.ProposalReverted,
+    controls.ExperimentStarted,
+    controls.ExperimentStopped,
+    results.ClockTicked,
+    results.ModelAnswered,
+    results.ModelFailed,
+    results.Delivered,
+    results.DeliveryFailed,
+)
+OUTPUTS: tuple[type[Message], ...] = (
+    decisions.Decided,
+    decisions.Completed,
+    decisions.Dropped,
+    decisions.HeuristicFired,
+    asks.ModelAsked,
+    asks.DeliveryAsked,
+    learning.OutcomeObserved,
+    learning.OutcomeExpired,
+    learning.AdviceIgnored,
+    learning.FeedbackApplied,
+    learning.FeedbackRefused,
+    learning.LifecycleChanged,
+    learning.DriftRaised,
+    learning.ProposalMade,
+    learning.HeuristicFormed,
+    learning.CandidateRefused,
+    learning.HeuristicReinforced,
+    learning.Endorsed,
+    learning.SilenceWeighed,
+    sleep.SleepBegun,
+    sleep.Reflected,
+    sleep.SleepEnded,
+    notes.Quarantined,
+    notes.ControlApplied,
+    notes.ControlRefused,
+    notes.Handled,
+    notes.TimerFailed,
+)
+
+
+def by_token(*models: type[Message]) -> dict[tuple[str, str], type[Message]]:
+    """Index the messages by kind and token.
+
+    Raises:
+        TypeError: a message declares no token, or one that another of its kind has.
+    """
+    found: dict[tuple[str, str], type[Message]] = {}
+    for model in models:
+        if "token" not in vars(model):
+            raise TypeError(
+                f"{model.__name__} declares no `token: ClassVar[str]`: its name on the log"
+            )
+        other = found.setdefault((model.kind, model.token), model)
+        if other is not model:
+            raise TypeError(
+                f"{model.__name__} and {other.__name__} have the same token"
+                f" {quoted(model.token)}"
+            )
+    return found
+
+
+_BY_TOKEN = by_token(*INPUTS, *OUTPUTS)
+
+
+def message_type(kind: str, token: str) -> type[Message] | None:
+    """The model of the messages of this kind and token, if there is one."""
+    return _BY_TOKEN.get((kind, token))

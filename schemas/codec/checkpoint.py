@@ -1,0 +1,121 @@
+"""A state as JSON and back: what a checkpoint and a session file hold.
+
+A checkpoint in the cache is never the truth: whoever has one of other sources folds the
+log instead. The state that a session file begins with is data: it is read by every later
+program, through an upcast for each format since. Keys are sorted, so equal states have
+equal bytes.
+"""
+
+from collections.abc import Callable, Mapping
+from types import GenericAlias
+from typing import Any, get_args, get_origin
+
+import msgspec
+from immutables import Map
+
+from schemas.state.agent import AgentState, PartitionState
+from schemas.values.base import Part
+
+FORMAT = 3
+"""Raised when the state's shape changes; an upcast and a golden state come with it."""
+
+State = dict[str, Any]
+"""A state as JSON."""
+
+
+def _added(state: State) -> State:
+    """From 2 to 3 fields came, each with a default that means as before."""
+    return state
+
+
+UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added}
+"""By the format that each makes one newer."""
+
+OLDEST = min(UPCASTS)
+
+
+class CheckpointError(ValueError):
+    """This is no checkpoint, or one of another version."""
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What tells how the rest is to be read."""
+
+    format: int
+
+
+class _Old(msgspec.Struct, frozen=True):
+    """A state of another shape."""
+
+    state: State
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A state with the format that it is written in."""
+
+    format: int
+    state: PartitionState
+
+
+def dump(state: PartitionState) -> bytes:
+    """The state as canonical JSON."""
+    return msgspec.json.encode(
+        Checkpoint(FORMAT, state), enc_hook=_to_builtin, order="deterministic"
+    )
+
+
+def load(data: bytes) -> PartitionState:
+    """The state of a checkpoint.
+
+    Raises:
+        CheckpointError: it is none, or has a format that this program does not read.
+    """
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+        if head.format < FORMAT:
+            data = _upcast(data, head.format)
+        elif head.format > FORMAT:
+            raise CheckpointError(
+                f"checkpoint of format {head.format}, this program reads {OLDEST} to"
+                f" {FORMAT}: a newer Echoic wrote it, read it with that one"
+            )
+        return msgspec.json.decode(data, type=Checkpoint, dec_hook=_from_builtin).state
+    except msgspec.DecodeError as error:
+        raise CheckpointError(f"not a checkpoint: {error}") from error
+
+
+def _upcast(data: bytes, format_: int) -> bytes:
+    """A checkpoint of an older format as it would be written today."""
+    if format_ < OLDEST:
+        raise CheckpointError(
+            f"checkpoint of format {format_}, this program reads {OLDEST} to {FORMAT}"
+        )
+    state = msgspec.json.decode(data, type=_Old).state
+    for each in range(format_, FORMAT):
+        state = UPCASTS[each](state)
+    return msgspec.json.encode({"format": FORMAT, "state": state})
+
+
+def of_agent(state: PartitionState, agent: str) -> PartitionState:
+    """The part of a state that one agent's inputs depend on."""
+    own = state.agents.get(agent, AgentState())
+    return PartitionState(
+        shared=state.shared, agents=Map({agent: own}), position=state.position
+    )
+
+
+def _to_builtin(value: Any) -> Any:
+    if isinstance(value, Map):
+        return dict(value)
+    if isinstance(value, Part):
+        return value.model_dump(mode="json", exclude_none=True)
+    raise NotImplementedError(f"{type(value).__name__} is no part of a state")
+
+
+def _from_builtin(type_: Any, value: Any) -> Any:
+    if get_origin(type_) is Map:
+        plain = GenericAlias(dict, get_args(type_))
+        return Map(msgspec.convert(value, plain, dec_hook=_from_builtin))
+    if issubclass(type_, Part):
+        return type_.model_validate(value)
+    raise NotImplementedError(f"{type_} is no part of a state")

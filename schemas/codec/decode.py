@@ -1,0 +1,275 @@
+"""From bytes to messages: the one place where a record gets its meaning.
+
+Reading an input never fails: what cannot be read becomes `Unreadable` with a reason, for
+the mind to answer. Reading an output of our own raises, for then the log is damaged.
+"""
+
+import re
+from datetime import datetime
+from typing import Any, cast
+
+import orjson
+from pydantic import ValidationError
+
+from schemas.codec.catalogue import InputMessage, OutputMessage, message_type
+from schemas.codec.envelope import Input, Mark, NotBuilt, Output, Unreadable
+from schemas.codec.upcasts import NewerVersionError, upcast
+from schemas.messages import controls
+from schemas.ports import faults
+from schemas.values import ids, subjects
+from schemas.values.base import Message
+from schemas.values.reasons import Quarantine
+from schemas.values.record import Record
+from schemas.values.unicode_text import quoted
+
+BODY_LIMIT = 256 * 1024
+"""How many bytes an input may have; a larger one is kept and quarantined."""
+
+NESTING_LIMIT = 100
+"""How deep the JSON of an input may go; deeper, it could not be written again."""
+
+_ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
+_VERSION = re.compile(r"[1-9][0-9]{0,5}")
+
+
+class UnreadableOutputError(ValueError):
+    """An output of the log cannot be read: the log is damaged or newer than the program."""
+
+
+class _RefusedError(Exception):
+    """Carries an `Unreadable` out of a reading step."""
+
+    def __init__(self, reason: Quarantine, detail: str) -> None:
+        super().__init__(detail)
+        self.unreadable = Unreadable(reason, detail[:2_000])
+
+
+def read_input(record: Record) -> Input:
+    """Read an input; whatever it is, the result can be answered."""
+    place = subjects.parse(record.subject)
+    agent = place.agent
+    message: InputMessage | Unreadable | NotBuilt
+    try:
+        _check_agent(record, place)
+        _check_id(record)
+        message = _input_message(record, place)
+    except _RefusedError as refused:
+        message = refused.unreadable
+        agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
+    except faults.OF_THE_SHELL:
+        raise
+    except faults.OF_AN_INPUT as error:
+        message = Unreadable("error", faults.named(error))
+        agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
+    return Input(
+        record=record,
+        partition=place.partition,
+        agent=agent,
+        id=_id(record),
+        at=record.recorded_at,
+        message=message,
+    )
+
+
+def read_output(record: Record) -> Output:
+    """Read an output of ours.
+
+    Raises:
+        UnreadableOutputError: its subject, group mark or body is not what we write.
+    """
+    try:
+        place = subjects.parse(record.subject)
+        fields = orjson.loads(record.body)
+        message = _decode(place.kind, place.detail, fields, _version(record))
+        return Output(
+            record=record,
+            partition=place.partition,
+            agent=place.agent,
+            id=record.headers["ce-id"],
+            at=datetime.fromisoformat(record.headers["ce-time"]),
+            mark=read_mark(record),
+            message=cast(OutputMessage, message),
+        )
+    except (ValueError, KeyError, _RefusedError) as error:
+        raise UnreadableOutputError(
+            f"output {record.sequence} on {quoted(record.subject)} cannot be read:"
+            f" {quoted(error)}"
+        ) from error
+
+
+def read_mark(record: Record) -> Mark:
+    """The group mark of an output.
+
+    Raises:
+        KeyError, ValueError: it has none, or one that is no number.
+    """
+    headers = record.headers
+    return Mark(
+        cause_sequence=int(headers["ce-causeseq"]),
+        cause_id=headers["ce-causeid"],
+        index=int(headers["ce-index"]),
+        count=int(headers["ce-count"]),
+    )
+
+
+def _check_agent(record: Record, place: subjects.LogSubject) -> None:
+    if place.kind == subjects.STRAY:
+        raise _RefusedError(
+            "bad_subject",
+            "a sensor publishes to in.<agent>.<source>.<type>, not"
+            f" {quoted(record.headers.get(subjects.STRAYED_TO))}",
+        )
+    if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
+        # What was published outside the grammar comes in the partition of its first
+        # token: so `in.ana.game` is told from `in._.game.hit`.
+        own = place.partition == subjects.partition_of(subjects.SHARED_AGENT)
+        if own and place.detail.count(".") == 1:
+            raise _RefusedError(
+                "reserved_agent", "the agent '_' is not a sensor's to use"
+            )
+        raise _RefusedError(
+            "bad_subject",
+            f"a sensor publishes to in.<agent>.<source>.<type>, not {quoted(place.detail)}",
+        )
+    if not subjects.is_token(place.agent):
+        raise _RefusedError(
+            "bad_subject",
+            f"agent {quoted(place.agent)} is not 1 to 64 of A-Z a-z 0-9 _ -",
+        )
+
+
+def _check_id(record: Record) -> None:
+    id_ = record.headers.get("ce-id")
+    if id_ and not _ID.fullmatch(id_):
+        raise _RefusedError(
+            "invalid",
+            f"ce-id {quoted(id_[:50])} is not 1 to 200 characters without control characters",
+        )
+
+
+def _id(record: Record) -> str:
+    """The id that the sender gave, or one of the record's place where that is none."""
+    id_ = record.headers.get("ce-id", "")
+    if _ID.fullmatch(id_):
+        return id_
+    return ids.filled_event_id(record.time_ns, record.sequence)
+
+
+def _input_message(
+    record: Record, place: subjects.LogSubject
+) -> InputMessage | NotBuilt:
+    """Read the body; feedback and controls published like events are read as such."""
+    if place.kind != "sensor":
+        return _message(record, place.kind, place.detail, _fields(record))
+    source, _, type_ = place.detail.partition(".")
+    _check_tokens(source, type_)
+    fields = _fields(record)
+    if type_ == subjects.PUBLISHED_FEEDBACK:
+        # What the log knows of a decision is not a sensor's to say.
+        fields |= {"actor": source, "about": None}
+        return _message(record, "feedback", "feedback_given", fields)
+    if type_ == subjects.PUBLISHED_CONTROL:
+        return _message(record, "control", str(fields.pop("control", "")), fields)
+    return _message(
+        record, "sensor", "sensed", fields | {"source": source, "type": type_}
+    )
+
+
+def _message(
+    record: Record, kind: str, token: str, fields: dict[str, Any]
+) -> InputMessage | NotBuilt:
+    if kind not in subjects.INPUT_KINDS:
+        raise _RefusedError(
+            "unknown_type", f"there are no inputs of the kind {quoted(kind)}"
+        )
+    if kind == "control" and token in controls.UNBUILT:
+        return NotBuilt(token)
+    return cast(InputMessage, _decode(kind, token, fields, _version(record)))
+
+
+def _check_tokens(source: str, type_: str) -> None:
+    for what, token in (("source", source), ("type", type_)):
+        if not subjects.is_token(token):
+            raise _RefusedError(
+                "bad_subject",
+                f"{what} {quoted(token)} is not 1 to 64 of A-Z a-z 0-9 _ -",
+            )
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """The fields of an input's body; bare text counts as an event's text."""
+    body = record.body
+    if len(body) > BODY_LIMIT:
+        raise _RefusedError(
+            "too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}"
+        )
+    text = _utf8(body).strip()
+    if not text:
+        raise _RefusedError("empty", "the message has no body")
+    says_json = "json" in record.headers.get("content-type", "")
+    if not (text.startswith("{") or says_json):
+        return {"text": text}
+    try:
+        fields = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _RefusedError("not_json", f"the body is no JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise _RefusedError(
+            "not_an_object", f"the body is a JSON {type(fields).__name__}, no object"
+        )
+    # Counting is cheap and true of all but a few bodies, so that few are walked.
+    brackets = text.count("[") + text.count("{")
+    if brackets > NESTING_LIMIT and _depth(fields) > NESTING_LIMIT:
+        raise _RefusedError("invalid", f"nested deeper than {NESTING_LIMIT} levels")
+    return fields
+
+
+def _depth(value: object) -> int:
+    """How many objects and lists a JSON value has inside one another."""
+    depth, level = 0, [value]
+    while level:
+        nested = [each for each in level if isinstance(each, dict | list)]
+        depth += bool(nested)
+        level = [
+            inner
+            for each in nested
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return depth
+
+
+def _utf8(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise _RefusedError("not_utf8", f"the body is no UTF-8: {error}") from error
+
+
+def _version(record: Record) -> int:
+    text = record.headers.get("ce-schemaversion", "1")
+    if not _VERSION.fullmatch(text):
+        raise _RefusedError(
+            "invalid", f"ce-schemaversion {quoted(text[:50])} is no version"
+        )
+    return int(text)
+
+
+def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> Message:
+    model = message_type(kind, token)
+    if model is None:
+        raise _RefusedError(
+            "unknown_type", f"there is no {kind} message {quoted(token)}"
+        )
+    try:
+        return model.from_fields(upcast(token, fields, version, model.version))
+    except NewerVersionError as error:
+        raise _RefusedError("unknown_type", str(error)) from error
+    except ValidationError as error:
+        raise _RefusedError("invalid", _first_fault(error)) from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in fault["loc"]) or "the message"
+    more = error.error_count() - 1
+    return f"{place}: {fault['msg']}" + (f" (and {more} more)" if more else "")

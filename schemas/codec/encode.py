@@ -1,0 +1,68 @@
+"""From messages to bytes: the headers and the body that the log stores."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from schemas.codec.catalogue import InputMessage, OutputMessage
+from schemas.codec.envelope import Mark
+from schemas.values import ids, subjects
+from schemas.values.base import Message, rfc3339
+from schemas.values.record import Wire
+
+_TYPE_PREFIX = "echoic."
+
+
+def write_input(
+    message: InputMessage, *, agent: str, partition: int, id_: str, source: str
+) -> Wire:
+    """An input of ours on its way into the log; sensors write their own."""
+    return Wire(
+        subject=subjects.input_subject(partition, agent, message.kind, message.token),
+        headers=_headers(message, agent, id_, source),
+        body=message.to_bytes(),
+    )
+
+
+def write_output(
+    message: OutputMessage,
+    *,
+    agent: str,
+    partition: int,
+    epoch: UUID,
+    mark: Mark,
+    at: datetime,
+) -> Wire:
+    """An output on its way into the log, with its group mark."""
+    id_ = ids.output_id(epoch, mark.cause_sequence, mark.index)
+    return Wire(
+        subject=subjects.output_subject(partition, agent, message.kind, message.token),
+        headers={
+            **_headers(message, agent, id_, "/echoic/mind"),
+            "ce-time": rfc3339(at),
+            "ce-causeseq": str(mark.cause_sequence),
+            "ce-causeid": mark.cause_id,
+            "ce-index": str(mark.index),
+            "ce-count": str(mark.count),
+        },
+        body=message.to_bytes(),
+    )
+
+
+def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    """What of a message enters the chain: subject, ce-headers and body, 12 bytes."""
+    attributes = "\n".join(
+        [f"{name}:{headers[name]}" for name in sorted(headers) if name[:3] == "ce-"]
+    )
+    return ids.raw_digest(subject.encode(), attributes.encode(), body)
+
+
+def _headers(message: Message, agent: str, id_: str, source: str) -> dict[str, str]:
+    return {
+        "ce-specversion": "1.0",
+        "ce-id": id_,
+        "ce-type": _TYPE_PREFIX + message.token,
+        "ce-source": source,
+        "ce-subject": agent,
+        "ce-schemaversion": str(message.version),
+    }

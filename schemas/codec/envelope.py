@@ -1,0 +1,67 @@
+"""What a message of the log is once read: who, when, what, and in answer to what."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.codec.catalogue import InputMessage, OutputMessage
+from schemas.values.reasons import Quarantine
+from schemas.values.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An input that has no meaning, and why."""
+
+    reason: Quarantine
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotBuilt:
+    """A control that the design names and this version does not build."""
+
+    control: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input as the mind takes it."""
+
+    record: Record
+    partition: int
+    agent: str
+    """Whom it concerns; `_` if it is shared, or names no agent that could exist."""
+    id: str
+    """Its `ce-id`, or one derived from its place in the log."""
+    at: datetime
+    """The broker's time."""
+    message: InputMessage | Unreadable | NotBuilt
+
+    @property
+    def sequence(self) -> int:
+        """Its place in the log."""
+        return self.record.sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Which place an output has in the group that answers an input."""
+
+    cause_sequence: int
+    cause_id: str
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output as it is read back."""
+
+    record: Record
+    partition: int
+    agent: str
+    id: str
+    at: datetime
+    """The agent's time when it was decided."""
+    mark: Mark
+    message: OutputMessage

@@ -1,0 +1,109 @@
+"""What the mind asks of the world: commands to the effects, answered later as results."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.messages.controls import Action
+from schemas.messages.decisions import Arm
+from schemas.values.base import Message, Moment, Name, Part, Seconds, Unit
+from schemas.values.reasons import Path, ResponseType
+from schemas.values.subjects import Kind
+
+
+class Ask(Message):
+    """A command to an effect; its id is the ask's."""
+
+    kind: ClassVar[Kind] = "ask"
+
+    decision_id: Name
+    priority: float
+    """Higher is served first: the effective salience, threats above all."""
+    expires_at: Moment
+    """When the answer is stale, in the agent's time."""
+    ttl_s: Seconds
+    """The same as seconds from the broker's time of this ask: the effects' measure."""
+
+
+class Rival(Part):
+    """A heuristic that answers if the model has not by its deadline."""
+
+    due_at: Moment
+    """The model's deadline, in the agent's time."""
+    llm_arm: Arm
+    """The arm that it runs against."""
+    model: Name
+    heuristic_id: Name
+    content_hash: Name
+    text: str = Field(min_length=1)
+    response_type: ResponseType
+    action: Action | None = None
+    urgency: Unit
+    similarity: float
+    confidence: Unit
+
+
+class Words(Part):
+    """What a model said, before it is known how it thinks that this will turn out."""
+
+    ask_id: Name
+    model: str
+    text: str
+    agrees_with: tuple[Name, ...] | None = None
+    """The heuristics shown to it whose words these are."""
+    agreement: tuple[float, ...] | None = None
+    """How alike each of them is."""
+
+
+class ModelAsked(Ask):
+    """Ask the model this."""
+
+    token: ClassVar[str] = "model_asked"
+
+    purpose: Literal["answer", "prediction", "formation", "reflection"] = "answer"
+    """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
+    again on an event of the past, or to make a heuristic of what was said each time."""
+    model: Name
+    system: str
+    prompt: str
+    temperature: float
+    max_tokens: int
+    deadline_s: Seconds
+    channel: Name
+    """Where the answer will go."""
+    response_type: ResponseType
+    """What sort of response it will be."""
+    urgency: Unit = 0.0
+    matched_heuristic_id: str | None = None
+    """The best candidate, which earns nothing by the model's answer."""
+    request_hash: Name
+    """Of model, system, prompt and sampling: what a replay finds the answer by."""
+    prediction: Literal["separate", "off"] | None = None
+    """How it is to predict what comes of its answer; None: with the answer."""
+    rival: Rival | None = None
+    """Who answers if the model takes too long."""
+    about: Words | None = None
+    """What a prediction is asked about."""
+    goals: tuple[str, ...] | None = None
+    """The goals that it was told, if a prediction is asked for later and they are not
+    those for every event."""
+    domain: str | None = None
+    """The domain whose pack has a say in how it is asked, if a prediction is asked for
+    later."""
+    template_digest: str | None = None
+    """Of the prompts that it is asked with, whatever the event; none in a log of the first
+    edition."""
+
+
+class DeliveryAsked(Ask):
+    """Say this on a channel."""
+
+    token: ClassVar[str] = "delivery_asked"
+
+    event_id: Name
+    channel: Name
+    text: str = Field(min_length=1)
+    response_type: ResponseType
+    urgency: Unit
+    path: Path
+    action: Action | None = None

@@ -1,0 +1,263 @@
+"""What changes behaviour: every such change is an input, answered like any other."""
+
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from pydantic import Field
+
+from schemas.messages.experiments import UnitKind, Variant
+from schemas.messages.sensing import Fields
+from schemas.values.base import Message, Moment, Name, Part, Unit
+from schemas.values.reasons import Origin, ResponseType
+from schemas.values.settings import CodeDigests, MindSettings, SessionClock
+from schemas.values.settings_by_name import Scalar
+from schemas.values.subjects import Kind
+
+Sequence: TypeAlias = Annotated[int, Field(ge=1)]
+
+
+class Control(Message):
+    """A control: something or somebody changed how the mind behaves."""
+
+    kind: ClassVar[Kind] = "control"
+
+
+class MindStarted(Control):
+    """A worker took the partition over, with these settings in force from here."""
+
+    token: ClassVar[str] = "mind_started"
+
+    settings: MindSettings
+    digests: CodeDigests
+
+
+Stretches: TypeAlias = tuple[tuple[Sequence, Sequence], ...]
+"""Sequences of the log, from the first to the last of each stretch."""
+
+
+class MessagesLost(Control):
+    """The log has lost messages of this partition, as `echoic log salvage` found it."""
+
+    token: ClassVar[str] = "messages_lost"
+
+    lost: Stretches = Field(default=(), max_length=5_000)
+    """What is gone; of some it cannot be told whether they were this partition's."""
+    void: Stretches = Field(default=(), max_length=5_000)
+    """What is left without the rest of its group, its cause or its answer: not read."""
+
+
+class SessionStarted(Control):
+    """A session of the agent begins; one that is open ends."""
+
+    token: ClassVar[str] = "session_started"
+
+    session_id: Name
+    title: str = ""
+    clock: SessionClock = "broker"
+    """`event`: the agent's time is what the sensors say (recordings, games)."""
+
+
+class SessionEnded(Control):
+    """The agent's open session ends; its time is the broker's again."""
+
+    token: ClassVar[str] = "session_ended"
+
+
+class GoalsSet(Control):
+    """The active goals are these, and no others."""
+
+    token: ClassVar[str] = "goals_set"
+
+    goals: tuple[str, ...] = Field(max_length=32)
+    domain: Name | None = None
+    """For whose events they count besides the agent's own; None: these are its own."""
+
+
+class PackLoaded(Control):
+    """A pack is in force from here; an older version of the same name is not."""
+
+    token: ClassVar[str] = "pack_loaded"
+
+    name: Name
+    pack_version: Name
+    digest: Name
+    """The sha256 of the pack's blob."""
+
+
+class StrategySelected(Control):
+    """The agent decides by this strategy from here."""
+
+    token: ClassVar[str] = "strategy_selected"
+
+    strategy: Name
+    parameters: Fields = Field(default_factory=dict)
+
+
+class Action(Part):
+    """Something to do, for whoever can do it."""
+
+    type: Name
+    target: str | None = None
+    params: Fields = Field(default_factory=dict)
+
+
+class HeuristicSeeded(Control):
+    """A person taught a heuristic: in such a situation, say this."""
+
+    token: ClassVar[str] = "heuristic_seeded"
+
+    heuristic_id: Name
+    name: Name
+    domain: Name
+    """The pack, or the undeclared source, whose events it may answer."""
+    condition: str = Field(min_length=1, max_length=1_000)
+    when: str | None = None
+    """What must hold of the event's type and fields besides."""
+    response_type: ResponseType = "suggestion"
+    text: str = Field(min_length=1, max_length=2_000)
+    action: Action | None = None
+    confidence: Unit = 0.5
+    urgency: Unit = 0.0
+
+
+class HeuristicEdited(Control):
+    """A person changed a seeded heuristic; what is not named stays as it was."""
+
+    token: ClassVar[str] = "heuristic_edited"
+
+    heuristic_id: Name
+    name: Name | None = None
+    condition: str | None = Field(default=None, min_length=1, max_length=1_000)
+    when: str | None = None
+    text: str | None = Field(default=None, min_length=1, max_length=2_000)
+    action: Action | None = None
+    keep: bool = False
+    """Whether the confidence it earned goes over to the new content."""
+
+
+class HeuristicFrozen(Control):
+    """A person froze a heuristic, which then never fires, or released it."""
+
+    token: ClassVar[str] = "heuristic_frozen"
+
+    heuristic_id: Name
+    frozen: bool = True
+    reason: str = ""
+
+
+class SleepRequested(Control):
+    """The agent is to sleep: to look back on what it did, and propose what to change."""
+
+    token: ClassVar[str] = "sleep_requested"
+
+    since: Moment | None = None
+    """Only what was decided since then is decided again."""
+    limit: int | None = Field(default=None, ge=0, le=64)
+    """How many decisions at most; as the settings say without it."""
+    apply: Literal["by_hand", "safe"] | None = None
+    """Which proposals are in force at once; as the settings say without it."""
+    by: Name = "user"
+
+
+class PriorUpdated(Control):
+    """What heuristics of one origin start from is this, until there is evidence.
+
+    One of which something was learnt already keeps the start that it had.
+    """
+
+    token: ClassVar[str] = "prior_updated"
+
+    origin: Origin
+    kappa: float = Field(default=2.0, ge=0.1, le=1_000.0)
+    """The weight of the start, in observations."""
+    mean: Unit | None = None
+    """The success to start from; without it what each one's author declared."""
+    is_default: bool = False
+    """Whether the origin is judged as the settings say again, whatever stands here."""
+    detail: str = Field(default="", max_length=2_000)
+    """What speaks for it."""
+    by: Name = "user"
+
+
+class ProfileSet(Control):
+    """The person's profile: biases that adjust thresholds."""
+
+    token: ClassVar[str] = "profile_set"
+
+    biases: dict[str, float] = Field(max_length=32)
+    domain: Name | None = None
+    """For whose events they count, before the agent's own; None: these are its own."""
+
+
+class ProposalSubmitted(Control):
+    """Somebody proposes other settings for the agent; none is in force by that."""
+
+    token: ClassVar[str] = "proposal_submitted"
+
+    proposal_id: Name
+    changes: dict[Name, Scalar] = Field(min_length=1, max_length=16)
+    """Settings by name, such as `learning.gamma` or `strategy.threshold`."""
+    evidence: str = Field(default="", max_length=2_000)
+    """What speaks for it, in words."""
+    figures: dict[Name, float] = Field(default_factory=dict, max_length=32)
+    """What speaks for it, in numbers."""
+    by: Name = "user"
+
+
+class ProposalApplied(Control):
+    """The agent goes by a proposal's settings from here."""
+
+    token: ClassVar[str] = "proposal_applied"
+
+    proposal_id: Name
+    by: Name = "user"
+
+
+class ProposalReverted(Control):
+    """The agent goes by what was in force before a proposal was applied."""
+
+    token: ClassVar[str] = "proposal_reverted"
+
+    proposal_id: Name
+    by: Name = "user"
+
+
+class ExperimentStarted(Control):
+    """From here each session, or person, gets one of two variants by a keyed draw."""
+
+    token: ClassVar[str] = "experiment_started"
+
+    experiment_id: Name
+    """Part of the draws' key: the same units get other variants under another id."""
+    a: Variant = Variant()
+    b: Variant = Variant()
+    by: UnitKind = "session"
+    washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
+    """So long after the variant in force became another, decisions are marked."""
+    title: str = Field(default="", max_length=200)
+
+
+class ExperimentStopped(Control):
+    """The running experiment ends; what was in force without it is again."""
+
+    token: ClassVar[str] = "experiment_stopped"
+
+    experiment_id: Name | None = None
+    """Which one, for those who would not stop another."""
+
+
+UNBUILT = (
+    "trait_adjusted",
+    "personality_selected",
+    "muted",
+    "user_state_changed",
+    "break_signalled",
+    "skill_loaded",
+    "skill_unloaded",
+    "salience_modulated",
+    "context_switched",
+    "fact_stated",
+    "reminder_set",
+    "output_interrupted",
+    "person_forgotten",
+)
+"""Controls that the design names and nobody built yet: refused, never ignored."""

@@ -1,0 +1,90 @@
+"""What people say about a decision or a heuristic."""
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemas.values.base import Message, Name, Part, Signed
+from schemas.values.reasons import Outcome, Path
+from schemas.values.subjects import Kind
+
+Aspect = Literal["overall", "timing", "condition", "action"]
+"""What is judged: all of it; when it was said; that anything was said to such an event;
+what was said."""
+
+Strand = Literal["pair", "fit"]
+"""What a vote is evidence of: that the action is good in the situation, or that the
+condition tells the situation rightly."""
+
+MIDDLE_STAR = 3
+
+
+class Recalled(Part):
+    """What the log knows of a decision, for a mind that does not remember it any more."""
+
+    event_id: Name
+    source: Name
+    session_id: Name | None = None
+    path: Path
+    fire_id: Name | None = None
+    heuristic_id: Name | None = None
+    content_hash: Name | None = None
+    """The heuristic whose action the person saw, if one answered."""
+    entries: tuple[Strand, ...] = ()
+    """Where earlier votes on it counted."""
+    vote: Signed | None = None
+    """What the same person said of it before, -1 to 1."""
+    outcome: Outcome | None = None
+    """How its fire ended, as far as the world showed it."""
+
+
+class FeedbackGiven(Message):
+    """A person judged a decision, or a heuristic itself; the latest vote of each counts."""
+
+    kind: ClassVar[Kind] = "feedback"
+    token: ClassVar[str] = "feedback_given"
+
+    decision_id: Name | None = None
+    """The `Decided` it is about."""
+    heuristic_id: Name | None = None
+    """The heuristic it is about, when it names no decision."""
+    rating: Literal["positive", "negative", "scaled"]
+    value: Signed | None = None
+    """Only for `scaled`: -1 as bad as can be, 1 as good."""
+    stars: int | None = Field(default=None, ge=1, le=5)
+    """Only for `scaled`, in the place of a value: 1 is -1, 2 -0.5, 3 0, 4 0.5 and 5 is 1."""
+    aspect: Aspect = Field(default="overall", exclude_if="overall".__eq__)
+    """What of it is judged; a vote on one aspect replaces one on another."""
+    actor: Name = "user"
+    """Who judged; each actor has one vote on a decision."""
+    comment: str | None = Field(default=None, max_length=2_000)
+    channel: Name | None = None
+    """Where it was given: cli, game, chat."""
+    about: Recalled | None = None
+    """Filled in by our own program alone, where the mind has forgotten the decision."""
+
+    @model_validator(mode="after")
+    def _names_one_target(self) -> Self:
+        if (self.decision_id is None) == (self.heuristic_id is None):
+            raise ValueError("name either a decision_id or a heuristic_id")
+        if self.decision_id is None and self.aspect == "timing":
+            raise ValueError("a vote on the timing names a decision_id")
+        return self
+
+    @model_validator(mode="after")
+    def _says_how_much_once(self) -> Self:
+        given = sum(each is not None for each in (self.value, self.stars))
+        if given != (self.rating == "scaled"):
+            raise ValueError(
+                "a value or stars go with the rating 'scaled', and only with it"
+            )
+        return self
+
+    @property
+    def signed(self) -> float:
+        """The vote as a number from -1 to 1."""
+        if self.value is not None:
+            return self.value
+        if self.stars is not None:
+            return (self.stars - MIDDLE_STAR) / 2
+        return 1.0 if self.rating == "positive" else -1.0

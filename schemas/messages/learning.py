@@ -1,0 +1,233 @@
+"""What was learnt: outcomes of fires, feedback that counted, and lives of heuristics."""
+
+import operator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.messages.feedback import Aspect
+from schemas.messages.repertoire import RepertoireChange
+from schemas.values.base import Message, Name, Part, Signed, Unit
+from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
+from schemas.values.settings_by_name import Scalar
+from schemas.values.subjects import Kind
+
+
+class OutcomeOfFire(Message):
+    """How one fire ended."""
+
+    kind: ClassVar[Kind] = "outcome"
+
+    fire_id: Name
+    decision_id: Name
+    heuristic_id: Name
+    content_hash: Name
+
+
+class OutcomeObserved(OutcomeOfFire):
+    """The world showed how the fire turned out."""
+
+    token: ClassVar[str] = "outcome_observed"
+
+    outcome: Outcome
+    by: Literal["report", "pattern", "undo"]
+    """`report`: an event named the decision; `pattern`: one of the pack's was seen;
+    `undo`: what it advised was soon taken back."""
+    event_id: Name
+    """The event that showed it."""
+    pattern: str | None = None
+    reason: str | None = Field(default=None, max_length=500)
+
+
+class OutcomeExpired(OutcomeOfFire):
+    """Nothing that was waited for was seen in time; confidence stays as it is."""
+
+    token: ClassVar[str] = "outcome_expired"
+
+
+class AdviceIgnored(OutcomeOfFire):
+    """The last of several fires in a row that nothing came of, nor anybody judged."""
+
+    token: ClassVar[str] = "advice_ignored"
+
+    count: int = Field(ge=1)
+    """How many they were; together they count once, for the last of them."""
+
+
+class Learning(Message):
+    """A step of learning."""
+
+    kind: ClassVar[Kind] = "learning"
+
+
+class FeedbackApplied(Learning):
+    """A vote counted: for rapport, and for the heuristic whose answer was seen."""
+
+    token: ClassVar[str] = "feedback_applied"
+
+    decision_id: str | None = None
+    fire_id: str | None = None
+    heuristic_id: str | None = None
+    """The heuristic credited; none when a model answered, or nobody did."""
+    content_hash: str | None = None
+    actor: Name
+    value: Signed
+    aspect: Aspect = Field(default="overall", exclude_if="overall".__eq__)
+    """What of it was judged; the vote counts there alone."""
+    comment: str | None = None
+    through: str | None = None
+    """The decision whose vote this was: it counts for a heuristic that says the same."""
+    age_s: float | None = None
+    """How long after the decision it came; not known of those long forgotten, and in a
+    log of the first edition."""
+
+
+class FeedbackRefused(Learning):
+    """A vote could not count."""
+
+    token: ClassVar[str] = "feedback_refused"
+
+    reason: Refusal
+    detail: str
+
+
+class SettingChange(Part):
+    """One setting, as it is and as it is proposed to be."""
+
+    name: Name
+    before: Scalar | None = None
+    """None if the strategy leaves it open."""
+    after: Scalar
+
+
+class ProposalMade(Learning):
+    """Other settings are proposed: what would change, and what speaks for it."""
+
+    token: ClassVar[str] = "proposal_made"
+
+    proposal_id: Name
+    changes: tuple[SettingChange, ...]
+    evidence: str = ""
+    figures: dict[Name, float] = Field(default_factory=dict)
+    by: Name
+    repertoire: RepertoireChange | None = None
+    """What of the heuristics would change, if it is about these and not about settings."""
+    sleep_id: Name | None = None
+    applied: bool | None = None
+    """Whether it is in force at once, by the policy of the sleep that made it."""
+
+
+class LifecycleChanged(Learning):
+    """A heuristic crossed a limit; announced for those who listen, never folded."""
+
+    token: ClassVar[str] = "lifecycle_changed"
+
+    heuristic_id: Name
+    content_hash: Name
+    before: Lifecycle
+    after: Lifecycle
+    confidence: Unit
+
+
+class HeuristicFormed(Learning):
+    """A model's answer that a person liked became a heuristic, which has all to prove."""
+
+    token: ClassVar[str] = "heuristic_formed"
+
+    heuristic_id: Name
+    name: Name
+    domain: Name
+    condition: str = Field(min_length=1, max_length=1_000)
+    when: str | None = None
+    """What must hold of the event's type and fields besides."""
+    response_type: ResponseType
+    text: str = Field(min_length=1, max_length=2_000)
+    confidence: Unit
+    origin: Literal["learned"] = "learned"
+    decision_id: Name
+    """The decision whose answer it was."""
+    when_left_out: str | None = None
+    """Why a `when` that the model proposed is not part of it."""
+    due: str | None = None
+    """When a reminder is due, in the model's words; nothing acts on it: it is said as an
+    observation."""
+    proposal_id: Name | None = None
+    """The proposal that brought it, if no vote did."""
+    is_silence: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether it says nothing, and `text` only tells people so."""
+
+
+class CandidateRefused(Learning):
+    """A model's answer that a person liked became no heuristic."""
+
+    token: ClassVar[str] = "candidate_refused"
+
+    reason: NotFormed
+    detail: str = Field(default="", max_length=2_000)
+    decision_id: Name
+    sleep_id: Name | None = None
+    """The sleep in which it was considered, if no vote asked for it."""
+
+
+class HeuristicReinforced(Learning):
+    """What was to become a heuristic is one already; announced, never folded.
+
+    What it earns is told by the `FeedbackApplied` before it.
+    """
+
+    token: ClassVar[str] = "heuristic_reinforced"
+
+    heuristic_id: Name
+    content_hash: Name
+    decision_id: Name
+    similarity: float
+    """Of the conditions."""
+    action_similarity: float
+    confidence: Unit
+
+
+class Endorsed(Learning):
+    """A model that was not shown a heuristic said what it would have said."""
+
+    token: ClassVar[str] = "endorsed"
+
+    heuristic_id: Name
+    content_hash: Name
+    decision_id: Name
+    similarity: Unit
+    """Of the model's answer and the heuristic's."""
+    weight: float = Field(ge=0.0)
+    """What that counts as, in observations, by the settings in force."""
+
+
+class SilenceWeighed(Learning):
+    """What came of an occasion speaks for keeping silent at such, or against it."""
+
+    token: ClassVar[str] = "silence_weighed"
+
+    heuristic_id: Name
+    """The heuristic that says nothing, whose condition and `when` hold of the occasion."""
+    content_hash: Name
+    decision_id: Name
+    actor: Name | None = None
+    """Whose vote it is; None if the world showed that it was good to speak."""
+    value: Signed | None = None
+    """1 for silence, -1 against; None: what the actor said before speaks for neither."""
+
+
+class DriftRaised(Learning):
+    """A heuristic's latest fires went other than all before; announced, never folded."""
+
+    token: ClassVar[str] = "drift_raised"
+
+    heuristic_id: Name
+    content_hash: Name
+    fires: int
+    """How many of the latest fires were looked at."""
+    successes: int
+    """How many of them went well."""
+    expected: Unit
+    """The share that was to be expected by what was learnt before."""
+    low: Unit
+    """Where the share of so many fires would lie but for rare chance, ends included."""
+    high: Unit

@@ -1,0 +1,66 @@
+"""Remarks that answer an input when nothing else does."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from schemas.values.base import Message, Name
+from schemas.values.reasons import Handling, Quarantine, Refusal
+from schemas.values.subjects import Kind
+
+
+class Note(Message):
+    """A remark on one input."""
+
+    kind: ClassVar[Kind] = "note"
+
+
+class Quarantined(Note):
+    """The input could not be read or answered; its raw message stays in the log."""
+
+    token: ClassVar[str] = "quarantined"
+
+    reason: Quarantine
+    detail: str = Field(max_length=2_000)
+    subject: str
+    """Where the input stands."""
+
+
+class TimerFailed(Note):
+    """A timer could not be run, and what it was about is waited for no longer."""
+
+    token: ClassVar[str] = "timer_failed"
+
+    timer_id: str
+    """The fire, the ask or the sleep that it was about."""
+    purpose: str
+    detail: str = Field(max_length=2_000)
+    """The error's type and the function of ours that it came from."""
+
+
+class ControlApplied(Note):
+    """The change is in force from here."""
+
+    token: ClassVar[str] = "control_applied"
+
+    control: Name
+    detail: str = ""
+
+
+class ControlRefused(Note):
+    """The change is not made."""
+
+    token: ClassVar[str] = "control_refused"
+
+    control: Name
+    reason: Refusal
+    detail: str
+
+
+class Handled(Note):
+    """The input was taken in; the reason says what kind of taking in that was."""
+
+    token: ClassVar[str] = "handled"
+
+    reason: Handling
+    detail: str = ""

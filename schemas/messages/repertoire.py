@@ -1,0 +1,62 @@
+"""Changes of the repertoire: which heuristics an agent goes by, before and after."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.values.base import Name, Part, Unit
+from schemas.values.reasons import ResponseType
+
+ChangeKind = Literal["merge", "retire", "form"]
+"""`merge`: of two that say the same one goes; `retire`: one goes; `form`: one comes."""
+
+ChangeReason = Literal["duplicate", "never_fired", "stale", "deprecated", "said_again"]
+"""Why: another says the same; it never fired, or not for long; it failed too often; a model
+said the same twice, and no heuristic does."""
+
+
+class Stand(Part):
+    """One heuristic, and whether the agent goes by it."""
+
+    heuristic_id: Name
+    content_hash: Name
+    name: str
+    in_use: bool
+    confidence: Unit
+
+
+class Formed(Part):
+    """A heuristic that is to come."""
+
+    heuristic_id: Name
+    name: Name
+    condition: str = Field(min_length=1, max_length=1_000)
+    when: str | None = None
+    response_type: ResponseType
+    text: str = Field(min_length=1, max_length=2_000)
+    confidence: Unit
+    decision_id: Name
+    """The decision whose answer it was."""
+    when_left_out: str | None = None
+    due: str | None = None
+
+
+class RepertoireChange(Part):
+    """What of a domain's heuristics would change."""
+
+    kind: ChangeKind
+    reason: ChangeReason
+    domain: Name
+    before: tuple[Stand, ...] = ()
+    after: tuple[Stand, ...] = ()
+    """The same heuristics afterwards, and the one that comes."""
+    formed: Formed | None = None
+    similarity: float | None = None
+    """Of the conditions of two that say the same."""
+    action_similarity: float | None = None
+
+    @property
+    def going(self) -> tuple[Stand, ...]:
+        """The heuristics that the agent would no longer go by."""
+        stay = {each.heuristic_id for each in self.after if each.in_use}
+        return tuple(each for each in self.before if each.heuristic_id not in stay)

@@ -1,0 +1,95 @@
+"""What the world says: an event of a sensor, and a person's words through one.
+
+A person's words are a `Sensed` of source `user` and type `message`. A report on advice is
+a `Sensed` with `in_reply_to` and an outcome.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from schemas.values.base import Message, Moment, Name, Part, Seconds, Signed, Unit
+from schemas.values.reasons import ReportedOutcome
+from schemas.values.subjects import Kind
+
+Dimension = Literal[
+    "threat",
+    "opportunity",
+    "goal_relevance",
+    "novelty",
+    "actionability",
+    "social",
+    "humor",
+]
+Intent = Literal["actionable", "informational"]
+Fields = dict[str, JsonValue]
+
+PERSON = "user"
+"""The source that a person is."""
+PERSONS_WORDS = "message"
+"""The type of what a person says."""
+
+TEXT_LIMIT = 8_000
+"""How many characters an event's text may have."""
+
+
+def _in_utc(at: datetime) -> datetime:
+    # At the ends of the calendar there is no room left to reckon in.
+    if not 1000 < at.year < 9000:
+        raise ValueError("the year must lie between 1001 and 8999")
+    return at.astimezone(UTC)
+
+
+class EventRef(Part):
+    """Another event of the same agent, as its sensor knows it."""
+
+    source: Name
+    """The sensor that sent it."""
+    event_id: Name
+    """Its `ce-id`."""
+
+
+class Sensed(Message):
+    """A sensor noticed something, or a person said something."""
+
+    kind: ClassVar[Kind] = "sensor"
+    token: ClassVar[str] = "sensed"
+
+    source: str = ""
+    """Who noticed it; filled from the subject."""
+    type: str = ""
+    """What sort of thing it is; filled from the subject."""
+    text: str = Field(min_length=1, max_length=TEXT_LIMIT)
+    """The event in natural language."""
+    fields: Fields = Field(default_factory=dict)
+    """The event's values, for conditions and patterns."""
+    occurred_at: Annotated[Moment, AfterValidator(_in_utc)] | None = None
+    """When it happened; the clock of a session opened with `clock=event`."""
+    salience: dict[Dimension, Unit] = Field(default_factory=dict)
+    """The sensor's hints on why this may matter."""
+    intent: Intent | None = None
+    """`informational` events are recorded and never answered."""
+    urgency: Unit | None = None
+    """How soon an answer is worth having: 0 whenever, 1 at once."""
+    sentiment: Signed | None = None
+    """How it feels to the person, -1 bad to 1 good."""
+    entities: tuple[Name, ...] = Field(default=(), max_length=64)
+    """Who or what takes part."""
+    immediate: bool = True
+    """False asks for a learned answer or none, never for a model's."""
+    ttl_s: Seconds | None = None
+    """After so many seconds an answer is stale and is not said."""
+    in_reply_to: Name | EventRef | None = None
+    """The decision this reports on: its id, or the event that it answered."""
+    outcome: ReportedOutcome | None = None
+    """How what was advised turned out."""
+    reason: str | None = Field(default=None, max_length=500)
+    """Why it turned out so."""
+    evaluation_data: JsonValue = None
+    """Ground truth for evaluation; kept, never shown to a model."""
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether a person says it to the companion."""
+        return (self.source, self.type) == (PERSON, PERSONS_WORDS)

@@ -1,0 +1,121 @@
+"""The sleep cycle as messages: what was decided again, and what was made of it.
+
+What a sleep would change are proposals; here is only what it looked at.
+"""
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+from pydantic import Field
+
+from schemas.messages.learning import Learning
+from schemas.values.base import Name
+from schemas.values.settings import ApplyPolicy
+from schemas.values.vectors import Vector
+
+SleepCause = Literal["asked", "idle"]
+
+SleepEnd = Literal["done", "no_model", "woken", "model_failed", "model_timeout"]
+"""Why no further event was decided again; `woken`: somebody waited for the model."""
+
+
+class SleepBegun(Learning):
+    """An agent sleeps: these decisions are made again, one by one, and thrown away."""
+
+    token: ClassVar[str] = "sleep_begun"
+
+    sleep_id: Name
+    cause: SleepCause
+    apply: ApplyPolicy
+    decisions: tuple[Name, ...]
+
+
+class Reflected(Learning):
+    """What a model says of an event of the past, that was shown no heuristic."""
+
+    token: ClassVar[str] = "reflected"
+
+    sleep_id: Name
+    decision_id: Name
+    text: str
+    done: str
+    """What was said then; empty for silence."""
+    similarity: float | None = None
+    """Of the two; None if that cannot be told."""
+    agrees: bool | None = None
+    """Whether they say the same."""
+    alike: tuple[Name, ...] = ()
+    """The heuristics of the domain that say what the model says."""
+
+
+class SleepEnded(Learning):
+    """A sleep is over; what it would change are proposals of before this."""
+
+    token: ClassVar[str] = "sleep_ended"
+
+    sleep_id: Name
+    reason: SleepEnd
+    detail: str = Field(default="", max_length=2_000)
+    reflected: int
+    agreed: int
+    differed: int
+    proposals: tuple[Name, ...] = ()
+    applied: tuple[Name, ...] = ()
+    """Those of them that were put in force at once."""
+    refused: int = 0
+    """How many candidates were none."""
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """A decision that may be made again."""
+
+    decision_id: str
+    event_id: str
+    at: datetime
+    domain: str
+    source: str
+    type: str
+    text: str
+    fields: str
+    """The event's fields, as JSON."""
+    path: str
+    said: str = ""
+    vector: Vector = b""
+    """Of what was said; empty if that is not known."""
+    event_vector: Vector = b""
+    """Of the event's text; empty in a state of the first edition."""
+
+
+class Reflection(Struct, frozen=True, kw_only=True):
+    """One event that a sleep decided again."""
+
+    decision_id: str
+    text: str
+    """The event's."""
+    done: str
+    said: str
+    agrees: bool | None
+
+
+class Sleeping(Struct, frozen=True, kw_only=True):
+    """A sleep, under way or over."""
+
+    id: str
+    cause: SleepCause
+    apply: ApplyPolicy
+    begun_at: datetime
+    left: tuple[str, ...]
+    """The decisions that are still to be made again."""
+    ask_id: str = ""
+    """What a model was asked."""
+    about: Moment | None = None
+    """Of which event."""
+    for_rule: bool = False
+    """Whether it is to make a heuristic of what was said."""
+    reflections: tuple[Reflection, ...] = ()
+    proposals: tuple[str, ...] = ()
+    applied: tuple[str, ...] = ()
+    refused: int = 0
+    ended_at: datetime | None = None
+    reason: SleepEnd | None = None

@@ -1,0 +1,56 @@
+"""Constraints: how far evidence may move a heuristic, as its author says.
+
+A heuristic's own go before its pack's, and those before the settings. Confidence is kept
+within bounds only where some are set, and there never nearer to certainty than 0.05.
+"""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from schemas.values.base import Part
+
+OUTER_BOUNDS = (0.05, 0.95)
+"""No confidence that is kept within bounds leaves these."""
+
+Bound = Annotated[float, Field(ge=OUTER_BOUNDS[0], le=OUTER_BOUNDS[1])]
+
+
+class Constraints(Part):
+    """What is not said here is as the pack says, else as the settings do."""
+
+    locked: bool | None = None
+    """Whether no evidence at all moves the confidence."""
+    floor: Bound | None = None
+    """The confidence never falls under this."""
+    ceiling: Bound | None = None
+    """The confidence never rises over this."""
+    feedback_weight: float | None = Field(default=None, ge=0.25, le=2.0)
+    """What multiplies the weight of people's votes."""
+
+    @model_validator(mode="after")
+    def _bounds_are_in_order(self) -> Self:
+        floor, ceiling = self.floor, self.ceiling
+        if floor is not None and ceiling is not None and floor > ceiling:
+            raise PydanticCustomError("bounds", "the floor is over the ceiling")
+        return self
+
+
+UNCONSTRAINED = Constraints()
+
+
+def within(own: Constraints, wider: Constraints) -> Constraints:
+    """The constraints of a heuristic, with what they leave open said by its pack's.
+
+    Bounds of the two may contradict each other; the heuristic's own then hold.
+    """
+    if wider == UNCONSTRAINED:
+        return own
+    said = {
+        **wider.model_dump(exclude_none=True),
+        **own.model_dump(exclude_none=True),
+    }
+    if said.get("floor", 0.0) > said.get("ceiling", 1.0):
+        said.pop("floor" if own.floor is None else "ceiling")
+    return Constraints.model_validate(said)

@@ -1,0 +1,337 @@
+"""Packs: what a domain brings, as a manifest, as a blob in the store, and compiled.
+
+A pack is data and nothing else. Its blob is canonical JSON, so the same pack has the
+same digest wherever it was written; compiled, it is shared by all agents that load it.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
+
+import orjson
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from schemas.messages.controls import Action
+from schemas.messages.sensing import Dimension
+from schemas.packs import conditions, word_patterns
+from schemas.packs.conditions import When
+from schemas.packs.constraints import Constraints, within
+from schemas.packs.templates import PredictionTemplate, SystemPrompt
+from schemas.values import vectors
+from schemas.values.base import Name, Part, Seconds, Unit
+from schemas.values.ids import digest, heuristic_id
+from schemas.values.reasons import ResponseType
+from schemas.values.unicode_text import quoted
+from schemas.values.vectors import Matrix, Vector
+
+SCHEMA = 1
+"""The version of the manifest format that this program writes and reads."""
+
+CONFIDENCE_MIN, CONFIDENCE_MAX = 0.05, 0.95
+"""What a heuristic may declare: nothing is sure before it was tried."""
+
+Setting = Literal["game", "work", "home", "other"]
+Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+MOST_BIAS = 0.1
+"""By how much a bias may move what it adjusts, up or down."""
+Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]
+Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class PackError(ValueError):
+    """Something is no pack, or does not fit together."""
+
+
+class OutcomePattern(Part):
+    """What to wait for after advice on an event, and whether it means success."""
+
+    trigger_pattern: Pattern
+    """Words of the event that was answered."""
+    outcome_pattern: Pattern
+    """Words of the event that shows how it turned out."""
+    timeout_sec: Seconds = 120
+    """After so many seconds nothing is learnt from it."""
+    is_success: bool = True
+
+    @field_validator("trigger_pattern", "outcome_pattern")
+    @classmethod
+    def _has_words(cls, pattern: str) -> str:
+        if not word_patterns.has_words(pattern):
+            raise PydanticCustomError("no_words", "a pattern needs at least one word")
+        return pattern
+
+
+class Executive(Part):
+    """What the executive must know of the domain."""
+
+    domain_context: str = Field(default="", max_length=8_000)
+    """For the model's system prompt: where it is, and what counts there."""
+    system_prompt: SystemPrompt = ""
+    """What a model is told that it is, on events of this domain; else by the settings."""
+    prediction_prompt: PredictionTemplate = ""
+    """How it is then asked for a separate prediction; else in the program's words."""
+    outcome_patterns: tuple[OutcomePattern, ...] = Field(default=(), max_length=1_000)
+
+
+class PackSalience(Part):
+    """How much an event must matter here."""
+
+    threshold: Unit | None = None
+    """The effective salience that an event needs; else the settings' relevance."""
+    weights: dict[Dimension, Annotated[float, Field(ge=0.0, le=10.0)]] = Field(
+        default_factory=dict
+    )
+    """How much each dimension counts; 1 where nothing is said."""
+
+
+class EventType(Part):
+    """A type of event that belongs to this domain."""
+
+    type: Token
+    source: Token | None = None
+    """The only sensor it is declared for; else any."""
+    description: str = ""
+    salience: dict[Dimension, Unit] = Field(default_factory=dict)
+    """What such an event means where its sensor gives no hint."""
+    ttl_s: Seconds | None = None
+    """After so many seconds an answer to it is stale; else the pack's."""
+    tau_s: Seconds | None = None
+    """How fast its novelty recovers, in seconds; else the setting's."""
+    channel: Token | None = None
+    """Where answers to it go; else the settings' channel."""
+
+
+class SessionOutcome(Part):
+    """What becomes of a whole session, counted from this domain's events."""
+
+    name: Token
+    measure: Literal["duration", "count", "last"]
+    """`duration`: the seconds of agent time until such an event, which ends a life;
+    `count`: how many such events came; `last`: a field of the last of them."""
+    type: Token
+    """The event's."""
+    field: Name | None = None
+    """Which number of the event is meant by `last`."""
+    better: Literal["higher", "lower"] = "higher"
+
+    @model_validator(mode="after")
+    def _has_a_field(self) -> Self:
+        if (self.measure == "last") != (self.field is not None):
+            message = "field belongs to measure last, and last needs it"
+            raise PydanticCustomError("field", message)
+        return self
+
+
+class Response(Part):
+    """What a heuristic says, and what it would have done."""
+
+    type: ResponseType = "suggestion"
+    text: str = Field(min_length=1, max_length=2_000)
+    action: Action | None = None
+
+
+class Heuristic(Part):
+    """In such a situation, answer so."""
+
+    name: Token
+    """Its identity within the pack: another name is another heuristic."""
+    condition: str = Field(min_length=1, max_length=1_000)
+    """The situation in words; an event of like meaning matches."""
+    when: str | None = None
+    """What must hold of the event's type and fields besides."""
+    action: Response
+    confidence: float = Field(default=0.5, ge=CONFIDENCE_MIN, le=CONFIDENCE_MAX)
+    """What its author trusts it with, before anything was learnt."""
+    urgency: Unit = 0.0
+    constraints: Constraints = Constraints()
+    """How far evidence may move that; they go before the pack's."""
+
+    @field_validator("when")
+    @classmethod
+    def _can_be_read(cls, when: str | None) -> str | None:
+        if when is not None:
+            conditions.parse(when)
+        return when
+
+
+class Pack(Part):
+    """A pack's manifest."""
+
+    manifest_schema: Literal[1] = Field(alias="schema")
+    """The version of the manifest format."""
+    name: Token
+    """Also the name of the domain."""
+    version: Name
+    setting: Setting = "other"
+    """Decides how fast novelty recovers: game 60 s, work 180, home 300, other 120."""
+    description: str = ""
+    executive: Executive = Executive()
+    salience: PackSalience = PackSalience()
+    constraints: Constraints = Constraints()
+    """How far evidence may move the confidence in its heuristics."""
+    biases: dict[str, Bias] = Field(default_factory=dict, max_length=32)
+    """Adjustments for events of this domain, such as of `confidence_threshold`."""
+    ttl_s: Seconds | None = None
+    """After so many seconds an answer is stale; else the settings' ttl."""
+    events: tuple[EventType, ...] = Field(default=(), max_length=1_000)
+    heuristics: tuple[Heuristic, ...] = Field(default=(), max_length=20_000)
+    session_outcomes: tuple[SessionOutcome, ...] = Field(default=(), max_length=32)
+    """What counts over a whole session, besides what each decision comes to."""
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Self:
+        names = [heuristic.name for heuristic in self.heuristics]
+        declared = [(event.type, event.source) for event in self.events]
+        measured = [each.name for each in self.session_outcomes]
+        if any(len(set(each)) < len(each) for each in (names, declared, measured)):
+            message = "two heuristics, event types or outcomes have one name"
+            raise PydanticCustomError("duplicate", message)
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CompiledPack:
+    """A pack made ready; row `n` of everything belongs to its `n`-th heuristic."""
+
+    pack: Pack
+    digest: str
+    """The sha256 of its blob."""
+    ids: tuple[str, ...]
+    content_hashes: tuple[str, ...]
+    """What evidence belongs to, by row."""
+    whens: tuple[When | None, ...]
+    vectors: tuple[Vector, ...]
+    """Of the conditions, by row."""
+    conditions: Matrix
+    """The same vectors, ready to be multiplied."""
+    action_vectors: tuple[Vector, ...]
+    """Of what the heuristics say, by row; empty if they were not embedded."""
+    actions: Matrix
+    """The same vectors, ready to be multiplied."""
+    fields_named: tuple[str, ...]
+    """Every field that some `when` names, sorted."""
+    constraints: tuple[Constraints, ...]
+    """Each heuristic's own, or its pack's, by row; empty if there are none."""
+    rows: Mapping[str, int]
+    """By heuristic id."""
+    event_types: Mapping[tuple[str, str | None], EventType]
+    """By type and source; None is any source."""
+
+    def row_of(self, heuristic_id: str) -> int | None:
+        """The row of a heuristic, None if it is not of this pack."""
+        return self.rows.get(heuristic_id)
+
+    def when(self, row: int) -> When | None:
+        """What must hold of an event besides its meaning, by row."""
+        return self.whens[row]
+
+    def event_type(self, type_: str, source: str) -> EventType | None:
+        """How the pack declares such an event: for this source, else for any."""
+        of_source = self.event_types.get((type_, source))
+        return of_source or self.event_types.get((type_, None))
+
+
+def texts_of(pack: Pack) -> tuple[str, ...]:
+    """What of a pack is embedded: its conditions in order, then what is said on each."""
+    return (
+        *(each.condition for each in pack.heuristics),
+        *(each.action.text for each in pack.heuristics),
+    )
+
+
+def compile_embedded(pack: Pack, of_texts: Sequence[Vector]) -> CompiledPack:
+    """Make a pack ready, given the vectors of `texts_of` it.
+
+    Raises:
+        PackError: there is not one vector of one dimension per text.
+    """
+    count = len(pack.heuristics)
+    return compile_pack(pack, of_texts[:count], of_texts[count:])
+
+
+def compile_pack(
+    pack: Pack,
+    condition_vectors: Sequence[Vector],
+    action_vectors: Sequence[Vector] | None = None,
+) -> CompiledPack:
+    """Make a pack ready, given the vectors of its conditions in order.
+
+    Without the vectors of what is said, nothing can be told to say the same.
+
+    Raises:
+        PackError: there is not one vector of one dimension per heuristic.
+    """
+    _check_count(pack, "condition", condition_vectors)
+    if action_vectors is not None:
+        _check_count(pack, "action", action_vectors)
+    ids = tuple(heuristic_id(pack.name, each.name) for each in pack.heuristics)
+    whens = tuple(
+        conditions.parse(each.when) if each.when is not None else None
+        for each in pack.heuristics
+    )
+    named = {name for when in whens if when for name in conditions.fields_named(when)}
+    return CompiledPack(
+        pack=pack,
+        digest=blob_digest(to_blob(pack)),
+        ids=ids,
+        content_hashes=tuple(content_hash(each) for each in pack.heuristics),
+        whens=whens,
+        vectors=tuple(condition_vectors),
+        conditions=vectors.stack(condition_vectors),
+        action_vectors=tuple(action_vectors or ()),
+        actions=vectors.stack(action_vectors or ()),
+        fields_named=tuple(sorted(named)),
+        constraints=_constraints(pack),
+        rows={id_: row for row, id_ in enumerate(ids)},
+        event_types={(event.type, event.source): event for event in pack.events},
+    )
+
+
+def _constraints(pack: Pack) -> tuple[Constraints, ...]:
+    rows = tuple(within(each.constraints, pack.constraints) for each in pack.heuristics)
+    return rows if any(each != Constraints() for each in rows) else ()
+
+
+def _check_count(pack: Pack, of: str, given: Sequence[Vector]) -> None:
+    if len(given) != len(pack.heuristics):
+        raise PackError(
+            f"pack {quoted(pack.name)} has {len(pack.heuristics)} heuristics and got "
+            f"{len(given)} vectors: embed each {of} once, in order"
+        )
+
+
+def content_hash(heuristic: Heuristic) -> str:
+    """What evidence belongs to: the condition, `when` and action as they stand."""
+    content = heuristic.model_dump(
+        mode="json", include={"condition", "when", "action"}, exclude_defaults=True
+    )
+    return digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+
+
+def to_blob(pack: Pack) -> bytes:
+    """Return the canonical JSON of a pack: sorted keys, nothing that is a default."""
+    fields = pack.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
+
+
+def from_blob(blob: bytes) -> Pack:
+    """Read a pack back from its blob.
+
+    Raises:
+        PackError: it is none, or one of a newer format.
+    """
+    try:
+        return Pack.model_validate_json(blob, strict=True)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(step) for step in fault["loc"]) or "the blob"
+        raise PackError(
+            f"no pack of schema {SCHEMA}: {place}: {fault['msg']}"
+        ) from error
+
+
+def blob_digest(blob: bytes) -> str:
+    """Return the sha256 under which a blob is stored."""
+    return hashlib.sha256(blob).hexdigest()

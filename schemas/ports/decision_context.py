@@ -1,0 +1,165 @@
+"""What a strategy sees of an occasion, and what it answers: odds over arms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from schemas.messages.controls import Action
+from schemas.messages.decisions import (
+    Excluded,
+    Exploration,
+    Factors,
+    Gate,
+    heuristic_arm,
+)
+from schemas.state.recency import NEVER, Recent
+from schemas.values.reasons import Origin, Path, ResponseType, Silence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeuristicCandidate:
+    """A heuristic whose condition the event meets."""
+
+    heuristic_id: str
+    condition_text: str
+    suggested_action: str
+    """What it would say."""
+    confidence: float
+    """For the threshold; a model never sees it."""
+    alpha: float = 1.0
+    """The pseudo-counts that the confidence is the mean of: successes with the prior."""
+    beta: float = 1.0
+    """Failures with the prior."""
+    similarity: float = 1.0
+    content_hash: str = ""
+    eligible: bool = True
+    reason: str | None = None
+    """Why it is not eligible."""
+    response_type: ResponseType = "suggestion"
+    action: Action | None = None
+    urgency: float = 0.0
+    origin: Origin = "learned"
+    """Where it is from."""
+    recent: Recent | None = NEVER
+    """When it last fired and succeeded; None if nobody knows."""
+
+    @property
+    def arm(self) -> str:
+        """The arm of answering by it."""
+        return heuristic_arm(self.heuristic_id, self.content_hash)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionContext:
+    """The input of a strategy."""
+
+    event_id: str
+    event_text: str
+    event_source: str
+    salience: Mapping[str, float] = field(default_factory=dict)
+    candidates: tuple[HeuristicCandidate, ...] = ()
+    """Best match first."""
+    immediate: bool = True
+    goals: tuple[str, ...] = ()
+    personality_biases: Mapping[str, float] = field(default_factory=dict)
+    urgency: float = 0.0
+    llm_arm: str | None = None
+    """The arm of asking the model; None if there is no model."""
+    now: datetime | None = None
+    """The agent's time."""
+    silences: tuple[HeuristicCandidate, ...] = ()
+    """The heuristics that say nothing whose condition the event meets, the surest first;
+    never shown to a model."""
+    silence_asks: float = 0.0
+    """With which probability a model is asked all the same where silence was learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a strategy ranks a candidate by."""
+
+    arm: str
+    score: float
+    factors: Factors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a strategy asks the model in words of its own."""
+
+    system: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Odds:
+    """The output of a strategy: a probability for each arm, in a fixed order."""
+
+    arms: tuple[tuple[str, float], ...]
+    greedy: str
+    """The arm it holds best."""
+    silence: Silence
+    """Why nothing is said, should the arm be silence."""
+    gates: tuple[Gate, ...] = ()
+    exploration: Exploration = "none"
+    """Whether others than the strategy had a say in them."""
+    excluded: Excluded | None = None
+    """The say that others would have had."""
+    scores: tuple[Scored, ...] = ()
+    """What candidates were ranked by; empty if that is their similarity."""
+    question: Question | None = None
+    """What the model is asked, should it be asked; None: by Echoic's own prompt."""
+
+    quiet: str | None = None
+    """The heuristic that would have silence, if one does, by its arm."""
+
+    @classmethod
+    def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":
+        """All the probability on one arm."""
+        return cls(arms=((arm, 1.0),), greedy=arm, silence=silence, gates=gates)
+
+
+class Strategy(Protocol):
+    """How to choose an arm; a pure function of the context with its settings bound."""
+
+    @property
+    def name(self) -> str:
+        """What settings call it."""
+
+    @property
+    def version(self) -> int:
+        """Raised when the same context would give other odds."""
+
+    @property
+    def config(self) -> dict[str, JsonValue]:
+        """Its settings in full, for the record."""
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """The odds over the arms at this occasion."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """What a model said, read."""
+
+    text: str
+    """Empty if it chose to say nothing."""
+    predicted_success: float
+    prediction_confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionResult:
+    """A decision as its receiver sees it, once it is final."""
+
+    path: Path
+    response_text: str = ""
+    response_id: str = ""
+    matched_heuristic_id: str | None = None
+    predicted_success: float = 0.0
+    prediction_confidence: float = 0.0
+    prompt_text: str = ""
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)

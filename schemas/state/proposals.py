@@ -1,0 +1,42 @@
+"""What the mind knows of a proposal: what it would change, and what became of it."""
+
+from typing import Literal, TypeAlias
+
+from immutables import Map
+from msgspec import Struct
+
+from schemas.messages.learning import SettingChange
+from schemas.messages.repertoire import RepertoireChange
+from schemas.values.settings import LearningSettings, StrategySpec
+from schemas.values.vectors import Vector
+
+
+class Overrides(Struct, frozen=True, kw_only=True):
+    """What of an agent goes before the settings, as far as proposals change it."""
+
+    strategy: StrategySpec | None
+    tuned: LearningSettings | None
+
+
+ProposalStatus: TypeAlias = Literal["submitted", "applied", "reverted"]
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """Other settings that somebody proposed, and what became of them."""
+
+    id: str
+    changes: tuple[SettingChange, ...]
+    evidence: str
+    figures: Map[str, float]
+    by: str
+    status: ProposalStatus = "submitted"
+    place: int = 0
+    """The sequence of the input that applied it last."""
+    before: Overrides | None = None
+    """What was in force before it was applied, to be restored."""
+    after: Overrides | None = None
+    """What it put in force."""
+    repertoire: RepertoireChange | None = None
+    """What of the heuristics it would change, if it is about these."""
+    vectors: tuple[Vector, Vector] = (b"", b"")
+    """Of the condition and the words of a heuristic that would come."""

@@ -1,0 +1,149 @@
+"""Settings by name, as retuning and proposals change them: `learning.gamma` and the like.
+
+A name is its part's and its own: `learning.weights.explicit`, `strategy.threshold`. Each
+learning setting has a range here, so that no value can break the arithmetic of belief.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from schemas.values.settings import LearningSettings, StrategySpec
+from schemas.values.unicode_text import quoted
+
+TEXT_LIMIT = 200
+Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=TEXT_LIMIT)]
+"""What a setting may be set to."""
+
+LEARNING: Mapping[str, tuple[float, float]] = {
+    "learning.kappa": (0.1, 1_000.0),
+    "learning.gamma": (0.01, 1.0),
+    "learning.weights.outcome": (0.0, 100.0),
+    "learning.weights.explicit": (0.0, 100.0),
+    "learning.weights.endorsement": (0.0, 100.0),
+    "learning.weights.ignored": (0.0, 100.0),
+    "learning.endorsement_cap": (0.0, 1.0),
+    "learning.deprecated_below": (0.0, 1.0),
+    "learning.frozen_below": (0.0, 1.0),
+    "learning.repeat_decay": (0.0, 100.0),
+    "learning.feedback_weight": (0.25, 2.0),
+    "learning.feedback_half_life_s": (0.0, 1e9),
+    "learning.path_heuristic": (0.0, 10.0),
+    "learning.path_llm": (0.0, 10.0),
+    "learning.floor": (0.0, 1.0),
+    "learning.ceiling": (0.0, 1.0),
+    "learning.calibrate_raters": (False, True),
+}
+"""Every learning setting, and what it may be, ends included; a pair of booleans is one
+that is on or off."""
+
+STRATEGY_PREFIX = "strategy."
+"""How the name of a parameter of the agent's strategy begins."""
+
+ANY_PARAMETER = f"{STRATEGY_PREFIX}PARAMETER"
+"""How all of them together are named in words."""
+
+SHORT_NAMES: Mapping[str, str] = {
+    "threshold": "confidence_threshold",
+    "candidates.present": "present",
+}
+"""What people may write for a parameter, and what the strategies that ship call it."""
+
+
+class TuningError(ValueError):
+    """There is no such setting, or it cannot have such a value."""
+
+
+def learning_with(
+    learning: LearningSettings, changes: Mapping[str, Scalar]
+) -> LearningSettings:
+    """The learning settings with some changed, each by its whole name.
+
+    Raises:
+        TuningError: a name is unknown or a value out of its range.
+    """
+    fields = learning.model_dump()
+    for name in sorted(changes):
+        value = _checked(name, changes[name])
+        *path, last = name.split(".")[1:]
+        place = fields[path[0]] if path else fields
+        place[last] = value
+    return LearningSettings.model_validate(fields)
+
+
+def learning_value(learning: LearningSettings, name: str) -> float:
+    """What a learning setting is, by its whole name."""
+    value: object = learning
+    for part in name.split(".")[1:]:
+        value = getattr(value, part)
+    assert isinstance(value, bool | float)
+    return value
+
+
+def strategy_with(spec: StrategySpec, changes: Mapping[str, Scalar]) -> StrategySpec:
+    """The strategy with some parameters changed, each by its whole name.
+
+    Whether there are such parameters only the strategy itself can say.
+    """
+    changed = {
+        name.removeprefix(STRATEGY_PREFIX): changes[name]
+        for name in sorted(changes)
+        if name.startswith(STRATEGY_PREFIX)
+    }
+    replaced = {_full(name) for name in changed}
+    # A parameter has one value, by whichever of its names it was given.
+    kept = {
+        name: spec.parameters[name]
+        for name in spec.parameters
+        if _full(name) not in replaced
+    }
+    return StrategySpec(name=spec.name, parameters={**kept, **changed})
+
+
+def parameter_in(config: Mapping[str, object], name: str) -> Scalar | None:
+    """What `strategy.<parameter>` is in a strategy's own settings; None if not scalar."""
+    short = name.removeprefix(STRATEGY_PREFIX)
+    return scalar(config.get(short, config.get(_full(short))))
+
+
+def scalar(value: object) -> Scalar | None:
+    """A value as a difference names it; None if it is too long, or has parts."""
+    if isinstance(value, str):
+        return value if len(value) <= TEXT_LIMIT else None
+    return value if isinstance(value, bool | int | float) else None
+
+
+def unknown(name: str, *also: str) -> TuningError:
+    """What to say of a name that is no setting's; `also` are further names there are."""
+    near = difflib.get_close_matches(name, LEARNING, n=1)
+    hint = f"; did you mean {quoted(near[0])}?" if near else ""
+    known = ", ".join((*LEARNING, *also))
+    return TuningError(f"there is no setting {quoted(name)}, there are {known}{hint}")
+
+
+def _full(name: str) -> str:
+    return SHORT_NAMES.get(name, name)
+
+
+def _checked(name: str, value: Scalar) -> float:
+    if name not in LEARNING:
+        raise unknown(name)
+    low, high = LEARNING[name]
+    if isinstance(low, bool):
+        return _switched(name, value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= float(value) <= high:
+        raise TuningError(
+            f"{name} = {quoted(value)} is not allowed: give a number from {low:g} to {high:g}"
+        )
+    return float(value)
+
+
+def _switched(name: str, value: Scalar) -> bool:
+    if value not in (0, 1):
+        raise TuningError(
+            f"{name} = {quoted(value)} is not allowed: give true or false"
+        )
+    return bool(value)

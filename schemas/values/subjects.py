@@ -1,0 +1,148 @@
+"""The grammar of subjects: where in the log a message stands.
+
+Sensors publish to `in.<agent>.<source>.<type>`. In the log the same event stands under
+`ev.<partition>.in.<agent>.sensor.<source>.<type>`; every other input and every output
+under `ev.<partition>.<in|out>.<agent>.<kind>.<detail>`. The direction token lets one
+filter fence the outputs of a partition and another read its inputs.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, get_args
+
+from schemas.values.unicode_text import quoted
+
+Direction = Literal["in", "out"]
+InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
+OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
+Kind = InputKind | OutputKind
+
+INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
+OUTPUT_KINDS: tuple[str, ...] = get_args(OutputKind)
+
+PARTITIONS = 16
+"""How many partitions a log has; frozen for its life, since it is part of every subject."""
+
+SHARED_AGENT = "_"
+"""The agent token of what concerns a whole partition; no sensor may send as it."""
+
+PUBLISHED_FEEDBACK = "feedback"
+PUBLISHED_CONTROL = "control"
+"""Reserved sensor types: how a client that can only publish gives feedback or control."""
+
+_PARTITIONS = {str(number): number for number in range(PARTITIONS)}
+STRAY = "stray"
+"""The kind of what a sensor published to a subject that cannot be told from a filter; its
+detail is the sequence at which the log holds it as it came."""
+
+STRAYED_TO = "ce-strayedto"
+"""The header of a stray that holds the subject it was published to."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_FNV_OFFSET = 0x811C9DC5
+_FNV_PRIME = 0x01000193
+
+
+class SubjectError(ValueError):
+    """A subject or one of its tokens is outside the grammar."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSubject:
+    """A subject of the log, taken apart."""
+
+    partition: int
+    direction: Direction
+    agent: str
+    kind: str
+    detail: str
+    """One token; for a sensor `<source>.<type>`."""
+
+
+def is_token(text: str) -> bool:
+    """Whether `text` may stand between two dots of a subject."""
+    return _TOKEN.fullmatch(text) is not None
+
+
+def is_agent(text: str) -> bool:
+    """Whether `text` may name an agent that is not a whole partition."""
+    return text != SHARED_AGENT and is_token(text)
+
+
+def check_token(text: str, what: str) -> str:
+    """Return `text`, or raise `SubjectError` naming `what` it should have been."""
+    if not is_token(text):
+        raise SubjectError(
+            f"{what} {quoted(text)} is not a subject token: use 1 to 64 of A-Z a-z 0-9 _ -"
+        )
+    return text
+
+
+@lru_cache(maxsize=4096)
+def partition_of(agent: str) -> int:
+    """The partition of an agent: FNV-1a (32 bits) modulo 16, as nats-server's `partition()`."""
+    digest = _FNV_OFFSET
+    for byte in agent.encode():
+        digest = ((digest ^ byte) * _FNV_PRIME) & 0xFFFFFFFF
+    return digest % PARTITIONS
+
+
+def sensor_subject(agent: str, source: str, type_: str) -> str:
+    """Where a sensor publishes."""
+    check_token(agent, "agent")
+    check_token(source, "source")
+    check_token(type_, "type")
+    return f"in.{agent}.{source}.{type_}"
+
+
+def input_subject(partition: int, agent: str, kind: str, detail: str) -> str:
+    """Where an input that is not a sensor's stands in the log."""
+    return f"ev.{partition}.in.{agent}.{kind}.{detail}"
+
+
+def output_subject(partition: int, agent: str, kind: str, detail: str) -> str:
+    """Where an output stands in the log."""
+    return f"ev.{partition}.out.{agent}.{kind}.{detail}"
+
+
+def sensor_of(subject: str) -> str | None:
+    """The source of an input that a sensor published; None of any other subject."""
+    parts = subject.split(".")
+    is_sensors = len(parts) == 7 and parts[2] == "in" and parts[4] == "sensor"
+    return parts[5] if is_sensors else None
+
+
+def delivery_subject(agent: str, channel: str) -> str:
+    """Where what the companion says goes out."""
+    check_token(agent, "agent")
+    check_token(channel, "channel")
+    return f"out.{agent}.{channel}"
+
+
+def inputs_of(partition: int | Literal["*"]) -> str:
+    """The filter over all inputs of one partition, or of all of them."""
+    return f"ev.{partition}.in.>"
+
+
+def outputs_of(partition: int | Literal["*"]) -> str:
+    """The filter over all outputs of one partition, or of all of them; also the fence's."""
+    return f"ev.{partition}.out.>"
+
+
+def parse(subject: str) -> LogSubject:
+    """Take a subject of the log apart; agent, kind and detail are not checked.
+
+    Raises:
+        SubjectError: it is no subject of the log.
+    """
+    parts = subject.split(".", 5)
+    if len(parts) != 6 or parts[0] != "ev" or parts[2] not in ("in", "out"):
+        raise SubjectError(f"{quoted(subject)} is no subject of the log")
+    partition = _PARTITIONS.get(parts[1])
+    if partition is None:
+        raise SubjectError(
+            f"{quoted(subject)} names no partition of 0 to {PARTITIONS - 1}"
+        )
+    direction: Direction = "in" if parts[2] == "in" else "out"
+    return LogSubject(partition, direction, parts[3], parts[4], parts[5])

@@ -1,0 +1,99 @@
+"""Characters: what is a letter, a mark, a word, the same under every Python.
+
+Each Python brings the Unicode of its day, so what it takes for a letter would follow the
+machine. Unicode 14.0 decides here. What it had not assigned yet is no part of any word;
+normal forms and folded case of what it had are promised never to change.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+from schemas.values.unicode14 import RUNS
+
+MARKS_SINCE = 2
+"""From this edition of the rules on, marks belong to their letters."""
+
+_RUN = re.compile("([0-9a-f]+)([a-z])")
+_LETTERS, _MARKED, _UNASSIGNED = b"wn", b"wnm", ord("u")
+_PLAIN_WORD = re.compile("[a-z0-9]+")
+_IGNORED = re.compile(
+    "[\u00ad\u034f\u180b-\u180d\u180f\u200c\u200d\u2060\ufe00-\ufe0f\ufeff"
+    "\U000e0100-\U000e01ef]"
+)
+"""Joiners, and variants of one letter: they tell no word from another."""
+
+
+def words(text: str, edition: int) -> list[str]:
+    """The words of a text, in lower case: letters and digits with nothing in between."""
+    if text.isascii():
+        return _PLAIN_WORD.findall(text.lower())
+    if edition < MARKS_SINCE:
+        return _only(_LETTERS, assigned(text).casefold()).split()
+    known = _only(_MARKED, _IGNORED.sub("", text))
+    folded = unicodedata.normalize("NFKC", known).casefold()
+    same = unicodedata.normalize("NFKC", folded)
+    return list(filter(None, map(_from_letter, _only(_MARKED, same).split())))
+
+
+def named_by(text: str, edition: int) -> list[str]:
+    """The words of a text as a name is made of them."""
+    if edition < MARKS_SINCE:
+        return _only(_LETTERS, assigned(text).lower()).split()
+    return words(text, edition)
+
+
+def assigned(text: str) -> str:
+    """The text with a space for each character that came after Unicode 14.0."""
+    if text.isascii():
+        return text
+    sorts = _sorts()
+    return "".join([" " if sorts[ord(each)] == _UNASSIGNED else each for each in text])
+
+
+def quoted(value: object) -> str:
+    """The `repr` of a value, which escapes what Unicode 14.0 does not print."""
+    shown = repr(value)
+    if shown.isascii():
+        return shown
+    sorts = _sorts()
+    return "".join(
+        [
+            each.encode("unicode_escape").decode()
+            if sorts[ord(each)] == _UNASSIGNED
+            else each
+            for each in shown
+        ]
+    )
+
+
+@cache
+def ranges(*sorts: str) -> str:
+    """The characters of some sorts, to stand within the brackets of a pattern."""
+    found, start = [], 0
+    for length, sort in _RUN.findall(RUNS):
+        end = start + int(length, 16)
+        if sort in sorts:
+            found.append(f"{chr(start)}-{chr(end - 1)}")
+        start = end
+    return "".join(found)
+
+
+@cache
+def _sorts() -> bytes:
+    """The sort of each character, by its number."""
+    runs = _RUN.findall(RUNS)
+    return b"".join(sort.encode() * int(length, 16) for length, sort in runs)
+
+
+def _only(sorts: bytes, text: str) -> str:
+    """The text with a space for each character of another sort."""
+    known = _sorts()
+    return "".join([each if known[ord(each)] in sorts else " " for each in text])
+
+
+def _from_letter(word: str) -> str:
+    """The word from its first letter on: a mark alone is none."""
+    known = _sorts()
+    starts = (at for at, each in enumerate(word) if known[ord(each)] in _LETTERS)
+    return word[next(starts, len(word)) :]

@@ -1,0 +1,250 @@
+"""Vectors that decide: int8 values whose products come out exact on every machine.
+
+Dot products of int8 values are whole numbers up to 2**24, so float32 holds every
+partial sum exactly, in whatever order or number of threads they are added. The rest is
+elementwise and correctly rounded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.values.exact_math import round6
+
+Vector = bytes
+"""One int8 value per dimension."""
+
+EXACT_DIMENSIONS = 1024
+"""128 * 128 * 1024 = 2**24: up to here float32 is exact; beyond, float64 is used."""
+
+_ROUNDING_MARGIN = 1e-6
+"""More than rounding can add, so that what rounds up to the limit is not missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """At which cosine two texts count as alike; measured for each embedder."""
+
+    match: float
+    """An event meets a heuristic's condition."""
+    duplicate: float
+    """Two texts say the same."""
+    endorse: float
+    """A model's answer is the heuristic's own advice in other words."""
+    goal: float = 0.0
+    """An event is about a goal; 0: any may be."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; lives in the shell, and its vectors are recorded."""
+
+    @property
+    def name(self) -> str:
+        """What settings call it."""
+
+    @property
+    def dimension(self) -> int:
+        """How many values its vectors have."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every machine computes the same bytes."""
+
+    @property
+    def digest(self) -> str:
+        """A content hash of its weights and tokenizer."""
+
+    @property
+    def limits(self) -> Limits:
+        """Its measured limits."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector per text, in order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """Vectors as rows, ready to be multiplied; read-only and shared between agents."""
+
+    rows: NDArray[np.floating[Any]]
+    """Rows by dimensions, whole numbers in -128..127."""
+    squares: NDArray[np.float64]
+    """The squared length of each row."""
+    lengths: NDArray[np.float64]
+    """The length of each row; infinite for a zero row, so that its cosines are zero."""
+
+    def __len__(self) -> int:
+        return len(self.squares)
+
+
+def stack(vectors: Sequence[Vector]) -> Matrix:
+    """Make a matrix of vectors of one dimension; none give an empty matrix.
+
+    Raises:
+        ValueError: the vectors differ in dimension.
+    """
+    dimension = len(vectors[0]) if vectors else 0
+    lengths = sorted({len(vector) for vector in vectors})
+    if len(lengths) > 1:
+        raise ValueError(f"vectors of {lengths} dimensions: use one embedder for all")
+    values = np.frombuffer(b"".join(vectors), dtype=np.int8)
+    values = values.reshape(len(vectors), dimension)
+    squares = np.einsum("ij,ij->i", values, values, dtype=np.int64).astype(np.float64)
+    rows = _as_floats(values, dimension)
+    rows.setflags(write=False)
+    return Matrix(rows, squares, np.where(squares > 0.0, np.sqrt(squares), np.inf))
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """Return the cosine of two vectors, rounded; 0 if one of them is zero.
+
+    Raises:
+        ValueError: the vectors differ in dimension.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"vectors of {len(a)} and {len(b)} dimensions have no cosine")
+    x = np.frombuffer(a, dtype=np.int8).astype(np.int64)
+    y = np.frombuffer(b, dtype=np.int8).astype(np.int64)
+    length = sqrt(x @ x) * sqrt(y @ y)
+    return round6(float(x @ y) / length) if length else 0.0
+
+
+def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
+    """Return the index and cosine of the nearest of a few vectors, the first among equals.
+
+    Faster than a matrix for a handful that changes with each event; None for none.
+    """
+    if not near:
+        return None
+    parts = _parts(near, vector)
+    longest = max(parts)
+    return parts.index(longest), round6(longest / (_length(vector) or inf))
+
+
+def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
+    """Return the cosine of each of a few vectors to one, in their order."""
+    length = _length(vector) or inf
+    return [round6(part / length) for part in _parts(near, vector)] if near else []
+
+
+def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
+    """The cosines, still to be divided by the length of `vector`."""
+    dimension = len(vector)
+    values = np.frombuffer(b"".join(near), dtype=np.int8)
+    rows = _as_floats(values, dimension).reshape(len(near), dimension)
+    products = rows @ _as_floats(np.frombuffer(vector, dtype=np.int8), dimension)
+    return [
+        product / (_length(each) or inf)
+        for product, each in zip(products.tolist(), near, strict=True)
+    ]
+
+
+@lru_cache(maxsize=8192)
+def _length(vector: Vector) -> float:
+    values = np.frombuffer(vector, dtype=np.int8).astype(np.int64)
+    return sqrt(int(values @ values))
+
+
+class Batch:
+    """Vectors that came together: where one is multiplied by a matrix, all are, at once.
+
+    That takes a third of the time of one after the other, and the products are the same:
+    they are whole numbers.
+    """
+
+    def __init__(self, vectors: Sequence[Vector]) -> None:
+        """Take vectors of one dimension."""
+        self._vectors = tuple(vectors)
+        self._places = {vector: place for place, vector in enumerate(vectors)}
+        self._made: list[tuple[Matrix, NDArray[np.floating[Any]]]] = []
+
+    def products(
+        self, matrix: Matrix, vector: Vector
+    ) -> NDArray[np.floating[Any]] | None:
+        """Return the products of a vector of the batch with each row of `matrix`.
+
+        None if they are no cheaper than one by one, or cannot be made.
+        """
+        place = self._places.get(vector)
+        if place is None or len(self._places) < 2 or not _fits(matrix, vector):
+            return None
+        products: NDArray[np.floating[Any]] = self._all_products(matrix)[place]
+        return products
+
+    def _all_products(self, matrix: Matrix) -> NDArray[np.floating[Any]]:
+        for known, made in self._made:
+            if known is matrix:
+                return made
+        values = np.frombuffer(b"".join(self._vectors), dtype=np.int8)
+        dimension = matrix.rows.shape[1]
+        rows = _as_floats(values, dimension).reshape(-1, dimension)
+        products: NDArray[np.floating[Any]] = rows @ matrix.rows.T
+        self._made.append((matrix, products))
+        return products
+
+
+def _fits(matrix: Matrix, vector: Vector) -> bool:
+    return len(matrix) > 0 and matrix.rows.shape[1] == len(vector)
+
+
+def cosines(
+    matrix: Matrix,
+    vector: Vector,
+    products: NDArray[np.floating[Any]] | None = None,
+) -> NDArray[np.float64]:
+    """Return each row's cosine with `vector`, not rounded, the same bits everywhere.
+
+    `products` are those of `vector` with the rows, if a batch has made them.
+
+    Raises:
+        ValueError: the vector is not of the matrix's dimension.
+    """
+    if not len(matrix):
+        return np.zeros(0)
+    if len(vector) != matrix.rows.shape[1]:
+        raise ValueError(
+            f"a vector of {len(vector)} dimensions meets a matrix of "
+            f"{matrix.rows.shape[1]}: compile the pack with the embedder in force"
+        )
+    length = _length(vector)
+    if not length:
+        return np.zeros(len(matrix))
+    if products is None:
+        values = np.frombuffer(vector, dtype=np.int8)
+        products = matrix.rows @ _as_floats(values, len(vector))
+    exact: NDArray[np.float64] = products.astype(np.float64)
+    return exact / (matrix.lengths * length)
+
+
+def top(
+    matrix: Matrix,
+    vector: Vector,
+    k: int,
+    at_least: float,
+    products: NDArray[np.floating[Any]] | None = None,
+) -> list[tuple[int, float]]:
+    """Return up to `k` (row, cosine) at or over `at_least`, nearest and lowest first.
+
+    Cosines are rounded before they are compared, with the limit and with each other.
+    """
+    exact = cosines(matrix, vector, products)
+    rows = (exact > at_least - _ROUNDING_MARGIN).nonzero()[0]
+    if len(rows) > k:
+        # Only these can be among the first k once they are rounded.
+        worst = np.partition(exact[rows], -k)[-k]
+        rows = rows[exact[rows] > worst - _ROUNDING_MARGIN]
+    near = [(int(row), round6(float(exact[row]))) for row in rows]
+    reached = [pair for pair in near if pair[1] >= at_least]
+    return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+def _as_floats(values: NDArray[np.int8], dimension: int) -> NDArray[np.floating[Any]]:
+    """Return the values in the narrowest type whose products stay exact."""
+    if dimension <= EXACT_DIMENSIONS:
+        return values.astype(np.float32)
+    return values.astype(np.float64)

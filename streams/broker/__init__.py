@@ -1,0 +1,1 @@
+"""The embedded nats-server: its process, its data folder, and who may connect."""

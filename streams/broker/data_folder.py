@@ -1,0 +1,260 @@
+"""The data folder of the embedded broker: where it listens, who may connect, its lock.
+
+Nobody but its owner can read it, and only one server at a time works on it.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from streams.errors import ServerFailed
+from streams.jetstream.accounts import Credentials, SensorAccess, server_configuration
+
+CONFIGURATION = "nats.conf"
+SERVER_LOG = "nats.log"
+PROCESS_ID = "nats.pid"
+
+_IDENTITY = "identity.json"
+_SERVER_LOCK = "server.lock"
+_IDENTITY_LOCK = "identity.lock"
+_USER = "echoic"
+_LOCK_TRIES = 5
+_LOCK_PAUSE_S = 0.02
+_LOG_BYTES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What the folder remembers from one start to the next."""
+
+    port: int
+    password: str
+    sensors: tuple[SensorAccess, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """Where the server listens."""
+        return f"nats://127.0.0.1:{self.port}"
+
+    @property
+    def core(self) -> Credentials:
+        """The credentials of Echoic itself."""
+        return Credentials(self.url, _USER, self.password)
+
+    def of_sensor(self, sensor: SensorAccess) -> Credentials:
+        """The credentials of a sensor."""
+        return Credentials(self.url, sensor.user, sensor.password, sensor.inbox_prefix)
+
+    def with_sensor(
+        self, agent: str, source: str, grants: tuple[str, ...]
+    ) -> tuple["Identity", SensorAccess]:
+        """With one more sensor; one that is known keeps its password."""
+        sensor = SensorAccess(agent, source, secrets.token_urlsafe(24), grants)
+        sensors = {each.user: each for each in self.sensors}
+        if known := sensors.get(sensor.user):
+            sensor = replace(sensor, password=known.password)
+        sensors[sensor.user] = sensor
+        return replace(self, sensors=tuple(sensors.values())), sensor
+
+
+def make(folder: Path) -> None:
+    """Make the folder, for its owner alone."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def recall(folder: Path) -> Identity | None:
+    """What the folder remembers, if a server was ever started over it.
+
+    Raises:
+        ServerFailed: the file that holds it is damaged.
+    """
+    path = folder / _IDENTITY
+    try:
+        raw: dict[str, Any] = json.loads(path.read_text())
+        sensors = (
+            SensorAccess(**{**each, "grants": tuple(each["grants"])})
+            for each in raw["sensors"]
+        )
+        return Identity(int(raw["port"]), str(raw["password"]), tuple(sensors))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ServerFailed(
+            f"{str(path)!r} is damaged ({error!r}): delete it to have new credentials"
+            " drawn; the log beside it stays"
+        ) from error
+
+
+def settle(folder: Path, *, fresh_port: bool) -> Identity:
+    """Recall the identity, or draw what is missing of it, and write the configuration."""
+    with _editing(folder):
+        identity = recall(folder)
+        if identity is None:
+            identity = Identity(_free_port(), secrets.token_urlsafe(24))
+        elif fresh_port:
+            identity = replace(identity, port=_free_port())
+        remember(folder, identity)
+    return identity
+
+
+def enrol(
+    folder: Path, agent: str, source: str, grants: tuple[str, ...]
+) -> tuple[Credentials, bool]:
+    """Give a sensor its rights; tells too whether the configuration changed."""
+    with _editing(folder):
+        before = recall(folder)
+        if before is None:
+            raise ServerFailed(f"{str(folder)!r} has no server yet: start one first")
+        identity, sensor = before.with_sensor(agent, source, grants)
+        if identity != before:
+            remember(folder, identity)
+    return identity.of_sensor(sensor), identity != before
+
+
+def expel(folder: Path, agent: str, source: str) -> None:
+    """Take a sensor's rights away.
+
+    Raises:
+        KeyError: it has none; the argument names those that have.
+    """
+    if not folder.is_dir():
+        raise KeyError("")
+    with _editing(folder):
+        identity = recall(folder)
+        known = {each.user: each for each in identity.sensors} if identity else {}
+        if identity is None or known.pop(f"{agent}.{source}", None) is None:
+            raise KeyError(", ".join(sorted(known)))
+        remember(folder, replace(identity, sensors=tuple(known.values())))
+
+
+def remember(folder: Path, identity: Identity) -> None:
+    """Write the identity and the server's configuration that follows from it."""
+    configuration = server_configuration(
+        port=identity.port,
+        store=str(folder / "jetstream"),
+        process_id_file=str(folder / PROCESS_ID),
+        core=identity.core,
+        sensors=identity.sensors,
+    )
+    _write_private(folder / _IDENTITY, json.dumps(asdict(identity), indent=2))
+    _write_private(folder / CONFIGURATION, configuration)
+
+
+def lock(folder: Path) -> IO[bytes]:
+    """Take the folder for one server: two over one store would destroy it.
+
+    Raises:
+        ServerFailed: another server has it.
+    """
+    for _ in range(_LOCK_TRIES):
+        if (file := _try_lock(folder)) is not None:
+            return file
+        # Whoever only looks whether a server runs has the lock for a moment.
+        time.sleep(_LOCK_PAUSE_S)
+    raise ServerFailed(
+        f"another nats-server uses {str(folder)!r}: stop it, or use another folder"
+    )
+
+
+def running(folder: Path) -> int | None:
+    """The process id of the server that has the folder, whoever started it."""
+    if not folder.exists():
+        return None
+    if (file := _try_lock(folder)) is not None:
+        file.close()
+        return None
+    try:
+        return int((folder / PROCESS_ID).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def open_log(folder: Path) -> IO[bytes]:
+    """The file that takes what the server says."""
+    path = folder / SERVER_LOG
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
+        path.replace(folder / f"{SERVER_LOG}.1")
+    return path.open("ab")
+
+
+def said_since(folder: Path, place: int) -> str:
+    """What the server's log holds behind a place in bytes."""
+    with (folder / SERVER_LOG).open("rb") as log:
+        log.seek(place)
+        return log.read().decode(errors="replace")
+
+
+def log_size(folder: Path) -> int:
+    """How long the server's log is, in bytes."""
+    path = folder / SERVER_LOG
+    return path.stat().st_size if path.exists() else 0
+
+
+def write_fault(folder: Path, place: int) -> str | None:
+    """Why the server stores nothing any more, by its log behind a place; None if it does.
+
+    A server whose disk is full lives on, closes its streams and answers nobody, also
+    when there is space again: only a new start mends that.
+    """
+    said = said_since(folder, place)
+    if "no space left on device" in said:
+        return f"cannot write: no space is left on the disk of {str(folder)!r}"
+    if "critical write error" in said or "out of space" in said:
+        return f"cannot write below {str(folder)!r}: its log there says why"
+    return None
+
+
+def last_lines(folder: Path, count: int = 15) -> str:
+    """The end of the server's log."""
+    path = folder / SERVER_LOG
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    return "\n".join(lines[-count:])
+
+
+def failure(folder: Path, what: str) -> ServerFailed:
+    """What went wrong with the server, with the end of its own log."""
+    return ServerFailed(
+        f"nats-server over {str(folder)!r} {what}; the end of its log:\n"
+        f"{last_lines(folder)}"
+    )
+
+
+@contextmanager
+def _editing(folder: Path) -> Iterator[None]:
+    """One program at a time changes the identity."""
+    with (folder / _IDENTITY_LOCK).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _try_lock(folder: Path) -> IO[bytes] | None:
+    file = (folder / _SERVER_LOCK).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Replace a file whole; nobody else may read it at any moment."""
+    draft = path.with_name(path.name + ".new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    draft.replace(path)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,100 @@
+"""Enrolment: sensors get an account at the embedded broker, and lose it again.
+
+The server takes it up by reading its configuration again, whichever program started it.
+Whoever is connected and not concerned stays connected.
+"""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import nats.errors
+
+from streams.broker import data_folder as folders
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import connected
+from streams.topology import box_subject
+
+RELOAD_S = 5.0
+
+_RELOADS = 5
+_POLL_S = 0.02
+_REFUSED = {"Nats-Expected-Stream": "none"}
+"""What makes the letter box answer a message without keeping it."""
+
+
+async def add_sensor(
+    folder: Path, agent: str, source: str, grants: tuple[str, ...] = ()
+) -> Credentials:
+    """Let a source of an agent publish, and return its credentials.
+
+    Works on a running server, whichever program started it, and on one that is stopped.
+    Added again, a sensor keeps its password, and its grants are replaced.
+
+    Raises:
+        SubjectError, ValueError: agent, source or a grant is none.
+        ServerFailed: the server does not take the new configuration.
+    """
+    credentials, changed = folders.enrol(folder, agent, source, grants)
+    process_id = folders.running(folder)
+    if changed and process_id is not None:
+        await _reload(folder, process_id)
+        await _let_in(folder, process_id, credentials)
+    return credentials
+
+
+async def remove_sensor(folder: Path, agent: str, source: str) -> None:
+    """Take a sensor's rights away, and end its connections.
+
+    Raises:
+        KeyError: it has none; the argument names those that have.
+        ServerFailed: the server does not take the new configuration.
+    """
+    folders.expel(folder, agent, source)
+    process_id = folders.running(folder)
+    if process_id is not None:
+        await _reload(folder, process_id)
+
+
+async def _reload(folder: Path, process_id: int) -> None:
+    """Have the configuration read again; the server's log tells when it has been."""
+    said_before = folders.log_size(folder)
+    os.kill(process_id, signal.SIGHUP)
+    deadline = asyncio.get_running_loop().time() + RELOAD_S
+    while asyncio.get_running_loop().time() < deadline:
+        said = folders.said_since(folder, said_before)
+        if "Reloaded server configuration" in said:
+            return
+        if "Failed to reload" in said:
+            break
+        await asyncio.sleep(_POLL_S)
+    raise folders.failure(folder, "did not take its new configuration")
+
+
+async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> None:
+    """See to it that a new account reaches the letter box.
+
+    The server joins the imports of an account that comes with a reload only at the next
+    one, and until then says that nobody answers there.
+    """
+    subject = f"in.{credentials.user}.probe"
+    box = box_subject(*credentials.user.split(".")).replace("*", "probe")
+    identity = folders.recall(folder)
+    if identity is None or not await _is_answered(identity.core, box):
+        return  # There is no letter box yet: the server was just made.
+    for _ in range(_RELOADS):
+        if await _is_answered(credentials, subject):
+            return
+        await _reload(folder, process_id)
+    raise folders.failure(folder, f"does not let {credentials.user!r} publish")
+
+
+async def _is_answered(credentials: Credentials, subject: str) -> bool:
+    """Whether the letter box hears what is published here; it keeps nothing of it."""
+    async with connected(credentials, "echoic probe") as client:
+        try:
+            await client.request(subject, b"", RELOAD_S, headers=_REFUSED)
+        except nats.errors.NoRespondersError:
+            return False
+    return True

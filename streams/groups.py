@@ -1,0 +1,243 @@
+"""The one reader: the log in its logical order, an input, its group, the next input.
+
+Everything that folds the log reads through here, whoever keeps the log. Nothing is handed
+on that is not whole, and nothing is skipped in silence: only what the log records as lost.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from schemas.codec.decode import read_mark
+from schemas.codec.envelope import Mark
+from schemas.values.record import Record
+from schemas.values.subjects import inputs_of, outputs_of, parse
+from streams.errors import LogDamaged, Unanswered
+from streams.log import ReadableLog, Records, matches
+from streams.losses import Sequences, losses_of
+
+PAGE = 1000
+"""How many records of each direction are held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An input and the outputs that answer it, in order of their index."""
+
+    input: Record
+    outputs: tuple[Record, ...]
+
+
+async def groups(
+    log: ReadableLog, partition: int, after: int = 0, until: int | None = None
+) -> AsyncGenerator[Group, None]:
+    """Yield the whole groups of a partition, by the order of their inputs.
+
+    `after` is the position so far: the sequence of the last input whose group was seen.
+    `until` is the last input of interest. The end of what is whole is the end.
+
+    Raises:
+        LogDamaged: an output without its input, a group that is not whole though another
+            follows, an input that was passed over, or a group that comes again.
+    """
+    void = (await losses_of(log, partition)).void
+    inputs = _Cursor(log, inputs_of(partition), after, void)
+    outputs = _Cursor(log, outputs_of(partition), after, void)
+    await _pass_over(outputs, after)
+    position = after
+    while group := await _next_group(outputs):
+        first, mark = group[0]
+        if until is not None and mark.cause_sequence > until:
+            return
+        if mark.cause_sequence <= position:
+            raise LogDamaged(
+                "repeated",
+                first.sequence,
+                f"it answers the input at {mark.cause_sequence} though the log was"
+                f" answered up to {position} before",
+            )
+        cause = await _cause(log, inputs, mark, first)
+        yield Group(cause, tuple(record for record, _ in group))
+        position = mark.cause_sequence
+
+
+async def answer(
+    log: ReadableLog, partition: int, cause_sequence: int, timeout_s: float
+) -> Group:
+    """Wait for the group that answers an input.
+
+    Raises:
+        Unanswered: there is no whole group in time.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _follow_group(log, partition, cause_sequence)
+    except TimeoutError:
+        raise Unanswered(
+            f"nothing answered the input at sequence {cause_sequence} within"
+            f" {timeout_s:g} s: is a worker running for partition {partition}?"
+        ) from None
+
+
+async def arrival(
+    log: ReadableLog, subject: str, event_id: str, after: int, timeout_s: float
+) -> Record:
+    """Wait for an event that a sensor sent: its record tells its place in the log.
+
+    Raises:
+        Unanswered: it did not arrive in time.
+    """
+    try:
+        async with (
+            asyncio.timeout(timeout_s),
+            aclosing(log.follow(subject, after, PAGE)) as following,
+        ):
+            async for records in following:
+                for record in records:
+                    if record.headers.get("ce-id") == event_id:
+                        return record
+    except TimeoutError:
+        pass
+    raise Unanswered(
+        f"the event {event_id!r} did not arrive at {subject!r} within {timeout_s:g} s:"
+        " was it acknowledged?"
+    )
+
+
+async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
+    found: list[tuple[Record, Mark]] = []
+    async with aclosing(log.follow(outputs_of(partition), cause, PAGE)) as following:
+        async for records in following:
+            for record in records:
+                mark = _mark(record)
+                if mark.cause_sequence != cause:
+                    continue
+                _check_place(found, record, mark)
+                found.append((record, mark))
+                if len(found) == mark.count:
+                    input_ = await _existing_cause(log, partition, mark, record)
+                    return Group(input_, tuple(each for each, _ in found))
+    raise LogDamaged(
+        "unanswered", cause, "a recorded log ends before its group is whole"
+    )
+
+
+class _Cursor:
+    """A place in the records of one filter; holds a page at most."""
+
+    def __init__(
+        self, log: ReadableLog, subjects: str, after: int, void: Sequences
+    ) -> None:
+        self._log = log
+        self._void = void
+        self._subjects = subjects
+        self._position = after
+        self._page: tuple[Record, ...] = ()
+        self._next = 0
+
+    async def peek(self) -> Record | None:
+        """The next record, which stays the next."""
+        while self._next == len(self._page):
+            page = await self._log.page(self._subjects, self._position, PAGE)
+            if not page:
+                return None
+            self._position = page[-1].sequence
+            self._next = 0
+            self._page = page if not self._void else self._left(page)
+        return self._page[self._next]
+
+    def _left(self, page: Records) -> Records:
+        """What of a page is not void."""
+        return tuple(each for each in page if each.sequence not in self._void)
+
+    def resume(self, after: int) -> None:
+        """Go on behind a sequence."""
+        self._page, self._next, self._position = (), 0, after
+
+    def advance(self) -> None:
+        """Go past the record that `peek` gave."""
+        self._next += 1
+
+
+async def _pass_over(outputs: _Cursor, after: int) -> None:
+    """Go past the outputs that answer inputs up to the position, and came after it."""
+    while (record := await outputs.peek()) and _mark(record).cause_sequence <= after:
+        outputs.advance()
+
+
+async def _next_group(outputs: _Cursor) -> list[tuple[Record, Mark]]:
+    """The next group if it is whole; else nothing, for its rest may still come."""
+    group: list[tuple[Record, Mark]] = []
+    while (record := await outputs.peek()) is not None:
+        mark = _mark(record)
+        _check_place(group, record, mark)
+        outputs.advance()
+        group.append((record, mark))
+        if len(group) == mark.count:
+            return group
+    return []
+
+
+async def _cause(
+    log: ReadableLog, inputs: _Cursor, mark: Mark, output: Record
+) -> Record:
+    """The input that an output answers, which must be the next one."""
+    cause = mark.cause_sequence
+    record = await inputs.peek()
+    if record is not None and record.sequence == cause:
+        inputs.advance()
+        return record
+    found = await _existing_cause(log, parse(output.subject).partition, mark, output)
+    if record is not None and record.sequence < cause:
+        raise LogDamaged(
+            "skipped",
+            record.sequence,
+            f"nothing answers this input, and {output.sequence} answers the later {cause}",
+        )
+    # A page may come from a replica that lags; the leader has the input.
+    inputs.resume(cause)
+    return found
+
+
+async def _existing_cause(
+    log: ReadableLog, partition: int, mark: Mark, output: Record
+) -> Record:
+    record = await log.record(mark.cause_sequence)
+    if record is None or not matches(inputs_of(partition), record.subject):
+        raise LogDamaged(
+            "causeless",
+            output.sequence,
+            f"it answers {mark.cause_sequence}, where no input of partition"
+            f" {partition} stands",
+        )
+    return record
+
+
+def _mark(record: Record) -> Mark:
+    try:
+        return read_mark(record)
+    except (KeyError, ValueError) as error:
+        raise LogDamaged(
+            "unmarked", record.sequence, f"this output has no group mark ({error!r})"
+        ) from error
+
+
+def _check_place(group: list[tuple[Record, Mark]], record: Record, mark: Mark) -> None:
+    """An output is the first of a group, or the next one of the group so far."""
+    if not group:
+        whole = mark.index == 0
+    else:
+        before = group[0][1]
+        whole = (mark.cause_sequence, mark.index, mark.count) == (
+            before.cause_sequence,
+            len(group),
+            before.count,
+        )
+    if not whole:
+        raise LogDamaged(
+            "incomplete",
+            group[0][0].sequence if group else record.sequence,
+            f"{record.sequence} is {mark.index} of {mark.count} for the input at"
+            f" {mark.cause_sequence}, after {len(group)} of the group before it",
+        )

@@ -1,0 +1,147 @@
+"""Who may do what at the broker, as the text of nats-server's configuration.
+
+The log lives in the account CORE. Each sensor lives in an account of its own and sees of
+CORE only its own `in.<agent>.<source>.*`, as a service it may call, and its agent's
+`out.<agent>.>`, as a stream it may hear: no reply subject of its reaches anybody else.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from schemas.values.subjects import (
+    PUBLISHED_CONTROL,
+    PUBLISHED_FEEDBACK,
+    SubjectError,
+    check_token,
+    is_agent,
+)
+from streams.topology import (
+    BOX_SUBJECTS,
+    DELIVERY_SUBJECTS,
+    SENSOR_MESSAGE_BYTES,
+    box_subject,
+)
+
+CORE = "CORE"
+RESERVED_TYPES = (PUBLISHED_CONTROL, PUBLISHED_FEEDBACK)
+
+SENSOR_LIMITS = {
+    "max_connections": 10,
+    "max_subscriptions": 100,
+    "max_payload": 2 * SENSOR_MESSAGE_BYTES,
+}
+"""What one sensor may take of the broker. A message over this size costs the sensor its
+connection; one that is merely too large for the letter box is refused with an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a client needs to connect."""
+
+    url: str
+    user: str
+    password: str
+    inbox_prefix: str = "_INBOX"
+    """Where its answers go; a sensor hears nothing under any other prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensorAccess:
+    """The rights of one sensor: to publish as one source of one agent."""
+
+    agent: str
+    source: str
+    password: str
+    grants: tuple[str, ...] = ()
+    """Reserved types that it may publish all the same: `feedback`, `control`."""
+
+    def __post_init__(self) -> None:
+        """Refuse tokens that would widen the rights, and grants that do not exist."""
+        check_token(self.source, "source")
+        if not is_agent(self.agent):
+            raise SubjectError(
+                f"agent {self.agent!r} cannot have sensors: use 1 to 64 of"
+                " A-Z a-z 0-9 _ -, and not '_' alone"
+            )
+        if unknown := set(self.grants) - set(RESERVED_TYPES):
+            raise ValueError(
+                f"{sorted(unknown)[0]!r} cannot be granted: choose of {RESERVED_TYPES}"
+            )
+
+    @property
+    def user(self) -> str:
+        """Agent and source, which no other sensor shares."""
+        return f"{self.agent}.{self.source}"
+
+    @property
+    def account(self) -> str:
+        """The name of its account."""
+        return f"SENSOR.{self.user}"
+
+    @property
+    def inbox_prefix(self) -> str:
+        """Where it hears the answers to what it publishes."""
+        return f"_INBOX.{self.user}"
+
+    def permissions(self) -> dict[str, object]:
+        """What it may publish and hear, in nats-server's words."""
+        own = f"in.{self.agent}.{self.source}"
+        denied = [f"{own}.{each}" for each in RESERVED_TYPES if each not in self.grants]
+        return {
+            "publish": {"allow": [f"{own}.*"], "deny": denied},
+            "subscribe": {"allow": [f"out.{self.agent}.>", f"{self.inbox_prefix}.>"]},
+        }
+
+
+def server_configuration(
+    *,
+    port: int,
+    store: str,
+    process_id_file: str,
+    core: Credentials,
+    sensors: Iterable[SensorAccess],
+) -> str:
+    """The whole configuration file: JSON, save that nats-server knows no coded letters."""
+    return json.dumps(
+        {
+            "server_name": "echoic",
+            "listen": f"127.0.0.1:{port}",
+            "pid_file": process_id_file,
+            "jetstream": {"store_dir": store, "sync_interval": "always"},
+            # The client library cannot read the newer acknowledgement subjects.
+            "feature_flags": {"js_ack_fc_v2": False},
+            "accounts": {CORE: _core(core)}
+            | {sensor.account: _sensor(sensor) for sensor in sensors},
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _core(core: Credentials) -> dict[str, object]:
+    # For every account of this file: which of it one may have, its imports say.
+    return {
+        "jetstream": "enabled",
+        "users": [{"user": core.user, "password": core.password}],
+        "exports": [{"service": BOX_SUBJECTS}, {"stream": DELIVERY_SUBJECTS}],
+    }
+
+
+def _sensor(sensor: SensorAccess) -> dict[str, object]:
+    own, heard = f"in.{sensor.user}.*", f"out.{sensor.agent}.>"
+    box = box_subject(sensor.agent, sensor.source)
+    return {
+        "users": [
+            {
+                "user": sensor.user,
+                "password": sensor.password,
+                "permissions": sensor.permissions(),
+            }
+        ],
+        "limits": SENSOR_LIMITS,
+        "imports": [
+            {"service": {"account": CORE, "subject": box}, "to": own},
+            {"stream": {"account": CORE, "subject": heard}},
+        ],
+    }

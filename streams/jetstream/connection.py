@@ -1,0 +1,191 @@
+"""Connections to the broker, and requests to its JetStream API.
+
+A connection reconnects for ever and says so in the log; a request has a deadline, and
+an answer that is an error becomes one of ours.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from streams.errors import LogFull, LogRefused, LogUnavailable
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.hardened_client import BrokerClient, ReadingClient
+
+DEADLINE_S = 20.0
+"""How long an operation is tried before it fails; longer than a change of leader."""
+
+ATTEMPT_S = 2.0
+"""How long one attempt may take."""
+
+_RECONNECT_S = 0.2
+_PAUSES_S = (0.05, 0.1, 0.2, 0.5, 1.0)
+_FULL = {10023, 10047, 10077, 10116}
+"""Error codes: insufficient resources, storage, store failed, limit of the stream."""
+_PASSING = {10008, 10009, 10039, 10076, 10118, 10203}
+"""Error codes of a server that is starting, stopping or changing its leader."""
+
+
+class ApiError(LogRefused):
+    """An answer of the JetStream API that is an error."""
+
+    def __init__(self, subject: str, error: Mapping[str, Any]) -> None:
+        self.code = int(error.get("err_code", 0))
+        """The server's own code, such as 10071 for a stale expectation."""
+        self.status = int(error.get("code", 0))
+        super().__init__(
+            f"the broker refused {subject!r}: {error.get('description')!r}"
+            f" ({self.code})"
+        )
+
+
+async def connect(
+    credentials: Credentials,
+    name: str = "echoic",
+    kind: type[BrokerClient] = BrokerClient,
+) -> BrokerClient:
+    """Open a connection that survives restarts of the broker."""
+    client = kind()
+    try:
+        await client.connect(
+            credentials.url,
+            name=name,
+            # Without a user of their own, the credentials may stand in the address.
+            user=credentials.user or None,
+            password=credentials.password or None,
+            inbox_prefix=credentials.inbox_prefix.encode(),
+            connect_timeout=int(ATTEMPT_S),
+            # A first connection that fails is told at once; later ones are tried for ever.
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=_RECONNECT_S,  # type: ignore[arg-type]  # takes floats
+            ping_interval=10,
+            max_outstanding_pings=2,
+            error_cb=client.report,
+        )
+        client.options |= {"allow_reconnect": True, "max_reconnect_attempts": -1}
+        return client
+    except (OSError, nats.errors.Error) as error:
+        await client.close()
+        raise LogUnavailable(
+            f"no broker answers at {credentials.url!r} as {credentials.user!r}:"
+            f" {error!r}; check that it runs and that the credentials are its own"
+        ) from error
+
+
+@asynccontextmanager
+async def connected(
+    credentials: Credentials, name: str = "echoic"
+) -> AsyncIterator[BrokerClient]:
+    """A connection that is closed at the end of the block."""
+    client = await connect(credentials, name)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def reading(
+    credentials: Credentials, name: str = "echoic"
+) -> AsyncIterator[BrokerClient]:
+    """A connection that can only read, and is closed at the end of the block."""
+    client = await connect(credentials, name, ReadingClient)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def call(client: Client, subject: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask the JetStream API once.
+
+    Raises:
+        ApiError: the answer is an error.
+        LogUnavailable: no answer came.
+    """
+    return answer(subject, await request(client, subject, json.dumps(body).encode()))
+
+
+async def insist(
+    client: Client, subject: str, body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Ask the JetStream API until it answers: for requests that may be repeated."""
+    async for last in attempts():
+        try:
+            return await call(client, subject, body)
+        except LogUnavailable:
+            if last:
+                raise
+    raise AssertionError("unreachable")
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Errors of the client library inside the block become `LogUnavailable`."""
+    try:
+        yield
+    except (nats.errors.Error, TimeoutError, OSError) as error:
+        raise LogUnavailable(
+            f"the broker did not answer {what}: {error!r}; is it running?"
+        ) from error
+
+
+async def request(
+    client: Client,
+    subject: str,
+    body: bytes,
+    headers: Mapping[str, str] | None = None,
+) -> Msg:
+    """Send a request and wait for the one answer; `LogUnavailable` if none comes."""
+    with translated(repr(subject)):
+        return await client.request(
+            subject, body, ATTEMPT_S, headers=dict(headers) if headers else None
+        )
+
+
+async def publish(
+    client: Client, subject: str, body: bytes, headers: Mapping[str, str]
+) -> None:
+    """Send without waiting for an answer; `LogUnavailable` if nothing can be sent."""
+    with translated(repr(subject)):
+        await client.publish(subject, body, headers=dict(headers))
+
+
+def answer(subject: str, message: Msg) -> dict[str, Any]:
+    """The answer's JSON.
+
+    Raises:
+        LogFull: there is no room.
+        LogUnavailable: the server is not ready now.
+        ApiError: any other error.
+    """
+    parsed: dict[str, Any] = json.loads(message.data) if message.data else {}
+    error = parsed.get("error")
+    if error is None:
+        return parsed
+    refusal = ApiError(subject, error)
+    if refusal.code in _FULL:
+        raise LogFull(f"{refusal}; free disk space or raise the stream's limits")
+    if refusal.code in _PASSING:
+        raise LogUnavailable(str(refusal))
+    raise refusal
+
+
+async def attempts() -> AsyncIterator[bool]:
+    """Yield until the deadline, with pauses; the value says whether it is the last."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + DEADLINE_S
+    for turn in range(10_000):
+        pause = _PAUSES_S[min(turn, len(_PAUSES_S) - 1)]
+        last = loop.time() + pause >= end
+        yield last
+        if last:
+            return
+        await asyncio.sleep(pause)

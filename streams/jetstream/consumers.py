@@ -1,0 +1,64 @@
+"""The durable consumers of the effects as data, and the one step that creates them.
+
+Only asks are consumed with acknowledgements: they may be performed out of order and
+must survive a crash. Whatever keeps an order reads by sequence instead.
+"""
+
+from dataclasses import dataclass
+
+from nats.aio.client import Client
+
+from streams.jetstream.connection import insist
+from streams.topology import LOG
+
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSpec:
+    """One durable pull consumer of the log."""
+
+    durable: str
+    subjects: str
+    patience_s: int = 10
+    """After so long without a sign of life the broker hands a message over again."""
+    at_once: int = 2_048
+    """So many are handed over before some are done with. Whoever takes them keeps them
+    all: none is handed over again and again because there are too many, and an urgent one
+    waits behind so many at most."""
+
+
+MODEL_ASKS = ConsumerSpec("effects-model", "ev.*.out.*.ask.model_asked")
+DELIVERY_ASKS = ConsumerSpec("effects-delivery", "ev.*.out.*.ask.delivery_asked")
+CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS)
+
+
+async def prepare_consumers(client: Client) -> None:
+    """Create the consumers that are missing and bring the others up to their spec.
+
+    Raises:
+        ApiError: one exists with a field that cannot be changed.
+    """
+    for spec in CONSUMERS:
+        subject = f"$JS.API.CONSUMER.CREATE.{LOG.name}.{spec.durable}.{spec.subjects}"
+        await insist(
+            client,
+            subject,
+            {"stream_name": LOG.name, "config": configuration(spec)},
+        )
+
+
+def configuration(spec: ConsumerSpec) -> dict[str, object]:
+    """The consumer's configuration as the broker's API takes it."""
+    return {
+        "name": spec.durable,
+        "durable_name": spec.durable,
+        "filter_subject": spec.subjects,
+        "deliver_policy": "all",
+        "ack_policy": "explicit",
+        "ack_wait": spec.patience_s * _NANOSECONDS,
+        # An ask is never given up.
+        "max_deliver": -1,
+        "max_ack_pending": spec.at_once,
+        "replay_policy": "instant",
+    }

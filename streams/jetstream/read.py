@@ -1,0 +1,197 @@
+"""Reading the log from JetStream: pages, single records, the live tail, blobs.
+
+It creates no durable consumer and acknowledges nothing: where a reader stands is the
+reader's own to know.
+"""
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from nats.js.errors import NotFoundError
+
+from schemas.values.record import Record, nanoseconds
+from streams.errors import LogUnavailable
+from streams.headers import own_headers_of, status_of
+from streams.jetstream.connection import ApiError, attempts, insist, translated
+from streams.jetstream.follow import follow
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import epoch_of
+from streams.log import Records
+from streams.topology import BLOB_BUCKET, LOG
+
+PAGE_BYTES = 8_000_000
+"""A page ends here even if it holds fewer records than asked for."""
+
+_SILENCE_S = 2.0
+_NO_MESSAGE = 10037
+_SERVERS = b"\r\nNats-Stream: "
+_PLACE = re.compile(
+    rb"\r\nNats-Stream: [^\r]*\r\nNats-Subject: ([^\r]*)\r\nNats-Sequence: (\d+)"
+    rb"\r\nNats-Time-Stamp: ([^\r]*)\r\n(?:.*\r\n)?Nats-Last-Sequence: (\d+)\r\n",
+    re.DOTALL,
+)
+"""What the server adds to a message of a page."""
+
+
+async def open_reader(client: BrokerClient) -> "JetStreamReader":
+    """The log of the connection's account, which must exist."""
+    return JetStreamReader(client, await epoch_of(client))
+
+
+class JetStreamReader:
+    """A `ReadableLog` over a connection."""
+
+    def __init__(self, client: BrokerClient, epoch: UUID) -> None:
+        """Take a connection that stays the caller's, and the epoch of its log."""
+        self._client = client
+        self._epoch = epoch
+
+    @property
+    def epoch(self) -> UUID:
+        """Drawn when the log was made."""
+        return self._epoch
+
+    async def page(self, subjects: str, after: int, limit: int) -> Records:
+        """Read up to `limit` records in one request, again if an answer was lost."""
+        async for last in attempts():
+            with suppress(LogUnavailable), translated(repr(subjects)):
+                records = await _Page(self._client).read(subjects, after, limit)
+                if records is not None:
+                    return records
+            if last or self._client.is_closed:
+                break
+        raise LogUnavailable(
+            f"no page of {subjects!r} after {after}: is the broker away?"
+        )
+
+    def follow(
+        self, subjects: str, after: int, limit: int
+    ) -> AsyncGenerator[Records, None]:
+        """Yield what is there and then what arrives."""
+        return follow(self._client, subjects, after, limit)
+
+    async def last_sequence(self, subjects: str) -> int:
+        """Ask the leader for the last matching message."""
+        found = await stored(self._client, {"last_by_subj": subjects})
+        return found.sequence if found is not None else 0
+
+    async def record(self, sequence: int) -> Record | None:
+        """Ask the leader for one message."""
+        return await stored(self._client, {"seq": sequence}) if sequence > 0 else None
+
+    async def blob(self, digest: str) -> bytes | None:
+        """Read from the object store."""
+        with translated(f"for the blob {digest!r}"):
+            store = await self._client.jetstream().object_store(BLOB_BUCKET)
+            try:
+                return (await store.get(digest)).data
+            except NotFoundError:
+                return None
+
+
+async def stored(client: BrokerClient, which: dict[str, Any]) -> Record | None:
+    """One message as the stream's leader has it, so never behind a write."""
+    try:
+        found = await insist(client, f"$JS.API.STREAM.MSG.GET.{LOG.name}", which)
+    except ApiError as error:
+        if error.code == _NO_MESSAGE:
+            return None
+        raise
+    message = found["message"]
+    return Record(
+        subject=message["subject"],
+        headers=own_headers_of(base64.b64decode(message.get("hdrs", ""))),
+        body=base64.b64decode(message.get("data", "")),
+        sequence=message["seq"],
+        time_ns=_time_ns(message["time"]),
+    )
+
+
+class _Page:
+    """One request for many messages, and the messages as they come."""
+
+    def __init__(self, client: BrokerClient) -> None:
+        self._client = client
+        self._records: list[Record] = []
+        self._before = 0
+        self._done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    async def read(self, subjects: str, after: int, limit: int) -> Records | None:
+        """The records, or None if an answer was lost on the way."""
+        inbox = self._client.new_inbox()
+        subscription = await self._client.receive(inbox, self._take)
+        wanted = {
+            "seq": after + 1,
+            "batch": limit,
+            "max_bytes": PAGE_BYTES,
+            "next_by_subj": subjects,
+        }
+        try:
+            await self._client.publish(
+                f"$JS.API.DIRECT.GET.{LOG.name}",
+                json.dumps(wanted).encode(),
+                reply=inbox,
+            )
+            whole = await self._wait()
+        finally:
+            await subscription.unsubscribe()
+        return tuple(self._records) if whole else None
+
+    async def _wait(self) -> bool:
+        """Wait for the end, as long as messages keep coming."""
+        while True:
+            seen = len(self._records)
+            done, _ = await asyncio.wait({self._done}, timeout=_SILENCE_S)
+            if done:
+                return self._done.result()
+            if len(self._records) == seen:
+                return False
+
+    def _take(self, _: bytes, __: bytes, block: bytes, body: bytes) -> None:
+        # The server adds its own headers last, so a sensor cannot forge them.
+        own = block.rfind(_SERVERS)
+        place = _PLACE.match(block, own) if own >= 0 else None
+        if place is not None:
+            self._keep(place, block[:own], body)
+        elif not self._done.done():
+            # 204 ends a page and 404 an empty one; all else is worth another try.
+            self._done.set_result(status_of(block)[0] in ("204", "404"))
+
+    def _keep(self, place: re.Match[bytes], own: bytes, body: bytes) -> None:
+        subject, sequence, time, before = place.groups()
+        if self._records and int(before) != self._before:
+            self._lose()
+            return
+        self._before = int(sequence)
+        self._records.append(
+            Record(
+                subject=subject.decode(errors="replace"),
+                headers=own_headers_of(own),
+                body=body,
+                sequence=self._before,
+                time_ns=_time_ns(time.decode()),
+            )
+        )
+
+    def _lose(self) -> None:
+        if not self._done.done():
+            self._done.set_result(False)
+
+
+def _time_ns(text: str) -> int:
+    """Nanoseconds since 1970 of the server's RFC 3339, whose fraction has 0 to 9 digits."""
+    return _whole_ns(text[:19]) + int(text[20:-1].ljust(9, "0"))
+
+
+@lru_cache(maxsize=64)
+def _whole_ns(seconds: str) -> int:
+    """Of a whole second, in which many messages come."""
+    return nanoseconds(datetime.fromisoformat(seconds + "+00:00"))

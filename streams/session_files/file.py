@@ -1,0 +1,286 @@
+"""A recorded session as a file: compressed JSON lines, whole or refused.
+
+A header with the checkpoint at the session's start, the blobs it needs, every message as
+the log holds it, and a trailer. What follows from the rest is left out (`session_line`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import UUID
+
+import orjson
+import zstandard
+
+from schemas.values.record import Record
+from schemas.values.subjects import is_agent, parse
+from streams.errors import SessionFileError
+from streams.groups import groups
+from streams.log import ReadableLog
+from streams.session_files.line import Lines, read_blob, write_blob
+
+FORMAT = "echoic session"
+VERSION = 1
+
+Wanted = Callable[[str], bool]
+"""Says of a subject whether its record is wanted."""
+LEVEL = 15
+"""Of compression: a session of 600 events stays well under 400 KB."""
+
+LINE_BYTES = 64_000_000
+"""No line is longer; a file that has one was not written by us."""
+
+PACKED_BYTES = 1_024
+"""So much is unpacked at a time: it becomes 32 MB at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHeader:
+    """Whose session it is, where in which log it stood, and the state before it."""
+
+    epoch: UUID
+    agent: str
+    session_id: str
+    partition: int
+    first: int
+    """The sequence of the session's first input."""
+    last: int
+    """The sequence of its last input; the outputs that answer it come later."""
+    checkpoint: object
+    """Whatever JSON the caller needs to have the state before `first`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTrailer:
+    """What proves that the file is whole."""
+
+    messages: int
+    chain: str
+    """The agent's chain digest after the last group, as the caller computed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A recorded session, read."""
+
+    header: SessionHeader
+    records: Sequence[Record]
+    """By sequence: the messages of the agent, and those of its partition's `_`."""
+    blobs: Mapping[str, bytes]
+    trailer: SessionTrailer
+
+
+async def collect(
+    log: ReadableLog, *, partition: int, agent: str, first: int, last: int
+) -> tuple[Record, ...]:
+    """The records of a session: its whole groups from the input `first` to `last`.
+
+    Raises:
+        LogDamaged: the log is not sound there.
+    """
+    records: list[Record] = []
+    async for group in groups(log, partition, after=first - 1, until=last):
+        named = parse(group.input.subject).agent
+        # An agent that cannot exist is answered for by `_`, as what is shared.
+        if named == agent or not is_agent(named):
+            records += (group.input, *group.outputs)
+    return tuple(sorted(records, key=lambda record: record.sequence))
+
+
+def write_session(path: Path, session: SessionFile) -> None:
+    """Write the file whole, or leave what was there."""
+    draft = path.with_name(path.name + ".new")
+    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    try:
+        with draft.open("wb") as file, compressor.stream_writer(file) as packed:
+            for line in _lines(session):
+                packed.write(orjson.dumps(line) + b"\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_session(path: Path) -> SessionFile:
+    """Read a file and check that it is whole.
+
+    Raises:
+        SessionFileError: it is none of ours, of another version, cut or damaged.
+    """
+    reading = _Reading(path)
+    records = tuple(reading.records())
+    return SessionFile(reading.header, records, reading.blobs, reading.trailer)
+
+
+def read_outline(path: Path) -> SessionFile:
+    """Read a file without its records, and check that it is not cut.
+
+    Raises:
+        SessionFileError: it is none of ours, of another version, cut or damaged.
+    """
+    reading = _Reading(path)
+    for _ in reading.records(lambda subject: False):
+        raise AssertionError("no record was wanted")
+    return SessionFile(reading.header, (), reading.blobs, reading.trailer)
+
+
+def read_records(path: Path, wanted: Wanted) -> Iterator[Record]:
+    """The records of a file with a wanted subject, one at a time.
+
+    Raises:
+        SessionFileError: it is none of ours, of another version, cut or damaged; what
+            stands before the damage was given by then.
+    """
+    return _Reading(path).records(wanted)
+
+
+def _lines(session: SessionFile) -> Iterator[object]:
+    header = session.header
+    yield {
+        "format": FORMAT,
+        "version": VERSION,
+        "epoch": str(header.epoch),
+        "agent": header.agent,
+        "session": header.session_id,
+        "partition": header.partition,
+        "first": header.first,
+        "last": header.last,
+        "checkpoint": header.checkpoint,
+    }
+    for digest in sorted(session.blobs):
+        yield write_blob(digest, session.blobs[digest])
+    lines = Lines(header.epoch, header.partition)
+    for record in session.records:
+        yield lines.write(record)
+    yield {"end": len(session.records), "chain": session.trailer.chain}
+
+
+def _in_words(error: Exception) -> str:
+    """What is wrong with a line, for whoever reads the file."""
+    if isinstance(error, orjson.JSONDecodeError):
+        return f"no JSON: {error}"
+    if isinstance(error, KeyError):
+        return f"without {error}"
+    return str(error)
+
+
+class _Reading:
+    """A file being read, and the line where it is."""
+
+    header: SessionHeader
+    trailer: SessionTrailer
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._line = 0
+        self._count = 0
+        self.blobs: dict[str, bytes] = {}
+
+    def records(self, wanted: Wanted = lambda subject: True) -> Iterator[Record]:
+        """The wanted records; header, blobs and trailer are known after the last."""
+        try:
+            with self._path.open("rb") as file:
+                yield from self._records(self._lines(file), wanted)
+        except OSError as error:
+            raise SessionFileError(
+                f"cannot read {str(self._path)!r}: {error}"
+            ) from error
+        except zstandard.ZstdError as error:
+            self._line += 1
+            raise self._failure(f"is no session file, or damaged ({error})") from error
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise self._failure(
+                f"does not have the form of its place ({_in_words(error)})"
+            ) from error
+
+    def _records(
+        self, lines: Iterator[dict[str, Any]], wanted: Wanted
+    ) -> Iterator[Record]:
+        self.header = self._header(next(lines, None))
+        codec = Lines(self.header.epoch, self.header.partition)
+        is_wanted = lru_cache(maxsize=4096)(lambda text: wanted(codec.subject(text)))
+        position = 0
+        for line in lines:
+            if "blob" in line:
+                self.blobs.update([read_blob(line)])
+            elif "end" in line:
+                self.trailer = self._trailer(line)
+                if next(lines, None) is not None:
+                    raise self._failure("follows the end")
+                return
+            else:
+                position = self._place(line, position)
+                if is_wanted(line["s"]):
+                    yield codec.read(line)
+                else:
+                    codec.skip(line)
+        raise self._failure("is missing: the file was cut")
+
+    def _failure(self, what: str) -> SessionFileError:
+        """An error at the line being read."""
+        return SessionFileError(
+            f"{str(self._path)!r}, line {self._line}: {what}; export the session again"
+        )
+
+    def _lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
+        rest = b""
+        for piece in self._unpacked(file):
+            *whole, rest = (rest + piece).split(b"\n")
+            for text in whole:
+                self._line += 1
+                yield orjson.loads(text)
+            if len(rest) > LINE_BYTES:
+                raise self._failure(f"is longer than {LINE_BYTES} bytes")
+        self._line += 1
+
+    def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
+        """What was compressed, piece by piece, up to its checksum and no further."""
+        unpacking = zstandard.ZstdDecompressor().decompressobj()
+        while packed := file.read(PACKED_BYTES):
+            yield unpacking.decompress(packed)
+            if unpacking.eof:
+                break
+        if not unpacking.eof and file.tell():
+            self._line += 1
+            raise self._failure("is missing: the file was cut")
+        if unpacking.unused_data or file.read(1):
+            raise self._failure("is not the end of the file")
+
+    def _header(self, line: dict[str, Any] | None) -> SessionHeader:
+        if not isinstance(line, dict) or line.get("format") != FORMAT:
+            raise self._failure("is no header: this is no session file")
+        version = line["version"]
+        if isinstance(version, int) and version > VERSION:
+            raise SessionFileError(
+                f"{str(self._path)!r}, line 1: is of version {version}, this Echoic reads"
+                f" {VERSION}: a newer Echoic wrote it, read it with that one"
+            )
+        if version != VERSION:
+            raise self._failure(
+                f"is of version {version!r}, this program reads {VERSION}"
+            )
+        return SessionHeader(
+            epoch=UUID(line["epoch"]),
+            agent=line["agent"],
+            session_id=line["session"],
+            partition=line["partition"],
+            first=line["first"],
+            last=line["last"],
+            checkpoint=line["checkpoint"],
+        )
+
+    def _place(self, line: dict[str, Any], before: int) -> int:
+        """The sequence of a record's line, which must be beyond the one before it."""
+        sequence: int = line["n"]
+        if self._count and sequence <= before:
+            raise self._failure(f"has sequence {sequence} after {before}")
+        self._count += 1
+        return sequence
+
+    def _trailer(self, line: dict[str, Any]) -> SessionTrailer:
+        if line["end"] != self._count:
+            raise self._failure(
+                f"ends a file of {line['end']} messages, {self._count} are there"
+            )
+        return SessionTrailer(messages=line["end"], chain=line["chain"])

@@ -1,0 +1,171 @@
+"""One message of a session file as one line, without what follows from the rest.
+
+Of an output almost every header follows: its id from epoch, cause and index, its cause's
+id from the input before it, its type from its subject. The line holds the differences
+from what was expected, so nothing is ever lost to a wrong guess.
+"""
+
+import base64
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from schemas.values.ids import filled_event_id, output_id
+from schemas.values.record import Record
+
+INPUTS_KNOWN = 10_000
+"""How many of the last inputs an output's cause is known of without saying so."""
+
+_MARK = ("ce-causeseq", "ce-index", "ce-count")
+
+
+class Lines:
+    """Writes or reads the lines of one file, in order; knows what came before."""
+
+    def __init__(self, epoch: UUID, partition: int) -> None:
+        """Take what the file's header tells."""
+        self._epoch = epoch
+        self._prefix = f"ev.{partition}."
+        self._time_ns = 0
+        self._said_at = ""
+        self._input_ids: dict[int, str] = {}
+
+    def write(self, record: Record) -> dict[str, Any]:
+        """The line of a record: n sequence, t time, s subject, m mark, h, x headers."""
+        line: dict[str, Any] = {
+            "n": record.sequence,
+            "t": record.time_ns - self._time_ns,
+        }
+        line["s"] = _without(record.subject, self._prefix)
+        mark = _mark(record)
+        if mark is not None:
+            line["m"] = mark
+        expected = self._expected(record.subject, mark)
+        if more := {k: v for k, v in record.headers.items() if expected.get(k) != v}:
+            line["h"] = more
+        if fewer := sorted(expected.keys() - record.headers.keys()):
+            line["x"] = fewer
+        line |= _packed(record.body)
+        self._remember(record)
+        return line
+
+    def read(self, line: dict[str, Any]) -> Record:
+        """The record of a line."""
+        subject = _with(line["s"], self._prefix)
+        headers = self._expected(subject, line.get("m"))
+        headers.update(line.get("h", ()))
+        for name in line.get("x", ()):
+            del headers[name]
+        record = Record(
+            subject=subject,
+            headers=headers,
+            body=_unpacked(line),
+            sequence=line["n"],
+            time_ns=line["t"] + self._time_ns,
+        )
+        self._remember(record)
+        return record
+
+    def subject(self, text: str) -> str:
+        """The subject that a line gives as `text`."""
+        return _with(text, self._prefix)
+
+    def skip(self, line: dict[str, Any]) -> None:
+        """Go past a line as `read` would, without making its record."""
+        headers, self._time_ns = line.get("h", {}), self._time_ns + line["t"]
+        if "m" in line or "ce-causeseq" in headers:
+            self._said_at = headers.get("ce-time", self._said_at)
+        else:
+            self._input_is(line["n"], headers.get("ce-id"))
+
+    def _expected(self, subject: str, mark: list[int] | None) -> dict[str, str]:
+        """The headers that a message has unless its line says otherwise."""
+        parts = subject.split(".", 5)
+        if len(parts) < 6:
+            return {}
+        if mark is None and parts[4] == "sensor":
+            return {"ce-specversion": "1.0"}
+        expected = {
+            "ce-specversion": "1.0",
+            "ce-type": f"echoic.{parts[5]}",
+            "ce-subject": parts[3],
+            "ce-schemaversion": "1",
+        }
+        if mark is None:
+            return expected
+        cause, index, count = mark
+        return {
+            **expected,
+            "ce-causeseq": str(cause),
+            "ce-index": str(index),
+            "ce-count": str(count),
+            "ce-id": output_id(self._epoch, cause, index),
+            "ce-causeid": self._input_ids.get(cause, ""),
+            "ce-source": "/echoic/mind",
+            "ce-time": self._said_at,
+        }
+
+    def _remember(self, record: Record) -> None:
+        self._time_ns = record.time_ns
+        if "ce-causeseq" in record.headers:
+            self._said_at = record.headers.get("ce-time", self._said_at)
+        else:
+            self._input_is(record.sequence, record.headers.get("ce-id"))
+
+    def _input_is(self, sequence: int, id_: str | None) -> None:
+        if id_ is None:
+            id_ = filled_event_id(self._time_ns, sequence)
+        self._input_ids[sequence] = id_
+        if len(self._input_ids) > INPUTS_KNOWN:
+            del self._input_ids[next(iter(self._input_ids))]
+
+
+def write_blob(digest: str, data: bytes) -> dict[str, str]:
+    """The line of a blob."""
+    return {"blob": digest, "data": base64.b64encode(data).decode()}
+
+
+def read_blob(line: dict[str, Any]) -> tuple[str, bytes]:
+    """Digest and bytes of a blob's line."""
+    return line["blob"], base64.b64decode(line["data"], validate=True)
+
+
+def _mark(record: Record) -> list[int] | None:
+    """The group mark, if it is one whose numbers have one spelling."""
+    texts = [record.headers.get(name, "") for name in _MARK]
+    if not all(text.isascii() and text.isdigit() for text in texts):
+        return None
+    numbers = [int(text) for text in texts]
+    return numbers if list(map(str, numbers)) == texts else None
+
+
+def _packed(body: bytes) -> dict[str, Any]:
+    """A body as JSON if that gives the very same bytes, else as text, else base64."""
+    try:
+        value = orjson.loads(body)
+        if orjson.dumps(value) == body:
+            return {"j": value}
+    except ValueError:
+        pass
+    try:
+        return {"u": body.decode()}
+    except UnicodeDecodeError:
+        return {"b": base64.b64encode(body).decode()}
+
+
+def _unpacked(line: dict[str, Any]) -> bytes:
+    if "j" in line:
+        return orjson.dumps(line["j"])
+    if "u" in line:
+        return str(line["u"]).encode()
+    return base64.b64decode(line["b"], validate=True)
+
+
+def _without(subject: str, prefix: str) -> str:
+    """A subject without the prefix; with a leading dot if it has another one."""
+    return subject.removeprefix(prefix) if subject.startswith(prefix) else "." + subject
+
+
+def _with(text: str, prefix: str) -> str:
+    return text[1:] if text.startswith(".") else prefix + text

@@ -1,0 +1,130 @@
+"""A session file read as a log page by page, however long it is.
+
+The one reader asks for inputs and outputs in turn; both come out of one pass through the
+file, and what the other has not asked for yet is held.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from schemas.values.record import Record
+from schemas.values.subjects import inputs_of, outputs_of
+from streams.log import Records, matches
+from streams.session_files.file import SessionFile, read_outline, read_records
+
+PASSES = 4
+"""How many passes are under way at once; further ones begin anew."""
+
+AT_ONCE = 256
+"""How many records are read on when more are wanted."""
+
+HELD = 50_000
+"""How many records of one direction are held while only the other is read."""
+
+Direction = Literal["in", "out"]
+
+
+class SessionStream:
+    """A `ReadableLog` over a session file; what it does not hold does not exist for it."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file once, to know that it is whole.
+
+        Raises:
+            SessionFileError: it is none of ours, of another version, cut or damaged.
+        """
+        self._path = path
+        self._passes: list[_Pass] = []
+        self.outline: SessionFile = read_outline(path)
+        """The file without its records."""
+
+    @property
+    def epoch(self) -> UUID:
+        """The epoch of the log that was recorded."""
+        return self.outline.header.epoch
+
+    async def page(self, subjects: str, after: int, limit: int) -> Records:
+        """Read on where the page before this one ended."""
+        partition = self.outline.header.partition
+        if subjects == inputs_of(partition):
+            return self._pass("in", after).page("in", limit)
+        if subjects == outputs_of(partition):
+            return self._pass("out", after).page("out", limit)
+        return tuple(islice(self._behind(subjects, after), limit))
+
+    async def follow(
+        self, subjects: str, after: int, limit: int
+    ) -> AsyncGenerator[Records, None]:
+        """Yield what is there; unlike a live log, a recorded one has an end."""
+        records = self._behind(subjects, after)
+        while page := tuple(islice(records, limit)):
+            yield page
+
+    async def last_sequence(self, subjects: str) -> int:
+        """Read through all of it."""
+        last = 0
+        for record in self._behind(subjects, 0):
+            last = record.sequence
+        return last
+
+    async def record(self, sequence: int) -> Record | None:
+        """Read up to it."""
+        found = next(self._behind(">", sequence - 1), None)
+        return found if found is not None and found.sequence == sequence else None
+
+    async def blob(self, digest: str) -> bytes | None:
+        """Look it up."""
+        return self.outline.blobs.get(digest)
+
+    def _behind(self, subjects: str, after: int) -> Iterator[Record]:
+        records = read_records(self._path, lambda subject: matches(subjects, subject))
+        return (record for record in records if record.sequence > after)
+
+    def _pass(self, direction: Direction, after: int) -> "_Pass":
+        """The pass that has given this direction up to `after`, the latest used last."""
+        passes = self._passes
+        found = next((each for each in passes if each.ends[direction] == after), None)
+        if found is None:
+            found = _Pass(self._path, after)
+        self._passes = [each for each in passes if each is not found][1 - PASSES :]
+        self._passes.append(found)
+        return found
+
+
+class _Pass:
+    """One pass through the file, from behind a sequence."""
+
+    def __init__(self, path: Path, after: int) -> None:
+        self._records = read_records(path, lambda subject: True)
+        self._after = after
+        self._held: dict[Direction, deque[Record]] = {"in": deque(), "out": deque()}
+        self.ends: dict[Direction, int | None] = {"in": after, "out": after}
+        """The last sequence given in each direction; None if some were let go."""
+
+    def page(self, direction: Direction, limit: int) -> Records:
+        """The next records in a direction; none at the file's end."""
+        held = self._held[direction]
+        while not held and self._read_on(direction):
+            pass
+        page = tuple([held.popleft() for _ in range(min(limit, len(held)))])
+        if page:
+            self.ends[direction] = page[-1].sequence
+        return page
+
+    def _read_on(self, wanted: Direction) -> bool:
+        """Read some more; tell whether there was any."""
+        some = list(islice(self._records, AT_ONCE))
+        for record in some:
+            is_input = record.subject.split(".", 3)[2] == "in"
+            direction: Direction = "in" if is_input else "out"
+            if record.sequence > self._after and self.ends[direction] is not None:
+                self._held[direction].append(record)
+        other: Direction = "out" if wanted == "in" else "in"
+        if len(self._held[other]) > HELD:
+            self._held[other].clear()
+            self.ends[other] = None
+        return bool(some)

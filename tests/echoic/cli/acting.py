@@ -1,0 +1,41 @@
+"""What the tests of the command line do again and again."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.echoic.cli.conftest import Program, Ran
+
+THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=drink")
+
+
+def thirsty(live: Program, agent: str, drink: int, text: str) -> dict[str, Any]:
+    """Publish that the player is thirsty; what was decided, under the seed's names."""
+    ran = live.here(
+        "pub", text, *THIRST, "--field", f"value={drink}", "--hint", "threat=0.9",
+        "--agent", agent, "--wait", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = ran.json
+    return found
+
+
+def eventually(attempt: Callable[[], Ran], within_s: float = 60.0) -> Ran:
+    """The first attempt that worked, or the last one in time."""
+    deadline = time.monotonic() + within_s
+    while (ran := attempt()).code != 0 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return ran
+
+
+@contextmanager
+def watching(live: Program, *arguments: str) -> Iterator[Any]:
+    """A command that goes on, once it says that it watches."""
+    with live.start(*arguments) as process:
+        try:
+            assert process.stderr is not None
+            assert "watching" in process.stderr.readline()
+            yield process
+        finally:
+            process.kill()

@@ -1,0 +1,219 @@
+"""Instances of different making: with a model, without a database, on foreign servers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from echoic.client.instance_note import sole_instance
+from tests.echoic.cli.acting import eventually
+from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
+from tests.model_server import model_server
+from tests.servers import fresh_server
+
+pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
+
+
+@contextmanager
+def running(program: Program, **environment: str) -> Iterator[str]:
+    """An instance with some variables; what it said when it came up."""
+    started = program("up", "--detach", **environment)
+    assert started.code == 0, started.err
+    try:
+        yield started.out
+    finally:
+        program("down")
+
+
+def checks(program: Program) -> dict[str, str]:
+    """What the doctor says of each thing, with the settings of another shell."""
+    found = program.here("doctor", "--json", "--exit-zero").json["checks"]
+    return {each["name"]: each["verdict"] for each in found}
+
+
+@pytest.mark.model
+def test_a_model_answers_what_nothing_learnt_does(echoic: Program) -> None:
+    """`pub --wait` waits for the completion; the prompt is the one that was asked."""
+    reply = {"response": "Mind the step.", "predicted_success": 0.9, "confidence": 0.6}
+    with model_server() as model:
+        model.text = json.dumps(reply)
+        settings = {
+            "ECHOIC_MODEL_NAME": "openai/double",
+            "ECHOIC_MODEL_API_BASE": model.base,
+            "ECHOIC_MODEL_API_KEY": "none",
+        }
+        with running(echoic, **settings) as banner:
+            ran = echoic.here("pub", "I am on the stairs.", "--wait", "--json")
+            page = echoic.here("explain", "--last")
+            healthy = checks(echoic)
+            model.failures.extend([500] * 9)
+            sick = checks(echoic)
+            code = echoic.here("doctor").code
+            screen = echoic.here("status")
+
+    assert "openai/double" in banner
+    assert (healthy["model"], sick["model"], code) == ("fine", "problem", 1)
+    for words in ("openai/double", "every input is answered", "I am on the stairs."):
+        assert words in screen.out
+    assert ran.code == 0, ran.err
+    assert ran.json["decision_path"] == "llm"
+    assert "Mind the step." in ran.json["response_text"]
+    assert "I am on the stairs." in ran.json["prompt_text"]
+    assert ran.json["predicted_success"] <= 0.8
+    assert "Spoke by the model" in page.out
+
+
+def test_without_a_database_the_mind_goes_on(echoic: Program) -> None:
+    """A database that is away makes read models stale, and nothing else."""
+    away = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
+    with running(echoic, **away):
+        spoken = echoic.here("pub", "hello", "--wait", **away)
+        learnt = echoic.here("heuristic", "list", "--json", **away)
+        sessions = echoic.here("session", "list", "--json", **away)
+        models = echoic.here("projection", "lag", **away)
+        sound = echoic.here("log", "verify", **away)
+
+    assert spoken.code == learnt.code == sessions.code == sound.code == 0
+    assert len(sessions.json["rows"]) == 1
+    assert models.code == 3
+    assert "is away" in models.err
+
+
+@pytest.mark.slow
+def test_a_rebuild_sets_tables_going_that_stood_still(echoic: Program) -> None:
+    """What the error proposes helps, and the instance need not be started anew."""
+    with running(echoic):
+        assert eventually(lambda: echoic.here("projection", "lag")).code == 0
+        url = json.loads((echoic.data / "instance.json").read_text())["database_url"]
+        with psycopg.connect(url) as database:
+            database.execute("ALTER TABLE decisions__v1 DROP COLUMN message CASCADE")
+        log = echoic.data / "echoic.log"
+        echoic.here("pub", "hello", "--wait")
+        assert (
+            eventually(lambda: Ran("stand still" not in log.read_text(), "", "")).code
+            == 0
+        )
+
+        rebuilt = echoic.here("projection", "rebuild")
+        echoic.here("pub", "hello again", "--wait")
+        lag = eventually(lambda: echoic.here("projection", "lag"))
+
+    assert rebuilt.code == lag.code == 0, rebuilt.err + lag.err
+
+
+async def test_a_broker_of_ones_own_serves_as_well(echoic: Program) -> None:
+    """NATS_URL points the same program at another broker, user and password in it."""
+    async with fresh_server() as server:
+        core = server.core
+        address = core.url.replace("://", f"://{core.user}:{core.password}@")
+        with running(echoic, NATS_URL=address):
+            ran = echoic("pub", "hello", "--wait", NATS_URL=address)
+            sensor = echoic("sensor", "access", "door", NATS_URL=address)
+
+    assert ran.code == 0, ran.err
+    assert not (echoic.data / "nats").exists()
+    assert sensor.code == 2
+    assert "the broker is not ours" in sensor.err
+
+
+def test_a_broken_pack_stops_the_start(echoic: Program) -> None:
+    """All of the pack's mistakes are named, and nothing keeps running."""
+    folder = echoic.folder / "broken"
+    folder.mkdir()
+    (folder / "manifest.yaml").write_text("schema: 1\nname: broken\nvrsion: 1\n")
+
+    ran = echoic("up", "--detach", "--pack", str(folder))
+
+    assert ran.code == 2
+    assert "the instance did not start" in ran.err
+    assert "E-PACK-" in ran.err
+    assert echoic.here("watch").code == 3
+
+
+def test_ctrl_c_ends_an_instance_without_a_word_too_many(echoic: Program) -> None:
+    """However early it comes: the whole group gets it, as in a terminal."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "echoic", "up"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=echoic.folder,
+        env=echoic.environment,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert "is up" in process.stdout.readline()
+
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=55)
+
+    assert process.returncode == 0
+    assert err.splitlines() == ["starting …", "stopping …"]
+
+
+def test_packs_named_by_settings_are_in_force_for_everyone(echoic: Program) -> None:
+    """ECHOIC_PACKS loads packs at the start, once."""
+    with running(echoic, ECHOIC_PACKS=str(SURVIVAL)):
+        pass
+    with running(echoic, ECHOIC_PACKS=str(SURVIVAL)):
+        rows = echoic.here("pack", "list", "--agent", "any", "--json").json["rows"]
+        tail = echoic.here("log", "tail", "--kind", "control", "-n", "100", "--json")
+
+    loaded = [line for line in tail.out.splitlines() if ".pack_loaded" in line]
+    assert [(row["name"], row["for"]) for row in rows] == [("survival", "all")]
+    assert len(loaded) == 16
+
+
+def test_packs_of_the_folder_packs_are_found(echoic: Program) -> None:
+    """Where none is named, each subfolder with a manifest is loaded, by name."""
+    for name in ("stable", "attic"):
+        folder = echoic.folder / "packs" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.yaml").write_text(f"name: {name}\nversion: 1.0.0\n")
+    (echoic.folder / "packs" / "notes").mkdir()
+
+    with running(echoic):
+        found = echoic.here("pack", "list", "--agent", "any", "--json").json["rows"]
+    (echoic.folder / "packs" / "attic" / "manifest.yaml").write_text("nothing: 1\n")
+    ran = echoic("up", "--detach")
+
+    assert [(row["name"], row["for"]) for row in found] == [
+        ("attic", "all"),
+        ("stable", "all"),
+    ]
+    assert ran.code == 2
+    assert "E-PACK-" in ran.err
+
+
+def test_a_damaged_note_is_named(echoic: Program) -> None:
+    """A note that cannot be read says what to do about it, while an instance runs."""
+    with sole_instance(echoic.data):
+        (echoic.data / "instance.json").write_text("{")
+        ran = echoic.here("explain", "--last")
+
+    assert ran.code == 2
+    assert "instance.json is damaged" in ran.err
+
+
+@pytest.mark.parametrize("pid", [2**22 - 1, os.getpid()])
+def test_a_note_without_a_lock_does_not_count(echoic: Program, pid: int) -> None:
+    """A killed instance left its note; its process id may be anybody's by now."""
+    echoic.data.mkdir(parents=True)
+    note = {
+        "pid": pid,
+        "started_at": "2026-11-21T12:00:00+00:00",
+        "nats_url": "nats://127.0.0.1:1",
+        "nats_user": "echoic",
+        "nats_password": "x",
+        "database_url": None,
+    }
+    (echoic.data / "instance.json").write_text(json.dumps(note))
+
+    assert echoic.here("explain", "--last").code == 3
+    assert "nothing runs" in echoic.here("down").out

@@ -1,0 +1,70 @@
+"""The README's own words, run as they stand."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.echoic.cli.acting import eventually
+from tests.echoic.cli.conftest import ROOT, Program, Ran
+
+pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
+
+README = (ROOT / "README.md").read_text()
+
+
+def block(heading: str, language: str) -> str:
+    """The first block in a language under a heading."""
+    found = re.search(rf"```{language}\n(.*?)```", README.split(heading)[1], re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_first_use_works(live: Program) -> None:
+    """Every command of it does something, and the oven is told of."""
+    commands = block("## First use", "console").replace("\\\n", "").split("$ echoic ")
+
+    told = [live.here(*shlex.split(command)) for command in commands[1:]]
+
+    assert [ran.code for ran in told] == [0] * 5, told
+    assert "“You left the oven on.”" in told[1].out
+    assert "Spoke by the heuristic" in told[2].out
+
+
+def test_the_sensor_works(live: Program) -> None:
+    """With the account that the command above it makes, its event is decided on."""
+    access = live.here("sensor", "access", "door").out.strip()
+    code = block("### A sensor in ten lines", "python")
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, access], capture_output=True, text=True, timeout=30
+    )
+
+    def decided() -> Ran:
+        ran = live.here("explain", "--last")
+        return ran if "The front door opened" in ran.out else Ran(1, ran.out, ran.err)
+
+    assert done.returncode == 0, done.stderr
+    assert eventually(decided).code == 0
+
+
+def test_the_comparison_is_what_the_command_prints() -> None:
+    """The A/B section shows the real output for the shipped session."""
+    shown = block("## Is another strategy better?", "console")
+    command, _, expected = shown.partition("\n")
+    arguments = shlex.split(command.removeprefix("$ echoic "))
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "echoic", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "96"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == expected

@@ -1,0 +1,49 @@
+"""`echoic replay compare` as a program: its exit codes, its files, its errors."""
+
+import pytest
+
+from tests.echoic.cli.conftest import SURVIVAL, Program
+
+pytestmark = pytest.mark.timeout(120)
+
+EVENING = str(SURVIVAL / "recording" / "evening.echoic")
+
+
+def test_a_report_that_cannot_be_written_is_said_before_the_work(
+    echoic: Program,
+) -> None:
+    """A folder, or a file in a folder that is not there."""
+    into = ("replay", "compare", EVENING, "-s", "silent", "--report")
+
+    folder = echoic.here(*into, str(echoic.folder))
+    nowhere = echoic.here(*into, str(echoic.folder / "gone" / "out.html"))
+
+    assert (folder.code, folder.out) == (2, "")
+    assert "is a folder: name a file in it" in folder.err
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert "there is no such folder" in nowhere.err
+
+
+def test_a_fork_beyond_the_recording_is_an_error(echoic: Program) -> None:
+    """All of it would stay as recorded, and nothing be said of the challenger."""
+    ran = echoic.here("replay", "compare", EVENING, "-s", "silent", "--from", "99999")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "--from 99999: the last input recorded is 1142" in ran.err
+
+
+def test_what_trips_a_build_is_named_with_its_challenger(echoic: Program) -> None:
+    """Exit code 1, and the report is there all the same."""
+    page = echoic.folder / "out.html"
+    named = ("-s", "silent", "-s", "heuristic_first", "--report", str(page))
+
+    ran = echoic.here(
+        "replay", "compare", EVENING, *named, "--fail-on", "flips>0", "--json"
+    )
+
+    assert ran.code == 1
+    assert ran.json["verdict"] == "NOT_ENOUGH_OVERLAP"
+    assert "--fail-on flips>0: silent has " in ran.err
+    assert "heuristic_first has" not in ran.err
+    assert page.read_text().startswith("<!doctype html>")
+    assert not list(echoic.folder.glob("*.new"))

@@ -1,0 +1,56 @@
+"""What an instance says of its collector, asked over a real broker."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from echoic.client import health
+from echoic.config.load import load
+from tests.servers import fresh_broker
+
+pytestmark = pytest.mark.services
+
+
+@contextmanager
+def collector(status: int) -> Iterator[tuple[str, list[str]]]:
+    """Something that answers every batch so: its address, and the paths it was sent to."""
+    paths: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            paths.append(self.path)
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", paths
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(("status", "works"), [(200, "works"), (503, "fails")])
+async def test_the_collector_is_sent_a_batch(
+    tmp_path: Path, status: int, works: str
+) -> None:
+    """Whoever listens but takes nothing is no collector that works."""
+    with collector(status) as (address, paths):
+        settings = load({"trace.endpoint": address}, environment={}, folder=tmp_path)
+        async with fresh_broker() as broker:
+            await health.serve(broker.client, settings, None)
+            found = await health.ask(broker.client)
+
+    assert found["traces"].works == works
+    assert paths == ["/v1/traces"]
+    assert found["model"].works == "none"

@@ -1,0 +1,139 @@
+"""Asking live for a replay: within a budget, each thing once, and written down."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+import pytest
+
+from echoic.client.comparison import Job, compare_one
+from echoic.client.recordings import FileSource
+from echoic.client.requery import Requery
+from echoic.errors import EchoicError
+from evaluation.compare.session import Plan
+from handlers.effects.models import Completion, LiteLLM, ModelError
+from replay.cassette import BudgetSpent, Spread
+from replay.closed_loop.run import Answers
+from schemas.messages.asks import ModelAsked
+from schemas.messages.controls import StrategySelected
+from schemas.messages.experiments import Variant
+from schemas.values.settings import ModelSettings, StrategySpec
+from streams.session_files.file import write_session
+from tests.factories import EPOCH
+from tests.life import Life
+from tests.model_server import ModelServer, model_server
+from tests.replay.lives import file_of_turns
+from tests.replay.test_cassette import asked
+
+
+class Talker:
+    """A model that answers, or fails when it is asked about hail."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def prepare(self) -> None:
+        """Nothing to prepare."""
+
+    async def complete(
+        self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
+    ) -> Completion:
+        self.asked += 1
+        if "hail" in asked.prompt:
+            raise ModelError("declined", "not about hail")
+        return Completion(
+            text=f"Said of {asked.prompt}",
+            model="provider/model-1",
+            latency_ms=12.5,
+            input_tokens=10,
+            output_tokens=5,
+            cost_usd=0.25,
+            fingerprint="fp-1",
+        )
+
+
+async def test_answers_are_written_down_and_found_again(tmp_path):
+    """The file names model and fingerprint, and nothing in it is asked for twice."""
+    path, model = tmp_path / "asked.jsonl", Talker()
+    first = Requery(model, path, calls=5)
+    takes = [await first.ask(asked("rain"), n) for n in (0, 1)]
+    failed = await first.ask(asked("hail"), 0)
+    again = Requery(model, path, calls=0)
+
+    assert [await again.ask(asked("rain"), n) for n in (0, 1)] == takes
+    assert await again.ask(asked("hail"), 0) == failed
+    assert model.asked == 3
+    assert (takes[0].text, takes[0].source) == ("Said of rain", "asked")
+    assert (takes[0].tokens, takes[0].cost_usd) == (15, Spread.exactly(0.25))
+    assert (failed.text, failed.failure) == (None, "declined")
+    line = orjson.loads(path.read_bytes().splitlines()[0])
+    assert (line["model"], line["fingerprint"]) == ("provider/model-1", "fp-1")
+
+
+async def test_calls_are_bounded(tmp_path):
+    """No more calls are made than were granted."""
+    port = Requery(Talker(), tmp_path / "asked.jsonl", calls=1)
+    await port.ask(asked("rain"), 0)
+
+    with pytest.raises(BudgetSpent):
+        await port.ask(asked("snow"), 0)
+
+
+async def test_money_is_bounded(tmp_path):
+    """When the money is spent, nothing more is asked."""
+    port = Requery(Talker(), tmp_path / "asked.jsonl", calls=9, cost_usd=0.4)
+    await port.ask(asked("rain"), 0)
+    await port.ask(asked("snow"), 0)
+
+    with pytest.raises(BudgetSpent):
+        await port.ask(asked("fog"), 0)
+
+
+def test_a_damaged_file_names_its_line(tmp_path):
+    """A line that is no answer is shown by its number."""
+    path = tmp_path / "asked.jsonl"
+    path.write_text('{"key": "a/0"}\n{"key": ')
+
+    with pytest.raises(EchoicError, match="line 2"):
+        Requery(Talker(), path, calls=1)
+
+
+@pytest.mark.model
+def test_what_was_never_recorded_is_asked_live(tmp_path):
+    """Two recordings one after the other ask a real endpoint; asked again, none is."""
+    with model_server() as server:
+        jobs = [_job(server, tmp_path, name, calls=9) for name in ("one", "two")]
+        first = [compare_one(job, lambda done: None) for job in jobs]
+        requests = len(server.requests)
+        jobs = [_job(server, tmp_path, name, calls=0) for name in ("one", "two")]
+        again = [compare_one(job, lambda done: None) for job in jobs]
+
+    assert requests == 2
+    assert len(server.requests) == requests
+    for results in (first, again):
+        texts = [text for each in results for text in each.lives[0].texts.values()]
+        assert texts == ["Mind the step."] * 2
+
+
+def _job(server: ModelServer, folder: Path, name: str, *, calls: int) -> Job:
+    """The comparison of one event with a model's answer, in a file of its own."""
+    life = Life(model=ModelSettings(name="openai/double"))
+    life.control(StrategySelected(strategy="silent"))
+    life.sense(f"something new {name}", salience={"threat": 0.9})
+    path = folder / f"{name}.echoic"
+    if not path.exists():
+        file = file_of_turns(
+            life.turns, (), agent=life.agent, partition=life.partition, epoch=EPOCH
+        )
+        write_session(path, file)
+    model = LiteLLM(api_base=server.base, api_key="none")
+    port = Requery(model, folder / "asked.jsonl", calls=calls)
+    always = Variant(strategy=StrategySpec(name="always_llm"))
+    return Job(
+        FileSource(path, "wordllama"),
+        Plan(
+            baseline=Variant(),
+            challengers=(always,),
+            answers=Answers(mode="requery", port=port),
+        ),
+    )

@@ -1,0 +1,147 @@
+"""One line a decision: the same columns for whatever was decided."""
+
+import re
+import time
+
+import pytest
+from rich.cells import cell_len
+
+from echoic.cli.options import table
+from echoic.client.decision_record import Accounts, as_fields
+from echoic.explain.explain import explain
+from echoic.terminal.decisions import (
+    Style,
+    bar,
+    counted,
+    explained,
+    figure,
+    fitted,
+    heading,
+    line,
+)
+from schemas.messages.decisions import Decided
+from tests.echoic.samples import (
+    NAMES,
+    WARN,
+    decided,
+    group,
+    race_won,
+    racing,
+    rejected,
+    sensed,
+)
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+
+
+def told(message: Decided, style: Style = Style()) -> str:  # noqa: B008 frozen
+    """The line of one decision."""
+    taken = sensed()
+    (account,) = Accounts().take(taken, group(taken, [message]))
+    return line(account, NAMES, style)
+
+
+def test_a_line_of_speech() -> None:
+    """Who spoke, how much the heuristic is trusted, and the words."""
+    text = told(decided())
+
+    assert text.startswith("12:00:03 game      Creeper 6 m behind you")
+    assert "▇▇▇▇▇▅▁▁ .72 S1 creeper-warn .82 “Behind you!”" in text
+    assert re.search(r" {3,}11 ms [0-9a-f]{8}$", text)
+
+
+def test_a_line_of_a_race_names_its_winner() -> None:
+    """With the heuristic's confidence where it won, and else the model's name."""
+    taken, ledger = sensed(), Accounts()
+    (opened,) = ledger.take(taken, group(taken, [racing()]))
+    end = group(taken, [race_won("heuristic", opened.id)], late_s=0.411)
+    (won,) = ledger.take(taken, end)
+
+    assert "asks the model" in line(opened, NAMES)
+    assert "S1 creeper-warn .82 “Behind you!”" in line(won, NAMES)
+    assert as_fields(won)["winner"] == won.winner == f"heuristic:{WARN}@cafe"
+
+
+def test_a_line_of_silence() -> None:
+    """Silence stands where the words would, with its reason."""
+    assert " -  silent: llm_unavailable " in told(rejected())
+
+
+@pytest.mark.parametrize("width", [64, 80, 109, 110, 140])
+def test_a_line_fits_its_terminal(width: int) -> None:
+    """However long the words are, a line and its heading keep to the width."""
+    message = decided(text="Behind you! " * 40)
+
+    text = told(message, Style(width))
+
+    assert len(text) <= width
+    assert "“Beh" in text
+    assert heading(Style(width)).index("id") == len(text) - 8
+
+
+def test_colour_changes_no_word() -> None:
+    """Without the codes of colours the text is the plain one."""
+    coloured = told(decided(), Style(colour=True))
+
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == told(decided())
+
+
+@pytest.mark.parametrize(
+    ("value", "cells"),
+    [(0.0, "▁▁▁▁▁▁▁▁"), (0.5, "▇▇▇▇▁▁▁▁"), (1.0, "▇▇▇▇▇▇▇▇"), (2.0, "▇▇▇▇▇▇▇▇")],
+)
+def test_a_bar_fills_from_the_left(value: float, cells: str) -> None:
+    """A bar is always as wide, and full at 1."""
+    assert bar(value) == cells
+
+
+def test_figures_are_short() -> None:
+    """Numbers from 0 to 1 take three columns at most."""
+    assert [figure(value) for value in (0.0, 0.824, 1.0)] == [".00", ".82", "1.0"]
+
+
+def test_text_is_put_on_one_line() -> None:
+    """Line breaks of an event never break the table."""
+    assert fitted("a\n  b", 6) == "a b   "
+
+
+@pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b31m", "\x07", "\u202e"])
+def test_no_text_commands_the_terminal(evil: str) -> None:
+    """What sensors and models say is shown, and never obeyed."""
+    taken = sensed(text=f"before{evil}after")
+    message = decided(text=f"said{evil}so")
+    (account,) = Accounts().take(taken, group(taken, [message]))
+
+    shown = line(account, NAMES, Style(200)) + explained(
+        account, explain(account, NAMES)
+    )
+
+    assert evil[0] not in shown
+    assert f"before{evil!r}after".replace("'", "") in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["short", "日本語の長いイベントの文です", "fire 🔥🔥🔥 alarm"]
+)
+@pytest.mark.parametrize("width", [4, 9, 20])
+def test_wide_characters_keep_their_columns(text: str, width: int) -> None:
+    """A character that takes two columns counts as two, cut or filled up."""
+    assert cell_len(fitted(text, width)) == width
+
+
+def test_a_table_keeps_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever stands in a cell, the next column begins in one place."""
+    table([["暖炉", "on"], ["oven", "off"]], ("what", "is"))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [cell_len(line[: line.rindex(" ")]) for line in lines] == [5, 5, 5]
+
+
+def test_one_is_not_many() -> None:
+    """What is counted stands in the right number."""
+    assert [counted(1, "fire"), counted(2, "fire")] == ["1 fire", "2 fires"]
+    assert counted(1_000, "success", "successes") == "1,000 successes"

@@ -1,0 +1,55 @@
+"""The report of a sleep: what was decided again, who agreed, and what is proposed."""
+
+from echoic.client.state import proposal_fields
+from echoic.terminal import sleep, tuning
+from echoic.terminal.decisions import Style
+from schemas.messages.controls import SleepRequested
+from schemas.state.agent import AgentState
+from tests.handlers.mind.sleepers import SAID, lived, living, rule, taught, told
+
+
+def test_nothing_is_told_of_who_never_slept() -> None:
+    """Neither a person nor a program is."""
+    assert list(sleep.lines(AgentState(), Style())) == []
+    assert sleep.fields(AgentState()) is None
+
+
+def test_a_sleep_is_told_while_it_goes_on_and_when_it_is_over() -> None:
+    """Each event once, with what was said and what would be said now."""
+    life = living()
+    lived(life)
+    lived(life, "the rain is over", "Go out.")
+    turn = told(life, life.wait(60).control(SleepRequested()), SAID)
+
+    half = list(sleep.lines(life.mind, Style()))
+    assert half[0].endswith("(asked): under way, 2 to go")
+    assert half[1] == "1 decided again: 1 the same, 0 otherwise; 0 candidates refused"
+    assert half[2] == "= health became very low"
+    assert half[-1] == "nothing to change"
+
+    turn = told(life, turn, rule())
+    told(life, turn, '{"response": ""}')
+    whole = "\n".join(sleep.lines(life.mind, Style()))
+    assert "≠ the rain is over\n    was  “Go out.”\n    now  (silence)" in whole
+    assert "a model said the same twice, and no heuristic does" in whole
+    fields = sleep.fields(life.mind)
+    assert fields is not None
+    assert (fields["agreed"], fields["differed"], fields["left"]) == (1, 1, 0)
+    assert [each["status"] for each in fields["proposals"]] == ["submitted"]
+
+
+def test_a_proposal_about_heuristics_says_what_comes_and_what_goes() -> None:
+    """By name, with what a new one is for and what it says."""
+    life = living()
+    lived(life)
+    turn = told(life, life.wait(60).control(SleepRequested()), SAID)
+    told(life, turn, rule())
+    taught(life, "a", "Sing a song.", condition="dusk falls")
+    taught(life, "b", "Sing a song.", condition="dusk falls")
+    life.control(SleepRequested())
+
+    rows = [proposal_fields(each) for each in life.mind.proposals]
+    listed = "\n".join(tuning.proposals(rows))
+
+    assert "new: the_health_of_the_player_has_" in listed
+    assert "merge: b stays, a goes" in listed

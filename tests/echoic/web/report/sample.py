@@ -1,0 +1,150 @@
+"""Comparisons as they come: one that is better, one without overlap, one invalid.
+
+Made of the document's own classes, so that a changed contract shows here first.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from evaluation.compare.document import DivergencePart, Headline, SelfReplayPart
+from tests.echoic.web.report import sample_parts as parts
+
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)><!-- ' \" & \u202edrowssap\u202c \x00"
+    " 🦊👩‍🚀 `code` {{7*7}} " + "long " * 2000
+)
+"""What a sensor might say: markup, a turned direction, a control, very much of it."""
+
+
+def better(flips: int = 240, sessions: int = 20) -> dict[str, Any]:
+    """A challenger that asks the model more, and is better for it."""
+    return parts.document(parts.comparison(flips, sessions), sessions).as_json()
+
+
+def not_enough_overlap() -> dict[str, Any]:
+    """The same without exploration: bounds, and how to find out."""
+    comparison = parts.comparison(180, 12, status="unsupported")
+    estimate = parts.estimate(dr=None, ci=None, bounds=(-0.12, 0.18))
+    estimate["difference"]["flip_observations"] = 8.0
+    estimate["difference"]["gates"] = (
+        parts.gate("self_replay", "ok", 1.0, 1.0, "480/480 outputs identical"),
+        parts.gate("propensity_target", "ok", 0.4, 3.0, "0.4 standard errors off"),
+        parts.gate("flip_observations", "refused", 8.0, 30.0,
+              "the challenger\'s choice has 8 known outcomes (need 30)"),
+        parts.gate("flip_sessions", "refused", 6.0, 15.0,
+              "the challenger\'s choice was tried in 6 sessions (need 15)"),
+        parts.gate("ess", "caution", 61.0, 50.0, "worth 61 decisions of equal weight, of 480"),
+    )  # fmt: skip
+    found = replace(
+        comparison,
+        verdict="NOT_ENOUGH_OVERLAP",
+        short_term_only=False,
+        reasons=({"code": "too_few_flip_observations",
+                  "detail": "8 flip observations, need 30."},),
+        next=("Record 12 more sessions with `echoic up --explore challenger"
+              " --challenger thompson --rate 0.2`.",),
+        headline=(
+            Headline(name="shared", label="success, shared", kind="observed",
+                     baseline=0.742, challenger=0.742, delta=None,
+                     note="300 decisions that both make; no value of either"),
+            Headline(name="bounds", label="success, bounds", kind="estimated",
+                     baseline=None, challenger=None, delta=None, ci=(-0.12, 0.18),
+                     note="holds whatever was not seen"),
+        ),
+        estimate=estimate,
+        holm=None,
+        sensitivity=(),
+        would_change=("22 more flip observations open the gate.",),
+        tradeoff=tuple({**point, "success": None} if point["label"] == "thompson" else point
+                       for point in comparison.tradeoff),
+        calibration=None,
+    )  # fmt: skip
+    return parts.document(found, 12).as_json()
+
+
+def invalid() -> dict[str, Any]:
+    """A recording that does not reproduce itself."""
+    comparison = parts.comparison(40, 6)
+    estimate = parts.estimate(dr=None, ci=None, bounds=None)
+    estimate["difference"]["gates"] = (
+        parts.gate("self_replay", "invalid", 0.31, 1.0, "74/240 outputs identical"),
+        parts.gate("propensity_baseline", "invalid", 5.2, 3.0,
+              "mean weight 1.310, 5.2 standard errors from what p entails:"
+              " the logged probabilities cannot be the true ones"),
+    )  # fmt: skip
+    found = replace(
+        comparison, verdict="INVALID", short_term_only=False, estimate=estimate,
+        reasons=({"code": "self_replay_differs",
+                  "detail": "The recorded strategy does not give what was recorded."},),
+        next=("Find out what changed with `echoic replay verify evening.echoic`.",),
+        headline=(), holm=None, sensitivity=(), would_change=(), calibration=None,
+        curves=(), weights={}, tradeoff=(),
+    )  # fmt: skip
+    body = (
+        '{"event_id":"01k9","path":"heuristic","arm":"heuristic:drink-soon@3f2a1b","p":'
+    )
+    divergence = DivergencePart(
+        session="s03", sequence=112, index=1, what="body",
+        recorded=body + '0.85,"greedy_arm":"silent"}',
+        replayed=body + '0.933333,"greedy_arm":"silent"}',
+    )  # fmt: skip
+    broken = SelfReplayPart(
+        identical=74,
+        total=240,
+        is_identical=False,
+        divergence=divergence,
+        odds_differ=3,
+    )
+    return replace(parts.document(found, 6), self_replay=broken).as_json()
+
+
+def several() -> dict[str, Any]:
+    """Two challengers, answered by a stub: watermarked."""
+    first = replace(parts.comparison(60, 6), holm={"p": 0.011, "adjusted": 0.022})
+    second = replace(
+        parts.comparison(30, 6),
+        challenger=parts.strategy("heuristic_first:threshold=0.6", "heuristic_first"),
+        verdict="EQUIVALENT",
+        estimate=parts.estimate(dr=0.002, ci=(-0.011, 0.015), bounds=(-0.03, 0.05)),
+        holm={"p": 0.64, "adjusted": 0.64},
+    )
+    document = parts.document(first, 6)
+    return replace(
+        document,
+        comparisons=(first, second),
+        watermark="stub: the model's answers are made up",
+    ).as_json()
+
+
+def personality() -> dict[str, Any]:
+    """Another voice is another arm: facts only."""
+    comparison = parts.comparison(20, 3)
+    found = replace(
+        comparison, verdict="NOT_ENOUGH_OVERLAP", headline=(), sensitivity=(),
+        estimate={}, holm=None, calibration=None, curves=(), weights={}, breakdown=(),
+        reasons=({"code": "voice_is_another_arm",
+                  "detail": "Another personality says everything in other words."},),
+        next=("Try it live: `echoic ab start warm dry --by session`.",),
+    )  # fmt: skip
+    return parts.document(found, 3).as_json()
+
+
+def hostile() -> dict[str, Any]:
+    """Every text that comes from outside is as bad as can be."""
+    document = better(30, 3)
+    for flip in document["comparisons"][0]["flips"]:
+        flip["text"] = flip["source"] = flip["session"] = HOSTILE
+        for side in ("baseline", "challenger"):
+            flip[side]["text"] = flip[side]["arm"] = HOSTILE
+    for session in document["sessions"]:
+        session["id"] = session["title"] = session["agent"] = HOSTILE
+    for part in ("curves", "breakdown", "timeline"):
+        for row in document["comparisons"][0][part]:
+            for name in row.keys() & {"name", "heuristic", "value", "session"}:
+                row[name] = HOSTILE
+    document["baseline"]["label"] = document["watermark"] = document["command"] = (
+        HOSTILE
+    )
+    document["comparisons"][0]["reasons"][0]["detail"] = HOSTILE
+    document["provenance"]["packs"] = [{HOSTILE: HOSTILE}]
+    return document

@@ -1,0 +1,173 @@
+"""A recording compared whole: what is said of it, and what is not."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from echoic.embedders import embedder
+from evaluation.compare.document import Document
+from evaluation.compare.document_of import document
+from evaluation.compare.overall import Wish
+from evaluation.compare.session import Plan, SessionResult, compared
+from evaluation.ope.settings import EstimationSettings
+from handlers.aids import Bringer, PackLibrary
+from handlers.mind.strategies import spec
+from replay.recording.source import Recording, from_file
+from schemas.messages.experiments import Variant
+
+EVENING = Path(__file__).parents[3] / "packs" / "survival" / "recording"
+OWN = "heuristic_first"
+DARING = "heuristic_first:threshold=0.5"
+
+
+def result(
+    recording: Recording, *challengers: str, voice: str | None = None
+) -> SessionResult:
+    """One recording, compared with challengers."""
+    made = embedder("wordllama")
+    plan = _plan(*challengers, voice=voice)
+    bringer = Bringer(made, PackLibrary(recording.log, made))
+    return asyncio.run(compared(recording, bringer, plan, lambda done: None))
+
+
+def told(
+    results: list[SessionResult], *challengers: str, voice: str | None = None
+) -> Document:
+    """The document over some results."""
+    wish = Wish(command="echoic", echoic="0", estimation=EstimationSettings())
+    return document(results, _plan(*challengers, voice=voice), wish)
+
+
+def _plan(*challengers: str, voice: str | None) -> Plan:
+    return Plan(
+        baseline=Variant(),
+        challengers=tuple(
+            Variant(strategy=spec.parse(each), personality=voice)
+            for each in challengers
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def evening() -> Recording:
+    """The shipped session, without exploration."""
+    return from_file(EVENING / "evening.echoic")
+
+
+@pytest.fixture(scope="module")
+def daring(evening: Recording) -> Document:
+    """The shipped session against a lower threshold."""
+    return told([result(evening, DARING)], DARING)
+
+
+def test_without_exploration_nothing_is_told_of_what_was_not_played(
+    daring: Document,
+) -> None:
+    """Bounds and NOT_ENOUGH_OVERLAP; no value, and no matched mean in its place."""
+    found = daring.comparisons[0]
+    difference, target = found.estimate["difference"], found.estimate["target"]
+
+    assert daring.verdict == found.verdict == "NOT_ENOUGH_OVERLAP"
+    assert [target[name] for name in ("ips", "snips", "dr", "dm", "ci")] == [None] * 5
+    assert difference["dr"] is None
+    assert difference["bounds"][0] < 0.0 < difference["bounds"][1]
+    one_step = next(each for each in found.headline if each.name == "one_step")
+    assert (one_step.challenger, one_step.delta, one_step.ci) == (None, None, None)
+
+
+def test_its_facts_are_those_of_two_lives(daring: Document) -> None:
+    """The lower threshold lets exactly the flips speak; no decision drifts."""
+    found = daring.comparisons[0]
+    facts = {fact.name: fact for fact in found.facts}
+
+    assert daring.self_replay.is_identical
+    assert facts["spoke"].delta == found.flips_total > 0
+    assert facts["drift"].challenger == 0.0
+    assert {cell.challenger for cell in found.matrix} == {"silent", "heuristic"}
+
+
+def test_every_flip_says_what_was_logged_and_why(daring: Document) -> None:
+    """Both arms, both texts, the logged probability, and the gates of both sides."""
+    for flip in daring.comparisons[0].flips:
+        assert flip.logged.arm == flip.baseline.arm
+        assert flip.logged.challenger_probability == 0.0
+        assert flip.status == "unsupported"
+        assert flip.challenger.text
+        assert not flip.challenger.content_unknown
+        assert {gate.whose for gate in flip.explanation} == {"baseline", "challenger"}
+
+
+def test_the_same_strategy_differs_by_exactly_nothing(evening: Recording) -> None:
+    """A against A: no flip, a difference of 0 in [0, 0], EQUIVALENT."""
+    found = told([result(evening, OWN)], OWN).comparisons[0]
+
+    assert found.flips == ()
+    assert found.estimate["difference"]["dr"] == 0.0
+    assert found.estimate["difference"]["ci"] == [0.0, 0.0]
+    assert found.verdict == "EQUIVALENT"
+    assert all(fact.delta in (0.0, None) for fact in found.facts if fact.unit != "ms")
+
+
+def test_the_order_of_recordings_changes_no_byte(evening: Recording) -> None:
+    """Neither does a second run."""
+    from bench.truth.playing import Game, played, settings_for
+    from replay.recording.source import of_file
+
+    game = of_file(played(Game(3, 120, settings_for(3))), "a game")
+    one, two = result(evening, DARING), result(game, DARING)
+    again = result(game, DARING)
+
+    first = orjson.dumps(told([one, two], DARING).as_json())
+    second = orjson.dumps(told([again, one], DARING).as_json())
+
+    assert first == second
+
+
+def test_sessions_stand_as_they_were_lived(evening: Recording) -> None:
+    """The earliest first, whatever they are named in."""
+    from evaluation.compare.session import in_order
+
+    one = result(evening, OWN)
+    tellings = one.chronicle.tellings[100:]
+    later = replace(one, chronicle=replace(one.chronicle, tellings=tellings))
+    first = replace(one, recording=replace(one.recording, digest="f" * 24))
+
+    assert in_order([later, first]) == in_order([first, later]) == [first, later]
+
+
+def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
+    """Another voice is another arm, and the reason says so."""
+    voice = "You are a grumpy butler."
+    found = told([result(evening, OWN, voice=voice)], OWN, voice=voice).comparisons[0]
+
+    assert found.verdict == "NOT_ENOUGH_OVERLAP"
+    assert [each["code"] for each in found.reasons] == ["voice_is_another_arm"]
+    assert found.estimate["target"]["dr"] is None
+    assert found.facts
+
+
+def test_what_no_exploration_would_try_is_not_asked_for(evening: Recording) -> None:
+    """Where the two differ at critical occasions, more recordings tell nothing."""
+    found = told([result(evening, "silent")], "silent").comparisons[0]
+
+    refused, live = found.next
+    assert refused.startswith("no recording decides it: 14.0% of what silent would do")
+    assert "echoic ab start 'heuristic_first' 'silent'" in live
+
+
+def test_a_strategy_beside_itself_is_told_so(evening: Recording) -> None:
+    """No experiment is proposed that could show nothing."""
+    (step,) = told([result(evening, OWN)], OWN).comparisons[0].next
+
+    assert step == "these are one and the same: name another to compare with"
+
+
+def test_several_challengers_are_counted(evening: Recording) -> None:
+    """Each has a comparison of its own, in the order they were named."""
+    found = told([result(evening, DARING, "silent")], DARING, "silent")
+
+    labels = [each.challenger.label for each in found.comparisons]
+    assert labels == [DARING, "silent"]

@@ -1,0 +1,86 @@
+"""Lives of many sessions, in which something is to be found by tuning."""
+
+from random import Random
+
+from replay.recording.source import Recording, of_file
+from schemas.messages.controls import SessionStarted
+from schemas.messages.decisions import Decided
+from schemas.values.settings import ModelSettings
+from streams.session_files.file import SessionFile
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.life import Life, one
+from tests.replay.lives import file_of_turns
+
+CHANCE = {"opportunity": 0.9}
+"""No threat, for on a threat nothing is tried out."""
+CONDITION = "health low"
+
+
+def drifting(sessions: int, fires: int = 6) -> Life:
+    """A heuristic that works in four sessions, then fails in four, and so on."""
+    life = Life(
+        pack(heuristic("h", CONDITION, "Rest.", confidence=0.7)),
+        threshold=0.3,
+        relevance=0.0,
+        learning={"frozen_below": 0.0},
+    )
+    for number in range(sessions):
+        life.control(SessionStarted(session_id=f"s{number:02}"))
+        for _ in range(fires):
+            report(life, is_success=number // 4 % 2 == 0)
+    return life
+
+
+def explored(
+    sessions: int,
+    *,
+    decisions: int = 12,
+    worth: float = 0.9,
+    rate: float = 0.5,
+    model: ModelSettings | None = None,
+) -> Life:
+    """A heuristic a little under the threshold that would have been worth saying."""
+    random = Random(0)
+    life = Life(
+        pack(heuristic("h", CONDITION, "Rest.", confidence=0.65)),
+        relevance=0.0,
+        learning={"kappa": 1_000.0},
+        exploration={"scheme": "uniform", "rate": rate},
+        model=model,
+    )
+    for number in range(sessions):
+        life.control(SessionStarted(session_id=f"s{number:02}"))
+        for _ in range(decisions):
+            report(life, is_success=random.random() < worth)
+    return life
+
+
+def report(life: Life, *, is_success: bool) -> None:
+    """Let something happen, and tell how what was said of it turned out."""
+    turn = life.wait(700).sense(CONDITION, salience=CHANCE)
+    if one(turn, Decided).path != "heuristic":
+        return
+    life.sense(
+        "how it went",
+        type_="thing",
+        in_reply_to=turn.outputs[0].id,
+        outcome="succeeded" if is_success else "failed",
+    )
+
+
+def file_of(life: Life) -> SessionFile:
+    """A life as one file."""
+    packs = tuple(life.blobs[digest] for digest in sorted(life.blobs))
+    return file_of_turns(
+        life.turns,
+        packs,
+        agent=factories.AGENT,
+        partition=life.partition,
+        epoch=factories.EPOCH,
+    )
+
+
+def recorded(life: Life) -> Recording:
+    """A life as a recording."""
+    return of_file(file_of(life), "life")

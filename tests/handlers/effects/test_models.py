@@ -1,0 +1,240 @@
+"""Asking a model, against a real server on loopback: answers, failures, patience."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from handlers.effects.model_call import ask_model
+from handlers.effects.models import LiteLLM
+from schemas.codec.decode import BODY_LIMIT
+from schemas.messages.asks import ModelAsked
+from schemas.messages.results import ModelAnswered, ModelFailed
+from tests.model_server import ModelServer, model_server
+
+pytestmark = pytest.mark.model
+
+ASKED = ModelAsked(
+    decision_id="d",
+    priority=1.0,
+    expires_at=datetime(2026, 11, 21, tzinfo=UTC),
+    ttl_s=30,
+    model="openai/double",
+    system="You are a companion.",
+    prompt="The door opened.",
+    temperature=0.5,
+    max_tokens=50,
+    deadline_s=10,
+    channel="say",
+    response_type="observation",
+    request_hash="hash",
+)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model on a loopback port."""
+    with model_server() as running:
+        yield running
+
+
+async def ask(
+    server: ModelServer, within_s: float = 10.0, asked: ModelAsked = ASKED
+) -> ModelAnswered | ModelFailed:
+    """Ask the server through litellm."""
+    model = LiteLLM(api_base=server.base, api_key="none")
+    await model.prepare()
+    headers = {"traceparent": "00-1-2-01"}
+    return await ask_model(model, "ask", asked, within_s=within_s, headers=headers)
+
+
+async def test_an_answer_says_what_it_took(server: ModelServer) -> None:
+    """The answer bears the request's hash, tokens and time; the request its context."""
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert (answered.text, answered.request_hash) == ("Mind the step.", "hash")
+    assert (answered.input_tokens, answered.output_tokens) == (11, 4)
+    assert answered.latency_ms is not None
+    assert answered.latency_ms > 0
+    [request] = server.requests
+    assert [each["content"] for each in request["messages"]] == [
+        "You are a companion.",
+        "The door opened.",
+    ]
+    assert (request["temperature"], request["max_tokens"]) == (0.5, 50)
+    assert server.headers[0]["traceparent"] == "00-1-2-01"
+
+
+@pytest.mark.parametrize("text", ["\ud800 half a character", "\u4e16" * 200_000])
+async def test_whatever_a_model_says_can_be_kept(
+    server: ModelServer, text: str
+) -> None:
+    """An answer that no log could hold is cut and mended, not asked for again."""
+    server.text = text
+
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert len(answered.to_bytes()) < BODY_LIMIT
+
+
+@pytest.mark.parametrize("failures", [[500], [503, 500], [429]])
+async def test_what_passes_is_tried_again(
+    server: ModelServer, failures: list[int]
+) -> None:
+    """The same request goes out again, at most twice, and its answer counts."""
+    server.failures = list(failures)
+
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert len(server.requests) == len(failures) + 1
+    assert all(request == server.requests[0] for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("failures", "requests"), [([500, 500, 500], 3), ([401], 1), ([404], 1)]
+)
+async def test_what_does_not_pass_is_a_failure(
+    server: ModelServer, failures: list[int], requests: int
+) -> None:
+    """After two repeats, or at once where repeating is pointless, it is unavailable."""
+    server.failures = list(failures)
+
+    failed = await ask(server)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "unavailable"
+    assert len(server.requests) == requests
+
+
+async def test_a_silent_model_times_out(server: ModelServer) -> None:
+    """What does not answer by its deadline has timed out."""
+    server.is_silent = True
+
+    failed = await ask(server, asked=ASKED.model_copy(update={"deadline_s": 0.3}))
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "timeout"
+
+
+async def test_nobody_is_asked_too_late(server: ModelServer) -> None:
+    """An ask whose answer would be stale fails without a request."""
+    failed = await ask(server, within_s=-1)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "timeout"
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "reason"),
+    [
+        ("", "stop", "declined"),
+        (None, "stop", "declined"),
+        ("x", "content_filter", "declined"),
+    ],
+)
+async def test_an_answer_that_says_nothing_is_a_failure(
+    server: ModelServer, text: str | None, finish: str, reason: str
+) -> None:
+    """An empty or withheld answer has its own reason."""
+    server.text, server.finish_reason = text, finish
+
+    failed = await ask(server)
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == reason
+
+
+def of(content: object) -> dict[str, object]:
+    """Choices of one answer with some content."""
+    message = {"role": "assistant", "content": content}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
+def counting(prompt: object, answer: object = 4) -> dict[str, object]:
+    """Counts of tokens."""
+    return {"usage": {"prompt_tokens": prompt, "completion_tokens": answer}}
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"choices": []},
+        {"choices": None},
+        {"choices": [{}]},
+        {"choices": [7]},
+        of(["Mind", "the step."]),
+        of([{"type": "text", "text": "Mind the step."}]),
+        of({"text": "Mind the step."}),
+        of(7),
+        counting(12.5),
+        counting(3e9),
+        counting(10**30),
+        counting(-1),
+        counting(11, "many"),
+        {"usage": "none"},
+        {"usage": []},
+        {"model": 7},
+        {"model": ["double"]},
+    ],
+    ids=str,
+)
+async def test_a_malformed_answer_is_a_failure_once(
+    server: ModelServer, changes: dict[str, object]
+) -> None:
+    """It is heard and recorded, or fails; the same is never asked and paid for again."""
+    server.changes = changes
+
+    failed = await ask(server)
+
+    assert len(server.requests) == 1
+    if isinstance(failed, ModelFailed):
+        assert failed.reason == "no_response", failed.detail
+    else:
+        assert failed.text == "Mind the step."
+        assert (failed.input_tokens or 0) < 10**9
+
+
+class Odd:
+    """A model whose answers nobody expects."""
+
+    def __init__(self, completion: object) -> None:
+        """Answer with this."""
+        self.completion, self.asked = completion, 0
+
+    async def prepare(self) -> None:
+        """It is ready."""
+
+    async def complete(self, *_: object, **__: object) -> Any:
+        """Answer, or raise."""
+        self.asked += 1
+        if isinstance(self.completion, Exception):
+            raise self.completion
+        return self.completion
+
+
+@pytest.mark.parametrize(
+    "odd", [None, ValueError("?"), ExceptionGroup("?", [OSError()])]
+)
+async def test_whatever_a_model_does_is_a_failure_once(odd: object) -> None:
+    """What nobody foresaw is recorded as no response, not tried for ever."""
+    model = Odd(odd)
+
+    failed = await ask_model(model, "ask", ASKED, within_s=10, headers={})
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "no_response"
+    assert model.asked == 1
+
+
+async def test_without_a_model_it_is_unavailable() -> None:
+    """An ask of an earlier run finds no model now, and is answered all the same."""
+    failed = await ask_model(None, "ask", ASKED, within_s=10, headers={})
+
+    assert isinstance(failed, ModelFailed)
+    assert failed.reason == "unavailable"

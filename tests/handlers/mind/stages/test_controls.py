@@ -1,0 +1,201 @@
+"""Controls: what changes behaviour is applied or refused, and in force from there."""
+
+from typing import Any
+
+import pytest
+
+from schemas.codec.catalogue import ControlMessage
+from schemas.messages.asks import ModelAsked
+from schemas.messages.controls import (
+    UNBUILT,
+    GoalsSet,
+    PackLoaded,
+    ProfileSet,
+    SessionEnded,
+    SessionStarted,
+    StrategySelected,
+)
+from schemas.messages.decisions import Decided
+from schemas.messages.notes import ControlRefused
+from schemas.values.subjects import SHARED_AGENT
+from tests import factories
+from tests.factories import heuristic, mind_started, pack, pack_loaded
+from tests.life import Life, applied, one, refused
+
+THREAT = {"threat": 0.9}
+
+
+@pytest.mark.parametrize("control", UNBUILT)
+def test_what_is_not_built_is_refused(control: str) -> None:
+    """Each control that has a name and no meaning yet says so."""
+    life = Life()
+    turn = life.take(f"ev.{life.partition}.in.ana.control.{control}", b"{}")
+
+    assert refused(turn) == "not_built"
+    assert one(turn, ControlRefused).control == control
+
+
+def test_goals_of_an_agent_go_before_the_settings() -> None:
+    """Also when there are none."""
+    life = Life(model=factories.MODEL, goals=("Survive",))
+
+    def system() -> str:
+        return one(life.sense(f"x{len(life.turns)}"), ModelAsked).system
+
+    assert "- Survive" in system()
+    assert applied(life.control(GoalsSet(goals=("Explore",)))) == ""
+    assert "- Explore" in system()
+    assert "- Survive" not in system()
+    life.control(GoalsSet(goals=()))
+    assert "goals" not in system()
+
+
+def test_a_profile_biases_the_threshold() -> None:
+    """An agent's biases go before the settings' of the same name."""
+    garden = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
+    life = Life(garden, biases={"confidence_threshold": 0.1})
+
+    def path() -> str:
+        return life.decide("health low", salience=THREAT).path
+
+    assert path() == "rejected"
+    assert (
+        applied(life.control(ProfileSet(biases={"confidence_threshold": -0.05}))) == ""
+    )
+    assert path() == "heuristic"
+    life.control(ProfileSet(biases={"other": 1.0}))
+    assert path() == "rejected"
+
+
+def test_biases_go_by_domain() -> None:
+    """The agent's for a domain, its own, the pack's, the settings': the nearest counts."""
+    garden = pack(
+        heuristic("h", "health low", "Rest.", confidence=0.65),
+        biases={"confidence_threshold": -0.1},
+    )
+    life = Life(garden, edition=2, biases={"confidence_threshold": 0.1})
+
+    def threshold(**event: Any) -> float | None:
+        decided = life.wait(3600).decide("health low", salience=THREAT, **event)
+        gates = [each for each in decided.gates if each.name == "confidence"]
+        return gates[0].threshold if gates else None
+
+    def told(bias: float | None, domain: str | None = None) -> None:
+        biases = {} if bias is None else {"confidence_threshold": bias}
+        life.control(ProfileSet(biases=biases, domain=domain))
+
+    assert threshold() == 0.6
+    told(0.05)
+    assert threshold() == 0.75
+    told(-0.05, "garden")
+    assert threshold() == 0.65
+    told(0.02, "elsewhere")
+    assert threshold() == 0.65
+    told(None, "garden")
+    assert threshold() == 0.75
+    assert sorted(life.mind.domain_biases) == ["elsewhere"]
+
+
+def test_a_bias_moves_a_threshold_by_a_tenth_at_most() -> None:
+    """From the second edition on a larger one is refused, and one of a log is cut."""
+    garden = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
+    new, old = (
+        Life(garden, edition=n, biases={"confidence_threshold": -0.3}) for n in (2, 1)
+    )
+    larger = ProfileSet(biases={"confidence_threshold": 0.100001})
+
+    def threshold(life: Life) -> float | None:
+        return life.wait(3600).decide("health low", salience=THREAT).gates[-1].threshold
+
+    assert (threshold(new), threshold(old)) == (0.6, 0.4)
+    assert refused(new.control(larger)) == "invalid"
+    assert applied(new.control(ProfileSet(biases={"confidence_threshold": 0.1}))) == ""
+    assert applied(old.control(larger)) == ""
+
+
+def test_a_strategy_is_selected_for_one_agent() -> None:
+    """It decides from there; the record says which one did, and how it was set."""
+    life = Life(model=factories.MODEL)
+    before = life.decide("a")
+    assert applied(life.control(StrategySelected(strategy="silent"))) == "silent"
+    after = life.decide("b")
+
+    assert (before.strategy, after.strategy) == ("heuristic_first", "silent")
+    assert before.config_hash != after.config_hash
+    assert after.silence == "strategy_silent"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("genius", {}), ("heuristic_first", {"max_candidates": 6})]
+)
+def test_a_strategy_that_cannot_be_is_refused(
+    name: str, parameters: dict[str, Any]
+) -> None:
+    """The old one stays in force, for an agent and for everybody."""
+    life = Life()
+    selected = life.control(StrategySelected(strategy=name, parameters=parameters))
+    strategy = {"name": name, "parameters": parameters}
+    started = life.control(
+        mind_started(strategy=strategy, threshold=0.1), agent=SHARED_AGENT
+    )
+
+    assert refused(selected) == refused(started) == "unknown_strategy"
+    assert life.decide("a").strategy == "heuristic_first"
+    assert life.settings.threshold == 0.7
+
+
+def test_a_mind_starts_for_a_partition() -> None:
+    """Its settings are in force for every agent of it, and for none if sent to one."""
+    life = Life()
+    assert applied(life.control(mind_started(threshold=0.4), SHARED_AGENT)) == (
+        "heuristic_first"
+    )
+    assert refused(life.control(mind_started(threshold=0.1))) == "invalid"
+    assert life.settings.threshold == 0.4
+
+
+@pytest.mark.parametrize(
+    "control",
+    [GoalsSet(goals=()), SessionStarted(session_id="s"), ProfileSet(biases={})],
+    ids=lambda control: control.token,
+)
+def test_what_concerns_one_agent_must_name_it(control: ControlMessage) -> None:
+    """The shared agent has no goals, sessions or profile."""
+    assert refused(Life().control(control, agent=SHARED_AGENT)) == "invalid"
+
+
+def test_a_pack_is_loaded_for_all_or_for_one() -> None:
+    """And replaces an older one of the same name."""
+    old = pack(heuristic("h", "health low", "Rest."))
+    new = pack(heuristic("h", "health low", "Eat."), version="2.0.0")
+    life = Life()
+    life.blobs = {old.digest: old, new.digest: new}
+
+    assert applied(life.control(pack_loaded(old))) == "garden 1.0.0, 1 heuristics"
+    assert life.decide("health low", salience=THREAT).text == "Rest."
+    applied(life.control(pack_loaded(new), agent=SHARED_AGENT))
+    assert life.decide("health low", salience=THREAT).text == "Rest."
+    applied(life.control(pack_loaded(new)))
+    assert life.decide("health low", salience=THREAT).text == "Eat."
+
+
+def test_a_pack_that_is_not_what_it_is_called_is_refused() -> None:
+    """A missing blob, and one under another name."""
+    garden = pack()
+    life = Life()
+    missing = PackLoaded(name="garden", pack_version="1.0.0", digest="0" * 64)
+    life.blobs = {garden.digest: garden}
+    misnamed = PackLoaded(name="desk", pack_version="1.0.0", digest=garden.digest)
+
+    assert refused(life.control(missing)) == "unknown_pack"
+    assert refused(life.control(misnamed)) == "invalid"
+    assert len(life.mind.packs) == 0
+
+
+def test_sessions_are_started_and_ended() -> None:
+    """A decision names its session; there is none to end twice."""
+    life = Life()
+    applied(life.control(SessionStarted(session_id="s1", title="A walk")))
+    assert one(life.sense("a"), Decided).session_id == "s1"
+    assert applied(life.control(SessionEnded())) == "s1"
+    assert refused(life.control(SessionEnded())) == "no_session"

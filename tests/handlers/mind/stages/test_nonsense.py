@@ -1,0 +1,93 @@
+"""Nonsense: what is no answer is not said, not learnt of, and told as what it is."""
+
+import pytest
+
+from handlers.mind.stages import nonsense
+from handlers.mind.turn import Turn
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Completed, Dropped
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.life import Life, names, one, said
+
+EVENT = (
+    "A wolf howls behind the hill while the old lamp in the hut burns low and Ada, who"
+    " has no fire, hears it coming closer"
+)
+LOOP = "I think that the wolf is near. "
+PROSE = (
+    "Light a fire before the wolf comes any closer, and keep the hill between you and it."
+    " Wolves fear flames more than arrows. If the wood is wet, take the dry branches under"
+    " the old oak, where you slept on the second night. I will keep watch with you until"
+    " the moon is down, and then we can go on to the village by the river, slowly."
+)
+
+
+def asked(edition: int = 2) -> tuple[Life, ModelAsked, Turn]:
+    """A life whose model is asked about the event."""
+    life = Life(model=factories.MODEL, edition=edition)
+    turn = life.sense(EVENT, salience={"threat": 0.9})
+    return life, one(turn, ModelAsked), turn
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (" ", nonsense.EMPTY),
+        ("{prompt}", nonsense.ECHO),
+        ("Sure! {prompt}\nWell, run.", nonsense.ECHO),
+        (EVENT.upper(), nonsense.ECHO),
+        ("A wolf howls behind the hill while the old lamp", nonsense.ECHO),
+        (LOOP * 40, nonsense.ENDLESS),
+        ("Run! " + "ha" * 400, nonsense.ENDLESS),
+        ("狼が来る。" * 60, nonsense.ENDLESS),
+        (PROSE + " and the" * 200, nonsense.ENDLESS),
+    ],
+)
+def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
+    """Under the second edition; before that it is said, or is no response."""
+    life, ask, turn = asked()
+    told = life.answer_model(turn, answer.replace("{prompt}", ask.prompt))
+
+    assert names(told) == ["Handled", "Dropped"]
+    end = one(told, Dropped)
+    assert (end.reason, end.detail) == ("llm_declined", why)
+    assert not life.mind.timers
+    assert not len(life.mind.lessons)
+
+    life, ask, turn = asked(edition=1)
+    told = life.answer_model(turn, answer.replace("{prompt}", ask.prompt))
+    assert [each.reason for each in said(told, Dropped)] in ([], ["llm_no_response"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Run!",
+        PROSE,
+        PROSE * 2,
+        "No, no, no, no! Don't go there, Ada.",
+        "The wolf behind the hill is close: light a fire.",
+        "Ha ha ha ha ha ha!",
+        "- wood\n- flint\n- rope\n- bread\n- a lamp\n- water\n- a knife\n- a map\n- salt\n"
+        "- a blanket\n- dry boots\n- a bell\n- honey\n- some thread and a needle",
+        "狼は火を恐れます。丘の向こうに行く前に、薪を集めて小屋の前で火を起こしましょう。",
+    ],
+)
+def test_what_is_said_well_is_heard(answer: str) -> None:
+    """Words of the event, a list, a laugh: none of that is nonsense."""
+    life, _, turn = asked()
+
+    assert one(life.answer_model(turn, answer), Completed).text == answer.strip()
+
+
+def test_a_heuristic_that_stands_by_speaks_for_nonsense() -> None:
+    """A model that repeats itself has lost the race."""
+    low = heuristic("low", "wolf near", "Hide.", confidence=0.9)
+    life = Life(
+        pack(low), model=factories.MODEL, edition=2, strategy={"name": "hybrid"}
+    )
+    turn = life.sense("wolf near", salience={"social": 0.9})
+    told = life.answer_model(turn, LOOP * 40)
+
+    assert one(told, Completed).text == "Hide."

@@ -1,0 +1,359 @@
+"""Whatever an input makes the mind or a fold raise, it is answered and nothing is lost."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import Any, NoReturn
+
+import pytest
+from msgspec.structs import replace
+
+from handlers.mind import flows, handle, stages
+from handlers.mind import turn as turns
+from handlers.mind.context import Group
+from handlers.mind.flows import decide
+from handlers.mind.stages import completion, outcomes, salience
+from handlers.mind.turn import Turn
+from projections import folds
+from projections.folds import timers
+from schemas.codec import checkpoint
+from schemas.messages.controls import (
+    GoalsSet,
+    HeuristicFrozen,
+    HeuristicSeeded,
+    ProfileSet,
+    SessionEnded,
+    SessionStarted,
+    SleepRequested,
+)
+from schemas.messages.decisions import Dropped
+from schemas.messages.notes import Quarantined, TimerFailed
+from schemas.messages.results import ClockTicked
+from schemas.messages.sensing import Sensed
+from schemas.ports import faults
+from schemas.ports.aids import Aids, MissingAidsError, MissingPackError
+from schemas.state.agent import STRANGER
+from schemas.values.subjects import INPUT_KINDS, parse
+from tests import factories, invariants
+from tests.factories import heuristic, pack, pattern
+from tests.life import Life, names, one, said
+
+GARDEN = pack(
+    heuristic("low", "health low", "Drink."),
+    heuristic("dusk", "dusk falls", "Sleep.", confidence=0.4),
+    patterns=[pattern("health", "better", 40)],
+)
+SETTINGS: dict[str, Any] = {
+    "model": factories.MODEL,
+    "formation": True,
+    "endorsement": True,
+    "sleep": {"events": 8},
+    "learning": {"undo_s": 30.0, "ignored_after": 1},
+}
+ERRORS = (ValueError, RecursionError, SystemExit, AssertionError)
+
+
+def modules() -> list[str]:
+    """Every module of the pure part that an input passes through."""
+    packages = (flows, stages, folds)
+    return [
+        handle.__name__,
+        *(
+            each.name
+            for package in packages
+            for each in walk_packages(package.__path__, f"{package.__name__}.")
+        ),
+    ]
+
+
+def life_of_all_kinds() -> Life:
+    """A life in which each kind of input comes, and most stages have something to do."""
+    life = Life(GARDEN, **SETTINGS)
+    life.control(SessionStarted(session_id="s"))
+    life.control(
+        HeuristicSeeded(
+            heuristic_id="h", name="n", domain="garden", condition="rain", text="Hide."
+        )
+    )
+    life.control(ProfileSet(biases={"confidence_threshold": 0.0}))
+    life.control(GoalsSet(goals=("survive",)))
+    life.sense("health low", salience={"threat": 0.9})
+    told = life.sense("health better")
+    life.feedback(life.sense("health low", salience={"threat": 0.9}))
+    asked = life.sense("zombies at the door", salience={"threat": 0.9})
+    life.wait(2).answer_model(asked, "Run!", success_probability=0.9)
+    formed = life.feedback(asked)
+    life.answer_model(formed, '{"condition": "zombies near", "message": "Run!"}')
+    failed = life.sense("a stranger at the gate", salience={"threat": 0.9})
+    life.fail_model(failed)
+    life.sense("rain", salience={"threat": 0.9})
+    life.sense("health low", salience={"threat": 0.9})
+    life.sense("wolves howl at the moon", salience={"threat": 0.9})
+    life.wait(200).tell(ClockTicked(due_at=life.at))
+    life.control(HeuristicFrozen(heuristic_id="h"))
+    slept = life.control(SleepRequested())
+    if "ModelAsked" in names(slept):
+        life.answer_model(slept, '{"response": "Wait."}')
+    life.feedback(told, "negative")
+    life.control(SessionEnded())
+    return life
+
+
+CLEAN = life_of_all_kinds()
+RECORDS = [turn.taken.record for turn in CLEAN.turns]
+
+
+def functions(module: ModuleType) -> list[str]:
+    """A module's own public functions."""
+    return [
+        name
+        for name, each in inspect.getmembers(module, inspect.isfunction)
+        if each.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
+def called() -> set[str]:
+    """Which functions the script passes through: the others cannot fail it."""
+    seen: dict[str, None] = {}
+
+    def look(frame: Any, event: str, _: object) -> None:
+        if event == "call":
+            module = frame.f_globals.get("__name__", "")
+            seen[f"{module}.{frame.f_code.co_qualname}"] = None
+
+    sys.setprofile(look)
+    try:
+        live(Life(GARDEN, **SETTINGS))
+    finally:
+        sys.setprofile(None)
+    return set(seen)
+
+
+def live(life: Life) -> None:
+    """Let the script happen to a life, with faults allowed."""
+    life.may_fail = True
+    for record in RECORDS[len(life.turns) :]:
+        before = life.state
+        turn = life.answer(record)
+        life.turns.append(turn)
+        life.state = turn.state
+        if invariants.is_kept_apart(turn):
+            own = turn.taken.agent
+            stood = before.agents.get(own, STRANGER)
+            after = turn.state.agents.get(own, STRANGER)
+            assert after == replace(stood, chain=after.chain)
+
+
+@pytest.fixture(scope="module")
+def passed() -> set[str]:
+    """Which functions the script passes through."""
+    return called()
+
+
+def injected(module: ModuleType, passed: set[str]) -> Iterator[tuple[str, Any]]:
+    """Each function of a module that matters, and what it raises instead."""
+    for place, name in enumerate(functions(module)):
+        if f"{module.__name__}.{name}" in passed and name not in GUARDS:
+            yield name, ERRORS[place % len(ERRORS)]
+
+
+GUARDS = {"kept_apart", "quarantined", "evolve", "concluded", "linked", "charged"}
+"""What answers, and is folded, when all else fails."""
+
+
+def test_the_script_has_inputs_of_every_kind() -> None:
+    """What is injected into is passed by sensors, feedback, controls, ticks, results."""
+    kinds = {parse(record.subject).kind for record in RECORDS}
+
+    assert kinds == set(INPUT_KINDS)
+
+
+@pytest.mark.parametrize("name", modules())
+def test_a_fault_in_any_stage_or_fold_is_answered(
+    name: str, passed: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each input gets its group on the state before it, and the next one is answered."""
+    module = import_module(name)
+    for function, error in injected(module, passed):
+
+        def fail(*_: object, raised: Any = error, **__: object) -> NoReturn:
+            raise raised("at 0x7f00")
+
+        life = Life(GARDEN, **SETTINGS)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, function, fail)
+            live(life)
+        life.may_fail = False
+        life.wait(3_600).sense("all is quiet", type_="thing")
+
+        assert len(life.turns) == len(RECORDS) + 1
+        details = [
+            each.detail
+            for each in life.outputs()
+            if isinstance(each, Quarantined | TimerFailed)
+        ]
+        assert not any("0x" in detail for detail in details)
+
+
+def boom(*_: object, **__: object) -> NoReturn:
+    """Raise, as any stage might."""
+    raise ZeroDivisionError("at 0x7f00")
+
+
+def test_an_error_is_named_by_its_type_and_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not by its words, which may hold what differs from one process to the next."""
+    life = Life()
+    life.may_fail = True
+    monkeypatch.setattr(salience, "assess", boom)
+    turn = life.sense("dusk")
+
+    note = one(turn, Quarantined)
+    assert note.reason == "error"
+    assert note.detail == "ZeroDivisionError in handlers.mind.flows.occasion.occasion"
+    assert life.mind == replace(STRANGER, chain=life.mind.chain)
+
+
+def test_a_recursion_is_named_alike_however_deep_it_began(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Worker and replay call the mind from other depths."""
+
+    def again(group: Group, event: Sensed) -> None:
+        decide.decide(group, event)
+
+    monkeypatch.setattr(decide, "occasion", lambda group, event, _: again(group, event))
+    life = Life()
+    life.may_fail = True
+
+    def lower(depth: int) -> Turn:
+        return lower(depth - 1) if depth else life.sense("dusk")
+
+    found = [one(lower(depth), Quarantined).detail for depth in (0, 1, 7, 100)]
+    assert found == ["RecursionError in handlers.mind.flows.decide.decide"] * 4
+
+
+@pytest.mark.parametrize("error", [MemoryError, OSError, MissingPackError])
+def test_a_fault_of_the_shell_is_nobodys_answer(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same input may be answered a moment later, so nothing is recorded."""
+
+    def lack(*_: object) -> NoReturn:
+        raise error
+
+    life = Life()
+    monkeypatch.setattr(salience, "assess", lack)
+
+    with pytest.raises(error):
+        life.sense("dusk")
+
+
+def test_a_timer_that_raises_is_ended_and_holds_up_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its decision is dropped with the reason, and the input is answered beside it."""
+    life = Life(model=factories.MODEL)
+    life.may_fail = True
+    asked = life.sense("zombies at the door", salience={"threat": 0.9})
+    assert "ModelAsked" in names(asked)
+    monkeypatch.setattr(completion, "given_up", boom)
+    turn = life.wait(200).sense("quiet", immediate=False)
+
+    (failed,) = said(turn, TimerFailed)
+    assert failed.purpose == "model"
+    assert failed.detail == "ZeroDivisionError in handlers.mind.handle._run_timer"
+    assert one(turn, Dropped).reason == "error"
+    assert "Decided" in names(turn)
+    assert not life.mind.timers
+    assert not life.mind.pending
+
+
+def test_a_timer_ends_even_if_its_fold_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends it takes no other fold's help."""
+    life = Life(GARDEN)
+    life.may_fail = True
+    life.sense("health low", salience={"threat": 0.9})
+    monkeypatch.setattr(folds.credit, "expired", boom)
+    tick = life.wait(200).tell(ClockTicked(due_at=life.at))
+
+    assert names(tick) == ["TimerFailed", "Handled"]
+    assert not life.mind.timers
+    assert not life.mind.fires
+
+
+def test_a_group_that_is_too_large_runs_fewer_timers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rest runs with the inputs that follow; no timer is lost."""
+    monkeypatch.setattr(faults, "GROUP_LIMIT", 4)
+    life = Life(GARDEN)
+    for number in range(10):
+        life.sense(f"health low {number}", salience={"threat": 0.9})
+    waiting = len(life.mind.timers)
+    life.wait(200)
+    sizes = [len(life.sense(f"quiet {number}").outputs) for number in range(8)]
+
+    assert waiting > 4
+    assert max(sizes) <= 4
+    assert sum(sizes) == waiting + 8
+    assert not life.mind.timers
+
+
+@pytest.mark.parametrize("limit", ["GROUP_LIMIT", "BODY_LIMIT"])
+def test_an_answer_that_is_too_large_is_kept_apart(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note says how large it was, and what the limit is."""
+    life = Life(GARDEN)
+    life.may_fail = True
+    with monkeypatch.context() as patch:
+        patch.setattr(faults, limit, 1 if limit == "GROUP_LIMIT" else 500)
+        note = one(life.sense("health low"), Quarantined)
+
+    assert note.detail.startswith("OversizeError in schemas.ports.faults.check_size: ")
+    assert "the limit is" in note.detail
+    assert "Decided" in names(life.sense("health low"))
+
+
+def test_what_the_shell_cannot_work_out_is_kept_apart() -> None:
+    """An embedder that chokes on one text costs that text its decision, no more."""
+    life = Life()
+    life.may_fail = True
+    taken = life.sense("dusk").taken
+    aids = Aids(fault="ValueError in handlers.aids.Bringer._embed")
+    turn = turns.answer(life.state, taken, aids, factories.EPOCH)
+
+    assert one(turn, Quarantined).detail == aids.fault
+    records = [each.record for each in turn.outputs]
+    folded = turns.fold(life.state, taken, records, aids)
+    assert checkpoint.dump(folded) == checkpoint.dump(turn.state)
+
+
+def test_a_recorded_answer_is_not_folded_without_its_vectors() -> None:
+    """What was answered then rests on what cannot be worked out now: that is said."""
+    life = Life()
+    turn = life.sense("dusk")
+    records = [each.record for each in turn.outputs]
+
+    with pytest.raises(MissingAidsError, match="use the program that wrote it"):
+        turns.fold(life.state, turn.taken, records, Aids(fault="x"))
+
+
+def test_an_input_is_answered_though_no_timer_can_be_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Were the fold of a failed timer to fail, its timer would only wait on."""
+    life = Life(GARDEN)
+    life.may_fail = True
+    life.sense("health low", salience={"threat": 0.9})
+    monkeypatch.setattr(outcomes, "expired", boom)
+    monkeypatch.setattr(timers, "failed", boom)
+    turn = life.wait(200).sense("quiet")
+
+    assert names(turn) == ["Decided"]
+    assert len(life.mind.timers) == 1

@@ -1,0 +1,193 @@
+"""Lives of heuristics: freezing, new trials, constraints, priors and drift, in the mind."""
+
+import pytest
+
+from evaluation.evidence.facts import Revived, Termed
+from evaluation.evidence.gather import gather, joined
+from evaluation.evidence.refold import Believing, curves, predictions
+from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded, PriorUpdated
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import DriftRaised, LifecycleChanged
+from schemas.packs.constraints import Constraints
+from schemas.packs.manifest import CompiledPack
+from schemas.values.settings import LearningSettings
+from schemas.values.subjects import SHARED_AGENT
+from tests import factories
+from tests.factories import heuristic, pack, pack_loaded
+from tests.life import Life, applied, names, one, said
+from tests.replay.lives import recording_of_life
+
+THREAT = {"threat": 0.9}
+RELEASE = HeuristicFrozen(heuristic_id="h", frozen=False)
+
+
+def seeded(confidence: float = 0.8, **changes: object) -> HeuristicSeeded:
+    """A heuristic taught for events of the source `game`."""
+    fields: dict[str, object] = {
+        "heuristic_id": "h",
+        "name": "rest",
+        "domain": "game",
+        "condition": "health low",
+        "text": "Rest.",
+        "confidence": confidence,
+        **changes,
+    }
+    return HeuristicSeeded.model_validate(fields)
+
+
+def test_what_froze_of_itself_is_revived_by_hand() -> None:
+    """It begins a new trial from what was declared, and fails again before it freezes."""
+    life = Life(threshold=0.3, learning={"kappa": 0.5, "frozen_below": 0.2})
+    life.control(seeded(0.5))
+    life.wait(3_600).feedback(life.sense("health low", salience=THREAT), "negative")
+
+    assert life.wait(3_600).decide("health low", salience=THREAT).path == "rejected"
+    turn = life.control(RELEASE)
+    assert names(turn) == ["ControlApplied", "LifecycleChanged"]
+    changed = one(turn, LifecycleChanged)
+    assert (changed.before, changed.after) == ("frozen", "active")
+    assert changed.confidence == 0.5
+    life.wait(3_600)
+    assert life.decide("health low", salience=THREAT).path == "heuristic"
+    again = life.feedback(life.wait(3_600).sense("health low", salience=THREAT))
+    assert said(again, LifecycleChanged) == []
+
+
+def test_a_release_changes_nothing_of_what_was_only_frozen_by_hand() -> None:
+    """What it earned it keeps."""
+    life = Life(threshold=0.3)
+    life.control(seeded())
+    life.feedback(life.sense("health low", salience=THREAT))
+    (before,) = life.mind.beliefs.values()
+    life.control(HeuristicFrozen(heuristic_id="h"))
+    life.control(RELEASE)
+
+    assert list(life.mind.beliefs.values()) == [before]
+    assert before.signals
+
+
+def garden(**constraints: object) -> CompiledPack:
+    """A pack whose one heuristic is under constraints."""
+    said_ = Constraints.model_validate(constraints)
+    return pack(
+        heuristic("h", "health low", "Rest.", confidence=0.8, constraints=said_)
+    )
+
+
+@pytest.mark.parametrize(
+    ("constraints", "confidence"),
+    [
+        ({}, 0.571429),
+        ({"locked": True}, 0.8),
+        ({"floor": 0.6}, 0.6),
+        ({"ceiling": 0.5}, 0.5),
+        ({"feedback_weight": 0.25}, 0.727273),
+        ({"feedback_weight": 2.0}, 0.444444),
+    ],
+)
+def test_a_pack_says_how_far_a_vote_moves_it(
+    constraints: dict[str, object], confidence: float
+) -> None:
+    """One vote against a confidence of 0.8, and what is then believed."""
+    bounded = garden(**constraints)
+    life = Life(bounded, threshold=0.3)
+    vote = {"heuristic_id": bounded.ids[0], "rating": "negative"}
+    life.tell(FeedbackGiven.model_validate(vote))
+    (candidate, *_) = life.decide("health low", salience=THREAT).candidates
+
+    assert candidate.confidence == confidence
+
+
+async def test_bounds_hold_at_once_when_a_pack_is_loaded_anew() -> None:
+    """And retuning, which folds the same facts, proves every confidence."""
+    free = garden()
+    life = Life(free, threshold=0.3)
+    for _ in range(3):
+        life.wait(3_600)
+        life.feedback(life.sense("health low", salience=THREAT), "negative")
+    low = life.decide("health low", salience=THREAT).candidates[0].confidence
+    held = garden(floor=0.7, feedback_weight=0.5)
+    life.blobs[held.digest] = held
+    life.wait(3_600).control(pack_loaded(held), agent=SHARED_AGENT)
+    kept = life.decide("health low", salience=THREAT).candidates[0].confidence
+    life.feedback(life.wait(3_600).sense("health low", salience=THREAT))
+    life.wait(3_600).control(PriorUpdated(origin="skill_pack", kappa=4.0, mean=0.6))
+    life.decide("health low", salience=THREAT)
+
+    assert low is not None
+    assert low < 0.7 == kept
+    evidence = joined(await gather(recording_of_life(life, free, held)))
+    assert [type(fact) for fact in evidence.facts].count(Termed) >= 2
+    assert predictions(evidence, {})
+    (curve,) = curves(evidence, {}).values()
+    assert curve.points[-1].confidence >= 0.7
+
+
+async def test_a_revived_life_is_proven_and_replayed() -> None:
+    """A new trial is a fact like any other, under whatever settings it is folded."""
+    life = Life(threshold=0.3, learning={"kappa": 0.5, "frozen_below": 0.2})
+    life.control(seeded(0.5))
+    life.feedback(life.sense("health low", salience=THREAT), "negative")
+    life.wait(3_600).control(RELEASE)
+    life.feedback(life.sense("health low", salience=THREAT))
+    life.wait(3_600).decide("health low", salience=THREAT)
+    recording = recording_of_life(life)
+
+    evidence = joined(await gather(recording))
+    assert any(isinstance(fact, Revived) for fact in evidence.facts)
+    weightier = Believing(
+        evidence.believed, evidence.learning, {"learning.weights.explicit": 2.0}
+    )
+    for fact in evidence.facts:
+        weightier.take(fact)
+    (belief,) = weightier.believed.values()
+    assert belief.alpha == 0.25 + 2.0
+
+
+def test_a_prior_holds_for_what_nothing_was_learnt_of() -> None:
+    """By hand, for one origin, and taken back."""
+    life = Life(threshold=0.3)
+    life.control(seeded(0.8))
+
+    prior = PriorUpdated(origin="seeded", kappa=4.0, mean=0.75)
+    assert applied(life.control(prior)) == "seeded: from 0.75, weight 4"
+    first = life.decide("health low", salience=THREAT).candidates[0]
+    assert (first.confidence, first.alpha, first.beta) == (0.75, 3.0, 1.0)
+    other = PriorUpdated(origin="learned", kappa=4.0)
+    assert applied(life.control(other)) == "learned: from what is declared, weight 4"
+    back = PriorUpdated(origin="seeded", is_default=True)
+    assert applied(life.control(back)) == "seeded: as the settings say"
+    assert applied(life.control(back)) == "seeded: as the settings say"
+    held = life.wait(3_600).decide("health low", salience=THREAT).candidates[0]
+    assert held.confidence == 0.75
+
+
+def test_drift_is_raised_once() -> None:
+    """When the latest fires leave what was to be expected, and not while they stay so."""
+    life = Life(
+        threshold=0.3, learning={"drift_fires": 5, "drift_level": 0.95, "kappa": 2.0}
+    )
+    life.control(seeded())
+    raised: list[DriftRaised] = []
+    for number in range(18):
+        life.wait(3_600)
+        turn = life.sense("health low", salience=THREAT)
+        rating = "positive" if number < 12 else "negative"
+        raised += said(life.feedback(turn, rating), DriftRaised)
+
+    (one_,) = raised
+    assert one_.heuristic_id == "h"
+    assert one_.fires == 5
+    assert one_.successes / one_.fires < one_.low <= one_.expected
+
+
+def test_unusual_settings_are_no_part_of_a_start_that_does_not_have_them() -> None:
+    """What is as ever is not written."""
+    assert set(LearningSettings().model_dump()) == {
+        "kappa",
+        "gamma",
+        "weights",
+        "deprecated_below",
+        "frozen_below",
+    }
+    assert factories.mind_started().settings.learning == LearningSettings()

@@ -1,0 +1,234 @@
+"""A source that sends too much: the excess is answered unread, and nobody else suffers."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from random import Random
+
+import orjson
+import pytest
+
+from handlers.aids import Bringer, PackLibrary
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
+from projections.folds import rate_limits
+from schemas.codec.decode import read_input
+from schemas.codec.envelope import Input
+from schemas.messages.decisions import Decided
+from schemas.messages.learning import FeedbackRefused
+from schemas.messages.notes import Handled, Quarantined
+from schemas.state.agent import SOURCE_LIMIT, Allowance, PartitionState
+from schemas.values import subjects
+from schemas.values.record import Record, nanoseconds
+from schemas.values.settings import IntakeSettings, MindSettings
+from schemas.values.vectors import Vector
+from streams.groups import Group
+from streams.memory import MemoryLog
+from tests import factories
+from tests.factories import AGENT, NOON
+from tests.life import Life, names, one
+from tests.minds import the_embedder
+
+LIMIT = IntakeSettings(rate=10.0, burst=3)
+
+
+def answers(life: Life, count: int, source: str = "game") -> list[str]:
+    """How so many events in one instant are answered: the reason, or the decision."""
+    turns = [life.sense("dusk", source=source) for _ in range(count)]
+    return [
+        one(turn, Quarantined).reason if names(turn) == ["Quarantined"] else "decided"
+        for turn in turns
+    ]
+
+
+def test_the_excess_is_answered_unread() -> None:
+    """The burst is decided on, the rest is not, until time has brought allowance back."""
+    life = Life(intake=LIMIT)
+
+    assert answers(life, 5) == ["decided"] * 3 + ["rate"] * 2
+    assert answers(life.wait(0.1), 2) == ["decided", "rate"]
+    assert answers(life.wait(0.09), 1) == ["rate"]
+    assert answers(life.wait(60), 5) == ["decided"] * 3 + ["rate"] * 2
+
+
+def test_each_source_and_agent_has_its_own() -> None:
+    """Who sends too much takes nothing from others."""
+    life = Life(intake=LIMIT)
+
+    assert answers(life, 5).count("rate") == 2
+    assert answers(life, 3, source="user") == ["decided"] * 3
+    life.agent = next(
+        name
+        for name in map("a{}".format, range(99))
+        if subjects.partition_of(name) == life.partition and name != AGENT
+    )
+    assert answers(life, 3) == ["decided"] * 3
+
+
+def test_without_the_setting_everything_is_taken() -> None:
+    """As in all logs of before, whose states and settings stay what they were."""
+    life = Life()
+
+    assert answers(life, 50) == ["decided"] * 50
+    assert len(life.mind.intake) == 0
+    assert b"intake" not in factories.mind_started().to_bytes()
+
+
+def test_what_is_shed_is_counted_and_leaves_nothing_else() -> None:
+    """The state after is that before, but for the chain, the place and the count."""
+    life = Life(intake=LIMIT)
+    answers(life, 3)
+    before = life.mind
+
+    answers(life, 4)
+    after = life.mind
+
+    assert after.intake["game"].shed == 4
+    assert after.intake["game"].free_at_ns == before.intake["game"].free_at_ns
+    for name in before.__struct_fields__:
+        if name not in ("chain", "intake"):
+            assert getattr(after, name) == getattr(before, name), name
+
+
+def test_repeats_and_garbage_count_as_well() -> None:
+    """Nobody may send without bound what is refused anyway."""
+    life = Life(intake=LIMIT)
+    subject = subjects.input_subject(life.partition, AGENT, "sensor", "game.vital")
+    life.sense("dusk", id_="one")
+
+    assert names(life.sense("dusk", id_="one")) == [Handled.__name__]
+    assert one(life.take(subject, b"\xff"), Quarantined).reason == "not_utf8"
+    assert one(life.take(subject, b"\xff"), Quarantined).reason == "rate"
+
+
+def test_votes_of_sensors_count_those_of_callers_do_not() -> None:
+    """Who may only publish is held to a rate; who calls is not a sensor."""
+    life = Life(intake=LIMIT)
+    subject = subjects.input_subject(life.partition, AGENT, "sensor", "tom.feedback")
+    vote = orjson.dumps({"decision_id": "none", "rating": "positive"})
+    published = [names(life.take(subject, vote)) for _ in range(5)]
+    called = [life.feedback("none") for _ in range(5)]
+
+    assert published == [["FeedbackRefused"]] * 3 + [["Quarantined"]] * 2
+    assert all(one(turn, FeedbackRefused) for turn in called)
+
+
+def test_a_clock_put_back_does_not_silence_a_source() -> None:
+    """An allowance that no burst could have left is one of another time."""
+    life = Life(intake=LIMIT)
+    answers(life, 5)
+    life.at -= timedelta(hours=1)
+
+    assert answers(life, 4) == ["decided"] * 3 + ["rate"]
+
+
+def test_the_state_stays_bounded() -> None:
+    """However many sources there are, the allowances of the newest are kept."""
+    life = Life(intake=LIMIT)
+    for number in range(2 * SOURCE_LIMIT + 10):
+        subject = f"ev.{life.partition}.in.{AGENT}.sensor.s{number}.x"
+        record = Record(subject, {"ce-id": str(number)}, b"", 1, nanoseconds(NOON))
+        agent = rate_limits.admitted(life.mind, life.settings, read_input(record))
+        state = PartitionState(
+            shared=life.state.shared, agents=life.state.agents.set(AGENT, agent)
+        )
+        life.state = state
+
+    assert len(life.mind.intake) <= 2 * SOURCE_LIMIT
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.3, 7.0, 1e6])
+def test_an_allowance_is_whole_nanoseconds(rate: float) -> None:
+    """Of any rate, so that it is the same wherever it is folded."""
+    limit = IntakeSettings(rate=rate, burst=2)
+
+    first = rate_limits.after(Allowance(), limit, 10**18)
+    assert first is not None
+    assert first.free_at_ns == 10**18 + round(1e9 / rate)
+    second = rate_limits.after(first, limit, 10**18)
+    assert second is not None
+    assert rate_limits.after(second, limit, 10**18) is None
+
+
+def told(life: Life, random: Random, count: int) -> list[Input]:
+    """Inputs of a few sources, with changes of the settings among them."""
+    at, inputs = nanoseconds(NOON), []
+    for place in range(count):
+        at += random.choice((0, 0, 10**7, 10**8))
+        if random.random() < 0.03:
+            limit = random.choice((None, LIMIT, IntakeSettings(rate=50.0, burst=1)))
+            body = factories.mind_started(intake=limit).to_bytes()
+            subject = f"ev.{life.partition}.in._.control.mind_started"
+        else:
+            source = random.choice(("cam", "mic"))
+            subject = f"ev.{life.partition}.in.{AGENT}.sensor.{source}.seen"
+            body = random.choice((b'{"text": "dusk"}', b"\xff", b"{}"))
+        headers = {"ce-id": str(random.randrange(count)), "ce-specversion": "1.0"}
+        inputs.append(read_input(Record(subject, headers, body, place + 1, at)))
+    return inputs
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_will_be_shed_is_known_before(seed: int) -> None:
+    """Of a batch, by the state before it, exactly as the mind then answers."""
+    life, random = Life(intake=LIMIT), Random(seed)
+    inputs = told(life, random, 200)
+
+    while inputs:
+        batch = inputs[: random.randrange(1, 60)]
+        foretold = turns.sheds({life.partition: life.state}, batch)
+        for taken, is_shed in zip(batch, foretold, strict=False):
+            turn = life.answer(taken.record)
+            life.state = turn.state
+            first = turn.outputs[0].message
+            reason = first.reason if isinstance(first, Quarantined) else ""
+            assert (reason == "rate") == is_shed
+        del inputs[: len(foretold)]
+
+
+class Counting:
+    """The tests' embedder, which remembers what it embedded."""
+
+    exact = True
+
+    def __init__(self) -> None:
+        self.name, self.limits = the_embedder().name, the_embedder().limits
+        self.dimension = the_embedder().dimension
+        self.digest, self.texts = the_embedder().digest, list[str]()
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """As the embedder does."""
+        self.texts += texts
+        return the_embedder().embed(texts)
+
+
+async def test_what_is_shed_is_not_embedded_neither_now_nor_in_a_replay() -> None:
+    """Not by the worker, which knows before, nor by who reads the log again."""
+    life, embedder, log = Life(intake=LIMIT), Counting(), MemoryLog()
+    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    turns_ = [life.sense(f"dusk {number}") for number in range(5)]
+    inputs = [turn.taken for turn in turns_]
+    begun = Life(intake=LIMIT).state
+
+    shed = turns.sheds({life.partition: begun}, inputs)
+    await bringer.bring(inputs, shed)
+    new, embedder.texts = embedder.texts, []
+    again = [
+        aids
+        async for _, _, aids in bringer.along(_each(turns_))
+        if aids.vector is not None
+    ]
+
+    assert new == embedder.texts == ["dusk 0", "dusk 1", "dusk 2"]
+    assert len(again) == 3
+    assert names(turns_[2])[0] == Decided.__name__
+
+
+async def _each(turns_: Sequence[Turn]) -> AsyncIterator[Group]:
+    for turn in turns_:
+        yield Group(turn.taken.record, tuple(each.record for each in turn.outputs))
+
+
+def test_the_settings_of_before_have_no_rate() -> None:
+    """A recorded start without it is read as none."""
+    assert factories.settings().intake is None
+    assert MindSettings.model_validate(factories.settings().model_dump()).intake is None

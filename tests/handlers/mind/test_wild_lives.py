@@ -1,0 +1,294 @@
+"""Lives at random: whatever happens in whatever order, the books are kept.
+
+`Life` checks every turn by itself; here is what must hold of a whole life.
+"""
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from schemas.codec.catalogue import ControlMessage, ResultMessage
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.controls import (
+    ExperimentStarted,
+    ExperimentStopped,
+    GoalsSet,
+    HeuristicEdited,
+    HeuristicFrozen,
+    HeuristicSeeded,
+    ProfileSet,
+    ProposalApplied,
+    ProposalReverted,
+    ProposalSubmitted,
+    SessionEnded,
+    SessionStarted,
+    StrategySelected,
+)
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.experiments import Variant
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import OutcomeExpired, OutcomeObserved
+from schemas.messages.results import (
+    ClockTicked,
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
+from schemas.values.settings import ExplorationSettings, StrategySpec
+from tests import factories
+from tests.factories import after, heuristic, pack, pattern
+from tests.life import Life
+
+WORDS = (
+    "health",
+    "low",
+    "dusk",
+    "falls",
+    "zombie",
+    "near",
+    "player",
+    "died",
+    "gone",
+    "undo",
+)
+WHENS = (None, "", "health < 3", "a.b = 1", 'type = "vital"')
+STRATEGIES = (
+    "heuristic_first", "urgency", "hybrid", "thompson", "always_llm", "silent", "random",
+)  # fmt: skip
+CHALLENGERS = tuple(StrategySpec(name=name) for name in ("hybrid", "thompson"))
+EXPLORATIONS = (
+    None,
+    ExplorationSettings(scheme="uniform", rate=0.3),
+    ExplorationSettings(scheme="challenger", rate=0.5, challengers=CHALLENGERS),
+)
+
+
+class Wild:
+    """A life that a random number generator leads."""
+
+    def __init__(self, seed: int) -> None:
+        """Lead the life of this seed."""
+        self.random = Random(seed)
+        choice = self.random.choice
+        self.life = Life(
+            self._garden(),
+            model=choice([None, factories.MODEL]),
+            strategy={"name": choice(STRATEGIES)},
+            exploration=choice(EXPLORATIONS),
+            relevance=choice([0.0, 0.5]),
+            present=choice(["neutral", "hint", "none"]),
+            prediction=choice(["same", "separate", "off"]),
+            withhold=choice([0.0, 0.5]),
+            formation=choice([True, False]),
+            endorsement=choice([True, False]),
+            learning={
+                "gamma": choice([1.0, 0.9]),
+                "undo_s": choice([0.0, 30.0]),
+                "ignored_after": choice([0, 1, 2]),
+                "calibrate_raters": choice([False, True]),
+            },
+        )
+        self.seconds = 0.0
+
+    def lead(self, steps: int) -> Life:
+        """Let so many things happen."""
+        happenings = [self._sense] * 5 + [self._judge, self._answer, self._change] * 2
+        for _ in range(steps):
+            self.life.wait(self.random.choice([0, 0.5, 5, 40, 100, 2_000]))
+            self.life.agent = self.random.choice(["ana", "ana", "ana", "bo"])
+            self.random.choice(happenings)()
+        return self.life
+
+    def _text(self) -> str:
+        return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 4)))
+
+    def _garden(self) -> Any:
+        random = self.random
+        return pack(
+            *(
+                heuristic(
+                    f"h{place}",
+                    self._text(),
+                    self._text(),
+                    random.choice([0.05, 0.3, 0.7, 0.9]),
+                    when=random.choice([None, "health < 3", "a.b = 1"]),
+                )
+                for place in range(random.randint(0, 12))
+            ),
+            patterns=[
+                pattern(
+                    random.choice(WORDS),
+                    random.choice(WORDS),
+                    random.choice([1, 10, 60]),
+                    random.random() < 0.5,
+                )
+                for _ in range(random.randint(0, 5))
+            ],
+        )
+
+    def _decisions(self) -> list[str]:
+        outputs = [each for turn in self.life.turns for each in turn.outputs]
+        return [each.id for each in outputs if isinstance(each.message, Decided)]
+
+    def _sense(self) -> None:
+        random = self.random
+        self.seconds += random.choice([-2, 0, 0.5, 3, 60, 90_000])
+        event: dict[str, Any] = {
+            "occurred_at": after(self.seconds).isoformat(),
+            "in_reply_to": random.choice([*self._decisions(), "nobody"]),
+            "outcome": random.choice(["succeeded", "failed", "overridden"]),
+            "salience": {random.choice(["threat", "social"]): random.random()},
+            "fields": {"health": random.choice([1, 3, "x"]), "a": {"b": 1}},
+            "entities": [random.choice("yz")],
+            "immediate": random.random() < 0.8,
+            "intent": random.choice(["actionable", "informational"]),
+        }
+        self.life.sense(
+            self._text(),
+            type_=random.choice(["vital", "other"]),
+            id_=random.choice([None, None, f"e{random.randint(0, 9)}"]),
+            **{key: event[key] for key in event if random.random() < 0.3},
+        )
+
+    def _judge(self) -> None:
+        random = self.random
+        if random.random() < 0.2:
+            vote = FeedbackGiven(
+                heuristic_id="h", rating="scaled", value=random.uniform(-1, 1)
+            )
+            self.life.tell(vote)
+            return
+        target = random.choice([*self._decisions(), "nobody"])
+        rating = random.choice(["positive", "negative"])
+        aspect = random.choice(["overall", "overall", "action", "condition", "timing"])
+        self.life.feedback(target, rating, actor=random.choice("ab"), aspect=aspect)
+
+    def _answer(self) -> None:
+        outputs = [each for turn in self.life.turns for each in turn.outputs]
+        asks = [
+            each.id
+            for each in outputs
+            if isinstance(each.message, ModelAsked | DeliveryAsked)
+        ]
+        ask = self.random.choice([*asks[-5:], "nobody"])
+        said = ["Hi", "", '{"response": ""}', '{"response": "Hi"}', self._text()]
+        text = self.random.choice([*said, self._rule()])
+        results: list[ResultMessage | ClockTicked] = [
+            ModelAnswered(ask_id=ask, request_hash="r", model="m", text=text),
+            ModelFailed(ask_id=ask, request_hash="r", reason="declined"),
+            Delivered(ask_id=ask, channel="say"),
+            DeliveryFailed(ask_id=ask, channel="say", reason="unknown"),
+            ClockTicked(due_at=self.life.at),
+        ]
+        self.life.tell(self.random.choice(results))
+
+    def _rule(self) -> str:
+        choice, words = self.random.choice, self.random.randint(9, 12)
+        rule = {
+            "condition": " ".join(self.random.choices(WORDS, k=words)),
+            "type": choice(["suggest", "warn", "remind", "shout"]),
+            "message": " ".join(self.random.choices(WORDS, k=words)),
+            "when": choice([*WHENS, "x = ", "mana < 2"]),
+            "time": choice([None, "noon"]),
+        }
+        return orjson.dumps(rule).decode()
+
+    def _change(self) -> None:
+        choice, random = self.random.choice, self.random.random
+        id_ = choice(["h", "k"])
+        controls: list[ControlMessage] = [
+            SessionStarted(session_id="s", clock=choice(["event", "broker"])),
+            SessionEnded(),
+            GoalsSet(goals=(self._text(),)),
+            StrategySelected(strategy=choice(STRATEGIES)),
+            HeuristicSeeded(
+                heuristic_id=id_,
+                name="n",
+                domain=choice(["game", "garden"]),
+                condition=self._text(),
+                text=self._text(),
+                when=choice(WHENS),
+                confidence=random(),
+            ),
+            HeuristicEdited(
+                heuristic_id=id_,
+                text=choice([None, self._text()]),
+                condition=choice([None, self._text()]),
+                when=choice(WHENS),
+                keep=random() < 0.5,
+            ),
+            HeuristicFrozen(heuristic_id=id_, frozen=random() < 0.5),
+            ProfileSet(biases={"confidence_threshold": random() - 0.5}),
+            ExperimentStarted(
+                experiment_id="e",
+                a=Variant(strategy=choice([None, StrategySpec(name="silent")])),
+                b=Variant(personality=choice([None, "Dry."])),
+                by=choice(["session", "person"]),
+            ),
+            ExperimentStopped(),
+            self._proposal(),
+            self._proposal(),
+        ]
+        self.life.control(choice(controls))
+
+    def _proposal(self) -> ControlMessage:
+        choice = self.random.choice
+        id_ = choice("pq")
+        changes = {
+            "learning.gamma": choice([1.0, 0.9]),
+            "learning.weights.explicit": choice([0.0, 0.8, 2.0]),
+            "learning.kappa": choice([1.0, 2.0, 5.0]),
+            "strategy.threshold": choice([0.3, 0.7]),
+        }
+        some = self.random.sample(sorted(changes), self.random.randint(1, 4))
+        controls: list[ControlMessage] = [
+            ProposalSubmitted(
+                proposal_id=id_, changes={name: changes[name] for name in some}
+            ),
+            ProposalApplied(proposal_id=id_),
+            ProposalReverted(proposal_id=id_),
+        ]
+        return choice(controls)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_books_are_kept(seed: int) -> None:
+    """What is not final ends once or is waited for; a fire has one outcome at most."""
+    life = Wild(seed).lead(40)
+    outputs = [each for turn in life.turns for each in turn.outputs]
+    waiting = {
+        each.id
+        for each in outputs
+        if isinstance(each.message, Decided) and not each.message.final
+    }
+    ends = Counter(
+        each.message.decision_id
+        for each in outputs
+        if isinstance(each.message, Completed | Dropped)
+    )
+    outcomes = Counter(
+        each.message.fire_id
+        for each in outputs
+        if isinstance(each.message, OutcomeObserved)
+    )
+    agents = list(life.state.agents.values())
+    pending = [each for agent in agents for each in agent.pending.values()]
+
+    assert set(ends) <= waiting
+    assert set(ends.values()) <= {1}
+    assert waiting - set(ends) == {each.decision_id for each in pending}
+    assert set(outcomes.values()) <= {1}
+    for agent in agents:
+        open_fires = [each.fire_id for each in agent.fires]
+        timed = sorted({each.id for each in agent.timers})
+        assert timed == sorted([*open_fires, *agent.pending])
+        expired = {
+            each.message.fire_id
+            for each in outputs
+            if isinstance(each.message, OutcomeExpired)
+        }
+        assert not expired & set(open_fires)

@@ -1,0 +1,164 @@
+"""Judging: what is settled stays as it is, and what is forgotten does no harm."""
+
+from msgspec.structs import replace
+
+from projections.folds import controls, fires
+from projections.folds.learning import confidence, raters, votes
+from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import AdviceIgnored, FeedbackApplied
+from schemas.messages.results import ClockTicked
+from schemas.state.agent import DECISION_LIMIT, STRANGER, Remembered
+from schemas.state.evidence import Belief
+from schemas.state.raters import Rater
+from schemas.values.bounded_map import Bounded
+from schemas.values.settings import LearningSettings
+from tests import factories
+from tests.factories import heuristic, pack, pattern
+from tests.life import Life, decision_id, said
+
+THREAT = {"threat": 0.9}
+GARDEN = pack(
+    heuristic("low", "health low", "Drink.", confidence=0.5),
+    patterns=[pattern("health", "health restored", 60)],
+)
+KEY = f"{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
+LEARNING = LearningSettings()
+
+
+def settled(held: Belief) -> Belief:
+    """The belief once so much came after that none of this can change any more."""
+    for place in range(confidence.SIGNAL_LIMIT):
+        held = confidence.observed(held, f"later {place}", True, place, LEARNING)
+    return held
+
+
+def believing(life: Life, held: Belief) -> None:
+    """Let the agent believe this."""
+    me = life.mind
+    me = replace(me, beliefs=me.beliefs.set(KEY, held))
+    life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
+
+
+def test_a_settled_vote_can_neither_be_changed_nor_doubled() -> None:
+    """The fire keeps the one entry that it had, whatever aspect comes later."""
+    life = Life(GARDEN, threshold=0.3)
+    turn = life.sense("health low", salience=THREAT)
+    life.feedback(turn, "positive")
+    held = settled(life.mind.beliefs[KEY])
+    believing(life, held)
+    for aspect in ("overall", "timing", "action", "condition", "overall"):
+        life.feedback(turn, "negative", aspect=aspect)
+
+    assert life.mind.beliefs[KEY].signals == held.signals
+    assert life.mind.beliefs[KEY].alpha == held.alpha
+    assert life.mind.decisions[decision_id(turn)].entries[0] == "pair"
+
+
+def test_what_silence_counted_for_is_not_doubled_once_it_is_settled() -> None:
+    """A report that comes so late is known, and moves nothing."""
+    life = Life(GARDEN, threshold=0.3, learning={"ignored_after": 1})
+    turn = life.sense("health low", salience=THREAT)
+    assert said(life.wait(100).tell(ClockTicked(due_at=life.at)), AdviceIgnored)
+    held = settled(life.mind.beliefs[KEY])
+    believing(life, held)
+    life.sense("hm", in_reply_to=decision_id(turn), outcome="succeeded")
+
+    assert life.mind.beliefs[KEY].signals == held.signals
+    assert life.mind.decisions[decision_id(turn)].outcome == "success"
+
+
+def test_a_fire_of_a_forgotten_decision_makes_no_row() -> None:
+    """Nobody knows any more whether it was judged."""
+    life = Life(GARDEN, threshold=0.3, learning={"ignored_after": 1})
+    life.sense("health low", salience=THREAT)
+    nothing: Bounded[str, Remembered] = Bounded(DECISION_LIMIT)
+    me = replace(life.mind, decisions=nothing)
+    life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
+    turn = life.wait(100).tell(ClockTicked(due_at=life.at))
+
+    assert not said(turn, AdviceIgnored)
+
+
+def test_an_edit_takes_the_fit_along_where_the_condition_stays() -> None:
+    """Other words for the same situation are as wrong there as the ones before."""
+    life = Life(threshold=0.3)
+    life.control(
+        HeuristicSeeded(
+            heuristic_id="h",
+            name="h",
+            domain="game",
+            condition="health low",
+            text="Rest.",
+            confidence=0.6,
+        )
+    )
+    vote = FeedbackGiven(heuristic_id="h", rating="negative", aspect="condition")
+    assert said(life.tell(vote), FeedbackApplied)
+    life.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
+    assert len(life.mind.fits) == 2
+    life.control(HeuristicEdited(heuristic_id="h", condition="tired", keep=True))
+
+    assert len(life.mind.fits) == 2
+
+
+def test_undo_that_is_switched_off_forgets_what_was_shown() -> None:
+    """Nothing is kept that nobody may ask for."""
+    garden = pack(heuristic("low", "health low", "Drink.", confidence=0.5))
+    life = Life(garden, threshold=0.3, learning={"undo_s": 30.0})
+    life.sense("health low", salience=THREAT)
+    assert len(life.mind.shown) == 1
+    state = life.state
+    off = Life(garden, threshold=0.3, state=state)
+    settings = off.settings.model_copy(update={"learning": LEARNING})
+    off.state = replace(state, shared=replace(state.shared, settings=settings))
+    off.wait(60).sense("health low", salience=THREAT, id_="again")
+
+    assert off.mind.shown == ()
+
+
+def test_a_base_is_shrunk_and_leaves_out_what_it_is_for() -> None:
+    """Ten votes of no opinion stand before everybody's first."""
+    people: Bounded[str, Rater] = Bounded(10)
+    assert raters.base(people, "ana", "d1") == 0.0
+    for place in range(10):
+        people = raters.voted(people, "ana", f"d{place}", 1.0)
+
+    assert raters.base(people, "ana", "new") == 0.5
+    assert raters.base(people, "ana", "d1") == 0.473684
+    assert raters.share(1.0, 0.5) == 0.5
+    assert raters.share(1.0, 0.9) == raters.LEAST_SHARE
+    assert raters.share(-1.0, 0.9) == 1.0
+
+
+def test_nobody_remembers_what_was_never_decided() -> None:
+    """Neither a vote nor silence makes a decision of it."""
+    about = {
+        "decision_id": "long ago",
+        "fire_id": "f",
+        "heuristic_id": "h",
+        "content_hash": "c",
+    }
+    ignored = AdviceIgnored(**about, count=3)
+    vote = FeedbackApplied.model_validate(
+        {**about, "actor": "ana", "value": 1.0, "aspect": "condition"}
+    )
+
+    assert fires.ignored(STRANGER, ignored) == STRANGER
+    assert votes.noted(STRANGER, STRANGER, vote, (), is_kept=True) == STRANGER
+    assert votes.felt(STRANGER, vote, factories.NOON, None) == STRANGER
+    assert votes.earlier(STRANGER, None, vote) == ()
+    assert votes.fit(STRANGER, "h", "c") == 1.0
+
+
+def test_an_action_is_that_of_the_heuristic_as_it_stands() -> None:
+    """Of whichever pack has it; of no other, and of none that is gone."""
+    lamp = {"text": "Light!", "action": {"type": "light_on"}}
+    packs = [GARDEN, pack(heuristic("lamp", "dark", "Light!", action=lamp), name="b")]
+
+    found = controls.action(STRANGER, packs, packs[1].ids[0])
+
+    assert found is not None
+    assert found.type == "light_on"
+    assert controls.action(STRANGER, packs, GARDEN.ids[0]) is None
+    assert controls.action(STRANGER, packs, "gone") is None

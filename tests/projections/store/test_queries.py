@@ -1,0 +1,137 @@
+"""What the read models answer."""
+
+import pytest
+
+from projections.projector.projector import Projector
+from projections.store import queries
+from projections.store.store import Store
+from schemas.messages.results import ClockTicked
+from tests import factories
+from tests.life import Life, decision_id
+from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, eventful, garden
+
+pytestmark = pytest.mark.services
+
+EAT = GARDEN.ids[0]
+
+
+@pytest.fixture
+async def chronicle(store: Store) -> Chronicle:
+    """A log that is in the tables."""
+    chronicle = Chronicle(eventful(garden()))
+    await chronicle.catch_up()
+    await Projector(chronicle.log, store, chronicle.aids).catch_up()
+    return chronicle
+
+
+async def test_heuristics_are_listed_by_trust(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """Conditions and actions come as values."""
+    eat, rest = queries.heuristics(store, chronicle.life.agent)
+
+    assert (eat.name, eat.confidence, rest.name, rest.confidence) == (
+        "eat",
+        0.684211,
+        "rest",
+        0.6,
+    )
+    assert eat.condition == {"text": LOW}
+    assert eat.action["text"] == "Eat something."
+    assert queries.heuristics(store, "nobody") == ()
+
+
+async def test_a_heuristic_is_found_by_name_or_id(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """The beginning of an id is enough; what is special in a pattern is not."""
+    agent = chronicle.life.agent
+    for wanted in ("eat", EAT, EAT[:8]):
+        (found,) = queries.heuristic(store, wanted, agent)
+        assert found.id == EAT
+    assert queries.heuristic(store, "%", agent) == ()
+
+
+async def test_history_and_fires_of_a_heuristic(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """The steps come in order; those behind a sequence alone if wanted."""
+    agent = chronicle.life.agent
+    whole = queries.history(store, agent, EAT)
+    assert [each.why for each in whole] == ["pack", "vote", "vote", "outcome_pattern"]
+    later = queries.history(store, agent, after=11)
+    assert [each.after for each in later] == [0.684211]
+    (fire,) = queries.fires(store, agent, EAT)
+    assert (fire.outcome, fire.decision_id) == ("success", whole[1].decision_id)
+
+
+async def test_decisions_are_found_by_id_event_and_status(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """The last silent one is the latest decision whose status says so."""
+    first = decision_id(chronicle.life.turns[2])
+    (found,) = queries.decision(store, first[:13])
+    assert (found.id, found.text, found.latency_ms) == (first, "Eat something.", 2.0)
+    assert found.salience["effective"] == 0.95
+    assert found.gates
+    assert found.candidates
+    assert queries.decision(store, "id-3") == (found,)
+
+    (silent,) = queries.decisions(store, status="silent", limit=1)
+    assert silent.event_text == "the wind blows again"
+    assert silent.silence == "below_relevance"
+    of_session = queries.decisions(store, "ana", session=silent.session_id)
+    assert [each.event_text for each in of_session] == ["the wind blows again", LOW]
+
+
+async def test_a_concluded_decision_shows_its_end(store: Store) -> None:
+    """Text, path and model are those of the answer; a dropped one names its reason."""
+    life = Life(model=factories.MODEL)
+    asked = life.sense("a knock at the door", salience=HINTS)
+    life.wait(1).answer_model(asked, "Shall I look?")
+    life.fail_model(life.wait(600).sense("another knock", salience=HINTS))
+    chronicle = Chronicle(life)
+    await chronicle.catch_up()
+    await Projector(chronicle.log, store, chronicle.aids).catch_up()
+
+    dropped, spoke = queries.decisions(store)
+    assert (spoke.status, spoke.text, spoke.path, spoke.model) == (
+        "spoke",
+        "Shall I look?",
+        "llm",
+        factories.MODEL.name,
+    )
+    assert spoke.completed_latency_ms == 1002.0
+    assert (dropped.status, dropped.path, dropped.drop_reason) == (
+        "dropped",
+        "fallback",
+        "llm_no_response",
+    )
+
+
+async def test_sessions_rapport_and_quarantine(
+    chronicle: Chronicle, store: Store
+) -> None:
+    """Each tells what happened in its own words."""
+    latest, first = queries.sessions(store, chronicle.life.agent)
+    assert (first.ended_by, latest.ended_by) == ("gap", None)
+    (stands,) = queries.rapport(store, chronicle.life.agent)
+    assert (stands.person, stands.value) == ("kim", 0.45)
+    (unread,) = queries.quarantine(store)
+    assert (unread.reason, unread.sequence) == ("invalid", 18)
+
+
+async def test_a_race_names_its_winner(store: Store) -> None:
+    """In the view of decisions, with the words and the numbers of whoever won."""
+    life = garden(model=factories.MODEL, strategy={"name": "hybrid"})
+    asked = life.sense(LOW)
+    life.wait(0.4).tell(ClockTicked(due_at=life.at))
+    told = Chronicle(life)
+    await told.catch_up()
+    await Projector(told.log, store, told.aids).catch_up()
+
+    (decision,) = queries.decision(store, decision_id(asked))
+    assert decision.arm.startswith("race:llm:")
+    assert (decision.winner or "").startswith(f"heuristic:{EAT}@")
+    assert (decision.path, decision.text) == ("heuristic", "Eat something.")
+    assert decision.predicted_success == 0.8

@@ -1,0 +1,259 @@
+"""Own state: a strategy lives through a recording with its own consequences."""
+
+from typing import Any
+
+import pytest
+
+from handlers.aids import Bringer, PackLibrary
+from replay.cassette import ModelMiss
+from replay.closed_loop.decision import OwnDecision
+from replay.closed_loop.run import Answers, OwnState
+from replay.closed_loop.simulation import Ending
+from replay.recording.source import Recording, of_file
+from schemas.values.settings import ModelSettings, StrategySpec
+from schemas.values.vectors import Embedder
+from tests.factories import heuristic, pack, pattern
+from tests.life import Life, decision_id
+from tests.minds import the_embedder
+from tests.replay.evening import evening
+from tests.replay.lives import (
+    WordsEmbedder,
+    everything,
+    recording_of,
+    recording_of_life,
+)
+from tests.replay.open_loop.test_asked import replayed
+
+STRICT = Answers(mode="strict")
+
+
+THREAT = {"threat": 0.9}
+GARDEN = pack(
+    heuristic("low", "health low", "Drink."),
+    heuristic("hit", "zombie hits", "Run.", confidence=0.5),
+    patterns=[pattern("health", "health restored"), pattern("zombie", "zombie gone")],
+)
+EAGER = StrategySpec(parameters={"threshold": 0.4})
+SHY = StrategySpec(parameters={"threshold": 0.9})
+MODEL = ModelSettings(name="test/model")
+
+
+async def lived(
+    recording: Recording,
+    strategy: StrategySpec | None,
+    *,
+    answers: Answers | None = None,
+    since: int | None = None,
+    embedder: Embedder | None = None,
+) -> tuple[list[OwnDecision], Ending]:
+    made = embedder or the_embedder()
+    bringer = Bringer(made, PackLibrary(recording.log, made))
+    life = OwnState(recording, strategy, bringer, answers=answers, since=since)
+    return [each async for each in life.decisions()], life.ending
+
+
+async def lived_again(
+    life: Life, strategy: StrategySpec | None, **how: Any
+) -> tuple[list[OwnDecision], Ending]:
+    """What a strategy makes of a life that a test told."""
+    recording = recording_of_life(life, GARDEN)
+    return await lived(recording, strategy, embedder=WordsEmbedder(), **how)
+
+
+@pytest.mark.parametrize("name", ["everything", "evening"])
+async def test_the_own_strategy_lives_the_recorded_life(name):
+    """A life by the recorded strategy takes every arm and says every word again."""
+    recording = (
+        recording_of(everything())
+        if name == "everything"
+        else of_file(evening(), "evening")
+    )
+    found, ending = await lived(recording, None, answers=STRICT)
+    recorded = await replayed(recording)
+
+    assert [each.recorded_id for each in found] == [
+        each.decision_id for each in recorded
+    ]
+    for own, past in zip(found, recorded, strict=True):
+        assert (own.arm, own.path, own.silence) == (past.arm, past.path, past.silence)
+        assert (own.said, own.dropped) == (past.said, past.dropped), past
+        assert own.is_recorded_arm
+        assert not own.is_unknown
+    assert ending.misses == 0
+    assert set(ending.left_out) <= {"ClockTicked", "ModelAnswered", "ModelFailed"}
+
+
+def curve(ending: Ending, row: int) -> list[float]:
+    """The confidence of one of the garden's heuristics at each change."""
+    key = GARDEN.ids[row], GARDEN.content_hashes[row]
+    return [confidence for _, confidence in ending.curves.get(key, ())]
+
+
+async def test_votes_count_where_the_arm_is_the_same():
+    """A vote goes to the own decision on the same event, if that said the same words."""
+    life = Life(GARDEN)
+    advised = life.sense("health low", salience=THREAT)
+    life.feedback(advised, "negative")
+    believed = life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
+
+    same, ending = await lived_again(life, EAGER)
+    other, without = await lived_again(life, SHY)
+
+    assert [each.is_recorded_arm for each in same] == [True]
+    assert curve(ending, 0) == [believed]
+    assert ending.left_out == {}
+    assert ending.rapport["user"] < 0.5
+    assert [each.is_recorded_arm for each in other] == [False]
+    assert (curve(without, 0), dict(without.rapport)) == ([], {})
+    assert without.left_out == {"FeedbackGiven": 1}
+
+
+async def test_reports_count_where_the_arm_is_the_same():
+    """What is told of advice that was never given teaches nothing."""
+    life = Life(GARDEN)
+    advised = life.sense("health low", salience=THREAT)
+    life.sense("done", in_reply_to=decision_id(advised), outcome="failed")
+    event = {"source": "game", "event_id": "zombie-1"}
+    life.sense("zombie hits", salience=THREAT, id_="zombie-1")
+    life.sense("gone", in_reply_to=event, outcome="succeeded")
+
+    eager, ending = await lived_again(life, EAGER)
+    _, shy = await lived_again(life, SHY)
+
+    assert [each.path for each in eager[::2]] == ["heuristic", "heuristic"]
+    assert curve(ending, 0) == [
+        life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
+    ]
+    assert curve(ending, 1) == curve(shy, 0) == curve(shy, 1) == []
+
+
+async def test_patterns_count_where_the_arm_is_the_same():
+    """The world shows how given advice turned out, never how other advice would have."""
+    life = Life(GARDEN)
+    life.sense("health low", salience=THREAT)
+    life.sense("health restored")
+    life.sense("zombie hits", salience=THREAT)
+    life.sense("zombie gone")
+
+    _, ending = await lived_again(life, EAGER)
+
+    assert len(curve(ending, 0)) == 1
+    assert curve(ending, 1) == []
+
+
+async def test_own_consequences_come_back():
+    """What a strategy learnt earlier decides what it does later."""
+    life = Life(GARDEN)
+    for turn in range(6):
+        advised = life.sense("health low", salience=THREAT, id_=f"low-{turn}")
+        life.feedback(advised, "negative")
+        life.wait(300)
+
+    recorded, _ = await lived_again(life, None)
+    eager, ending = await lived_again(life, EAGER)
+
+    silent_from = [each.path for each in recorded].index("rejected")
+    assert [each.path for each in eager][: silent_from + 1] == ["heuristic"] * (
+        silent_from + 1
+    )
+    # Nobody voted on what only the eager one said.
+    assert len(curve(ending, 0)) == silent_from
+
+
+async def test_a_life_may_begin_later():
+    """Before the fork all is as it was recorded, and what was said then still counts."""
+    life = Life(GARDEN)
+    first = life.sense("health low", salience=THREAT)
+    life.wait(300)
+    second = life.sense("health low", salience=THREAT)
+    life.feedback(first, "negative")
+    life.feedback(second, "negative")
+
+    found, ending = await lived_again(life, SHY, since=second.taken.sequence)
+
+    assert [each.sequence for each in found] == [second.taken.sequence]
+    assert found[0].path == "rejected"
+    assert len(curve(ending, 0)) == 1
+    assert ending.left_out == {"FeedbackGiven": 1}
+
+
+async def test_a_missing_answer_fails_where_none_may_be_missing():
+    """Strictly, a request that was never made stops the life and shows the nearest one."""
+    life = Life(GARDEN, model=MODEL)
+    asked = life.sense("something new", salience=THREAT)
+    life.wait(0.25).answer_model(asked, "Look around.")
+    life.sense("health low", salience=THREAT)
+    always = StrategySpec(name="always_llm")
+
+    with pytest.raises(ModelMiss, match=r"(?s)health low.*nearest.*something new"):
+        await lived_again(life, always, answers=STRICT)
+
+
+async def test_a_missing_answer_is_unknown():
+    """Otherwise its words are unknown, and what it takes is what is usual."""
+    life = Life(GARDEN, model=MODEL)
+    for number, waits in enumerate((0.2, 0.4, 0.9)):
+        asked = life.sense("something new", salience=THREAT, id_=f"new-{number}")
+        life.wait(waits).answer_model(asked, "Look around.")
+        life.wait(300)
+    life.sense("health low", salience=THREAT)
+    always = StrategySpec(name="always_llm")
+
+    found, ending = await lived_again(life, always)
+
+    assert [each.said for each in found] == ["Look around."] * 3 + [None]
+    assert [each.is_unknown for each in found] == [False] * 3 + [True]
+    assert [each.answer_from for each in found] == ["recorded"] * 3 + ["imputed"]
+    known, unknown = found[0].latency_ms, found[-1].latency_ms
+    assert known is not None
+    assert (known.low, known.high) == (200.0, 200.0)
+    assert unknown is not None
+    assert (unknown.low, unknown.middle, unknown.high) == (200.0, 400.0, 900.0)
+    assert (ending.hits, ending.misses) == (3, 1)
+
+
+async def test_a_stub_leaves_a_watermark():
+    """Words that nobody said are told apart from all others."""
+    life = Life(GARDEN, model=MODEL)
+    life.sense("something new", salience=THREAT)
+    stub = Answers(mode="stub", stub="So it is.")
+
+    found, ending = await lived_again(life, None, answers=stub)
+
+    assert [each.said for each in found] == ["So it is."]
+    assert ending.watermark == "stub: models say 'So it is.'"
+
+
+async def test_a_failure_is_a_failure_again():
+    """A model that failed then fails again, and one that never answered never does."""
+    life = Life(GARDEN, model=MODEL)
+    failed = life.sense("something new", salience=THREAT)
+    life.wait(0.5).fail_model(failed, "declined")
+    life.sense("something else", salience=THREAT)
+
+    found, ending = await lived_again(life, None, answers=STRICT)
+
+    assert [each.dropped for each in found] == ["llm_declined", None]
+    assert [each.said for each in found] == [None, None]
+    assert (ending.hits, ending.misses) == (2, 0)
+
+
+async def test_timers_run_by_the_recorded_clock():
+    """A race is lost or won by the time that the model took then, to the millisecond."""
+    chance = {"opportunity": 0.9, "actionability": 0.9, "goal_relevance": 0.9}
+    life = Life(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
+    asked = life.sense("health low", salience=chance)
+    life.wait(0.25).answer_model(asked, "Drink some water.")
+    life.wait(300).sense("health low", salience=chance)
+    hasty = StrategySpec(name="hybrid", parameters={"deadline_ms": 100})
+
+    same, _ = await lived_again(life, None, answers=STRICT)
+    other, _ = await lived_again(life, hasty)
+
+    assert same[0].said == "Drink some water."
+    assert same[0].winner is not None
+    assert same[0].winner.startswith("llm:")
+    assert other[0].said == "Drink."
+    assert other[0].winner == f"heuristic:{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
+    assert other[0].latency_ms is not None
+    assert other[0].latency_ms.middle == 100.0

@@ -1,0 +1,185 @@
+"""Logged state: every decision is put together again as the mind met it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from handlers.mind.stages import executive
+from handlers.mind.stages.executive import Choice, Drawn
+from replay.open_loop.asked import LoggedDecision, logged_state
+from replay.recording.source import Recording, of_file
+from schemas.messages.controls import (
+    ExperimentStarted,
+    ProfileSet,
+    SessionStarted,
+    StrategySelected,
+)
+from schemas.messages.experiments import Variant
+from schemas.messages.sensing import Fields
+from schemas.ports.decision_context import DecisionContext, Odds
+from schemas.values.settings import ExplorationSettings, ModelSettings, StrategySpec
+from tests.factories import heuristic, pack
+from tests.life import Life
+from tests.replay.evening import evening, verified
+from tests.replay.lives import everything, recording_of, recording_of_life
+
+MODEL = ModelSettings(name="test/model")
+THREAT = {"threat": 0.9}
+CHANCE = {"opportunity": 0.9, "actionability": 0.9, "goal_relevance": 0.9}
+GARDEN = pack(
+    heuristic("low", "health low", "Drink."),
+    heuristic("hit", "zombie hits", "Run.", confidence=0.5),
+)
+
+
+@contextmanager
+def overhearing() -> Iterator[dict[str, DecisionContext]]:
+    """Keep every context in which the mind takes an arm, by event."""
+    heard: dict[str, DecisionContext] = {}
+    choose = executive.choose
+
+    def overheard(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
+        heard[context.event_id] = context
+        return choose(odds, context, drawn)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executive, "choose", overheard)
+        yield heard
+
+
+async def replayed(
+    recording: Recording, *strategies: StrategySpec | None
+) -> list[LoggedDecision]:
+    return [each async for each in logged_state(recording, strategies)]
+
+
+def check_contexts(
+    found: list[LoggedDecision], heard: dict[str, DecisionContext]
+) -> None:
+    """Every context that was heard is there again, and no other."""
+    asked = {each.event_id: each for each in found if each.context is not None}
+    assert asked.keys() == heard.keys()
+    for event_id, context in heard.items():
+        assert asked[event_id].context == context
+
+
+def check_own_odds(found: list[LoggedDecision]) -> None:
+    """The agent's own strategy has the odds that were recorded."""
+    for each in found:
+        if each.context is None:
+            assert not each.odds
+            continue
+        (odds,) = each.odds
+        own = dict(odds.arms)
+        assert odds.greedy == each.greedy_arm
+        assert own == {arm: p for arm, p in each.logging.items() if p or arm in own}
+
+
+async def test_everything_is_met_again_as_the_mind_met_it():
+    """Over a life of everything each context is rebuilt exactly, field by field."""
+    with overhearing() as heard:
+        session = everything()
+    found = await replayed(recording_of(session), None)
+
+    assert len(heard) > 100
+    check_contexts(found, heard)
+    check_own_odds(found)
+
+
+async def test_the_evening_is_met_again_as_the_mind_met_it():
+    """Over the shipped recording each context is rebuilt exactly, field by field."""
+    with overhearing() as heard:
+        assert (await verified(evening())).is_identical
+    found = await replayed(of_file(evening(), "evening"), None)
+
+    assert len(heard) > 100
+    check_contexts(found, heard)
+    check_own_odds(found)
+
+
+async def test_other_settings_are_met_as_they_were():
+    """Races, presentations and an experiment with personalities: each as it was asked."""
+    parameters: Fields = {"present": "hint", "prediction": "separate"}
+    with overhearing() as heard:
+        life = Life(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
+        life.control(ProfileSet(biases={"confidence_threshold": -0.1}))
+        for number in range(3):
+            asked = life.sense("health low", salience=CHANCE, id_=f"race-{number}")
+            life.answer_model(asked)
+            life.wait(300)
+        life.control(StrategySelected(strategy="always_llm", parameters=parameters))
+        life.sense("zombie hits", salience=CHANCE)
+        life.control(
+            ExperimentStarted(
+                experiment_id="e",
+                a=Variant(personality="A pirate."),
+                b=Variant(strategy=StrategySpec(), personality="A nurse."),
+                washout_s=10.0,
+            )
+        )
+        for number in range(8):
+            life.control(SessionStarted(session_id=f"s{number}"))
+            life.sense("health low", salience=THREAT, id_=f"drawn-{number}")
+            life.wait(300)
+    found = await replayed(recording_of_life(life, GARDEN), None)
+
+    assert {each.experiment.variant for each in found if each.experiment} == {"a", "b"}
+    assert len({context.llm_arm for context in heard.values()}) >= 4
+    check_contexts(found, heard)
+    check_own_odds(found)
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+async def test_each_edition_is_met_by_its_own_rules(edition: int):
+    """What urgency an event had that declared none, and what `urgency` made of it."""
+    hints = ({"threat": 0.95}, {"actionability": 0.5, "novelty": 1.0}, {"novelty": 1.0})
+    with overhearing() as heard:
+        life = Life(
+            GARDEN, model=MODEL, edition=edition, strategy=StrategySpec(name="urgency")
+        )
+        for hint in hints:
+            life.wait(3600).sense("health low", salience=hint)
+            life.wait(3600).sense("zombie hits", salience=hint)
+    found = await replayed(recording_of_life(life, GARDEN), None)
+
+    urgencies = {context.urgency for context in heard.values()}
+    assert urgencies == ({0.0} if edition == 1 else {0.95, 0.5, 0.0})
+    check_contexts(found, heard)
+    check_own_odds(found)
+
+
+async def test_what_was_explored_is_told_apart():
+    """The own strategy is asked without exploration; what was drawn from is recorded."""
+    exploration = ExplorationSettings(scheme="uniform", rate=0.6)
+    life = Life(GARDEN, model=MODEL, exploration=exploration)
+    for number in range(30):
+        life.sense("health low", salience=CHANCE, id_=f"low-{number}")
+        life.wait(300)
+    found = await replayed(recording_of_life(life, GARDEN), None)
+
+    explored = [each for each in found if each.arm != each.greedy_arm]
+    assert explored
+    for each in found:
+        (odds,) = each.odds
+        assert odds.arms == ((each.greedy_arm, 1.0),)
+        assert each.exploration == "uniform"
+        assert each.logging[each.arm] == each.propensity < 1.0
+        assert abs(sum(each.logging.values()) - 1.0) < 1e-9
+
+
+async def test_a_decision_says_what_came_of_it():
+    """A decision that waited for a model tells its words, or why there are none."""
+    life = Life(GARDEN, model=MODEL)
+    first = life.sense("something new", salience=THREAT)
+    life.sense("health low", salience=THREAT)
+    life.answer_model(first, "Look around.")
+    second = life.sense("something else", salience=THREAT)
+    life.fail_model(second, "declined")
+    life.sense("something more", salience=THREAT)
+    found = await replayed(recording_of_life(life, GARDEN))
+
+    assert [each.said for each in found] == ["Look around.", "Drink.", None, None]
+    assert [each.dropped for each in found] == [None, None, "llm_declined", None]
+    assert found[0].answer is not None
+    assert found[0].answer.text == "Look around."

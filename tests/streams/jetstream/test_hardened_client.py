@@ -1,0 +1,78 @@
+"""The client reads the protocol as the library does, however its bytes are cut."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nats.errors import ProtocolError
+from nats.protocol.parser import Parser
+
+from streams.jetstream.hardened_client import MessageParser
+
+MESSAGES = (
+    b"MSG a.b 1 5\r\nhello\r\n",
+    b"PING\r\n",
+    b"HMSG ev.1.in.ana.sensor.x.y 2 $JS.ACK.LOG.c.1.2.3.4.5 22 27\r\n"
+    b"NATS/1.0\r\nce-id: 1\r\n\r\nworld\r\n",
+    b"MSG a 2 _INBOX.x 0\r\n\r\n",
+    b"+OK\r\n",
+    b"HMSG a.b 1 12 12\r\nNATS/1.0\r\n\r\n\r\n",
+    b"MSG a 1 19\r\nMSG a 1 2\r\nPING\r\n\r\n\r\n",
+    b"-ERR 'Slow Consumer'\r\n",
+)
+
+
+class Heard:
+    """What a parser hands on: messages and lines, in order."""
+
+    def __init__(self) -> None:
+        self.receivers = {2: self.received}
+        self.heard: list[object] = []
+
+    def received(self, subject, reply, block, body):
+        self.heard.append((2, subject, reply, block, body))
+
+    async def hand_on(self, sid, subject, reply, block, body):
+        self.heard.append((sid, subject, reply, block, body))
+
+    async def _process_msg(self, sid, subject, reply, body, block):
+        self.heard.append((sid, subject, reply, block or b"", body))
+
+    async def _process_ping(self):
+        self.heard.append("ping")
+
+    async def _process_err(self, error):
+        self.heard.append(error)
+
+
+async def heard(kind: type[Parser], pieces: list[bytes]) -> list[object]:
+    client = Heard()
+    parser = kind(client)
+    for piece in pieces:
+        await parser.parse(piece)
+    return client.heard
+
+
+@given(st.lists(st.sampled_from(MESSAGES), max_size=8), st.data())
+async def test_bytes_are_read_as_the_library_reads_them(messages, data) -> None:
+    """Every message and line once and in order, whatever comes together."""
+    stream = b"".join(messages)
+    cuts = data.draw(st.sets(st.integers(0, len(stream)), max_size=8))
+    pieces = [stream[a:b] for a, b in pairwise(sorted({0, len(stream), *cuts}))]
+
+    assert await heard(MessageParser, pieces) == await heard(Parser, [stream])
+
+
+async def test_a_blank_of_another_kind_ends_no_word() -> None:
+    """A sensor's subject may hold what the library takes for the end of a word."""
+    (found,) = await heard(MessageParser, [b"MSG a\x0bb\x0c.c 1 2\r\nok\r\n"])
+
+    assert found == (1, b"a\x0bb\x0c.c", b"", b"", b"ok")
+
+
+@pytest.mark.parametrize("line", [b"MSG a 1 x\r\n", b"MSG a\r\n", b"HMSG a 1\r\n"])
+async def test_what_only_begins_like_a_message_is_an_error(line) -> None:
+    """The library then connects again."""
+    with pytest.raises(ProtocolError):
+        await heard(MessageParser, [line])
