@@ -1,0 +1,1 @@
+"""The shape of the code, measured: `python -m bench.shape`."""

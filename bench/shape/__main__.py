@@ -1,0 +1,107 @@
+"""Measure the shape of the code: `python -m bench.shape [--json] [--list]`.
+
+- **Import chain**: how many modules the longest chain of imports has, imports within
+  functions included. Modules that import each other in a circle count as one after another.
+- **Flow**: the function calls really made while one event is answered by a heuristic and
+  delivered, in a world in memory that saw a few such events before. It begins where
+  `decide` (or `handle`, the whole mind) is entered and ends where that returns. A **room**
+  is a module of `handlers` or `projections` in which a function runs; `schemas` is the
+  vocabulary that all of them speak. Rooms stand in the order of their first visit; a
+  **climb** is a step from one room to the next that stands higher in import order, where
+  the order of a module is the length of the longest chain that begins with it.
+- **Code lines** hold code: no blank lines, comments or strings that are statements.
+- **Comments** are the comments in code lines or on their own, but no directives such as
+  `noqa`; they are given for 100 code lines.
+- **Single importer**: files of at most 70 lines, of the file's whole length, that one other
+  module of the product imports.
+- **Public names** are bound in a module and do not begin with an underscore.
+
+`--list` names the modules of the chain, the rooms, and the small files.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench.shape.flow import event, flow_of
+from bench.shape.imports import SMALL, imports_of
+from bench.shape.lines import text_of
+from echoic.run.process import prepare
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = (
+    "schemas", "streams", "projections", "handlers", "replay", "evaluation", "echoic",
+    "packs",  # read, so nothing imports them
+)  # fmt: skip
+ROOMS = ("handlers", "projections")
+ENTRIES = ("decide", "handle")
+FIGURES = (
+    "import_chain", "single_importer", "public_names", "comments_per_100", "code_lines",
+    "lines", "files",
+)  # fmt: skip
+
+
+def measured() -> dict[str, Any]:
+    """Every figure, and the names behind them."""
+    folders = [name for name in PRODUCT if (ROOT / name).is_dir()]
+    imports = imports_of([name for name in folders if name != "packs"], ROOT)
+    files = {name: sorted((ROOT / name).rglob("*.py")) for name in folders}
+    whole = text_of([path for paths in files.values() for path in paths])
+    sense = event()
+    return {
+        "import_chain": len(imports.chain),
+        "single_importer": len(imports.single_importer),
+        "public_names": whole.public_names,
+        "comments_per_100": whole.comments_per_100,
+        "code_lines": whole.code_lines,
+        "lines": whole.lines,
+        "files": whole.files,
+        "flows": {
+            entry: asdict(flow_of(sense, entry, imports.order, ROOMS))
+            for entry in ENTRIES
+        },
+        "folders": {name: asdict(text_of(paths)) for name, paths in files.items()},
+        "chain": imports.chain,
+        "small_files": imports.single_importer,
+    }
+
+
+def show(figures: Mapping[str, Any], *, with_lists: bool) -> None:
+    """Print the figures, and on demand the names behind them."""
+    for name in FIGURES:
+        print(f"{name:<18} {figures[name]:>9,}")
+    for entry, flow in figures["flows"].items():
+        print(f"{entry:<18} {len(flow['rooms']):>9} rooms, {flow['climbs']} climbs")
+    for folder, found in figures["folders"].items():
+        print(
+            f"{folder:<18} {found['code_lines']:>9,} code lines,"
+            f" {found['comments']} comments, {found['public_names']} public names"
+        )
+    if with_lists:
+        print("\nlongest chain:", *figures["chain"], sep="\n  ")
+        for entry, flow in figures["flows"].items():
+            print(f"\nrooms of {entry}:", *flow["rooms"], sep="\n  ")
+        print(f"\nat most {SMALL} lines, one importer:")
+        for module, importer in figures["small_files"].items():
+            print(f"  {module} <- {importer}")
+
+
+def main() -> None:
+    """Measure and print."""
+    prepare()
+    parser = argparse.ArgumentParser(prog="python -m bench.shape")
+    parser.add_argument("--json", action="store_true", help="every figure and name")
+    parser.add_argument("--list", action="store_true", help="the names as well")
+    given = parser.parse_args()
+    figures = measured()
+    if given.json:
+        print(json.dumps(figures, indent=2))
+    else:
+        show(figures, with_lists=given.list)
+
+
+if __name__ == "__main__":
+    main()
