@@ -14,6 +14,8 @@ from string import ascii_lowercase, ascii_uppercase
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import orjson
+
 from schemas.values.ids import digest
 from schemas.values.vectors import Embedder, Limits, Vector
 
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 CACHED_TEXTS = 8192
 """How many texts' vectors an embedder keeps; the least lately used goes first."""
+
+CACHED_WORDS = 8192
+"""How many words' sums an embedder keeps, in 8 MB; it begins anew when these are full."""
+
+TEXTS_AT_ONCE = 512
+"""How many texts are computed together: a pack's 10,000 would need 200 MB at once."""
 
 LONGEST_TEXT = 1000
 """Characters; what follows them does not change a vector.
@@ -67,6 +75,7 @@ class WordLlamaEmbedder:
 
     def __init__(self) -> None:
         self._vectors: dict[str, Vector] = {}
+        self._places: dict[str, int] = {}
         self._lock = Lock()
 
     @cached_property
@@ -92,34 +101,72 @@ class WordLlamaEmbedder:
 
     def _compute(self, texts: Sequence[str]) -> list[Vector]:
         """Sum each text's rows of the table; the mean would only scale them."""
+        made: list[Vector] = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            few = [_readable(text) for text in texts[start : start + TEXTS_AT_ONCE]]
+            sums = self._sums_by_words(few)
+            made += _as_int8(self._sums_by_tokens(few) if sums is None else sums)
+        return made
+
+    def _sums_by_words(self, texts: Sequence[str]) -> "NDArray[np.int32] | None":
+        """Add up what each text's words come to; None if tokens may span two of them.
+
+        The sums are those of `_sums_by_tokens`, for a third of its time: no token holds
+        the end of one word and the beginning of the next, unless spaces follow each other.
+        """
+        if not all(map(_parts_at_spaces, texts)):
+            return None
+        words = [text.split(" ") for text in texts]
+        known = self._places
+        fresh = {word for each in words for word in each if word not in known}
+        if len(known) + len(fresh) > CACHED_WORDS:
+            known.clear()
+            fresh = {word for each in words for word in each}
+        if len(fresh) > CACHED_WORDS:
+            return None
+        if fresh:
+            self._learn(sorted(fresh))
+        places = [known[word] for each in words for word in each]
+        return _sums(self._words.take(places, axis=0), words)
+
+    def _learn(self, words: Sequence[str]) -> None:
+        begin, end = len(self._places), len(self._places) + len(words)
+        self._words[begin:end] = self._sums_by_tokens(words)
+        self._places |= zip(words, range(begin, end), strict=True)
+
+    def _sums_by_tokens(self, texts: Sequence[str]) -> "NDArray[np.int32]":
         import numpy as np
 
-        if not texts:
-            return []
-        readable = [_readable(text) for text in texts]
-        encoded = self._tokenizer.encode_batch_fast(readable, add_special_tokens=False)
-        ids = [encoding.ids for encoding in encoded]
-        tokens = np.fromiter(chain.from_iterable(ids), dtype=np.int64)
-        rows = self._table.take(tokens, axis=0)
-        sums = np.empty((len(ids), self.dimension), dtype=np.int32)
-        start = 0
-        for text, its_ids in enumerate(ids):
-            end = start + len(its_ids)
-            np.add.reduce(rows[start:end], axis=0, dtype=np.int32, out=sums[text])
-            start = end
-        return _as_int8(sums)
+        encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        tokens = [encoding.ids for encoding in encoded]
+        rows = self._table.take(list(chain.from_iterable(tokens)), axis=0)
+        # Scaling by a power of two is exact, and so is the rounding of the result.
+        whole = np.rint(rows.astype(np.float32) * np.float32(65536)).astype(np.int32)
+        return _sums(whole, tokens)
 
     @cached_property
-    def _table(self) -> "NDArray[np.int32]":
-        """The weights times 65536, as whole numbers."""
+    def _words(self) -> "NDArray[np.int32]":
+        """The sums of the words seen so far, each at its place."""
         import numpy as np
-        from safetensors.numpy import load_file
 
-        weights: NDArray[np.float16] = load_file(self._weights_file)["embedding.weight"]
-        # Scaling by a power of two is exact, and so is the rounding of the result.
-        scaled = weights.astype(np.float32) * np.float32(65536)
-        whole: NDArray[np.int32] = np.rint(scaled).astype(np.int32)
-        return whole
+        return np.empty((CACHED_WORDS, self.dimension), dtype=np.int32)
+
+    @cached_property
+    def _table(self) -> "NDArray[np.float16]":
+        """The weights as they lie in their file, whose pages all processes share.
+
+        A safetensors file begins with the length of its header, eight bytes, the lowest
+        first; the header says where behind it each tensor lies.
+        """
+        import numpy as np
+
+        with self._weights_file.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            tensor = orjson.loads(file.read(length))["embedding.weight"]
+        begin = 8 + length + tensor["data_offsets"][0]
+        shape = tuple(tensor["shape"])
+        weights = np.memmap(self._weights_file, np.float16, "r", begin, shape)
+        return np.asarray(weights)
 
     @cached_property
     def _tokenizer(self) -> "Tokenizer":
@@ -153,8 +200,40 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"wordllama": WordLlamaEmbedde
 
 def _readable(text: str) -> str:
     """Cut a text, write it small, and replace what UTF-8 cannot hold."""
-    small = text[:LONGEST_TEXT].translate(_LOWER)
+    cut = text[:LONGEST_TEXT]
+    if cut.isascii():
+        return cut.lower()
+    small = cut.translate(_LOWER)
     return small.encode("utf-8", "replace").decode()
+
+
+def _parts_at_spaces(text: str) -> bool:
+    """Whether a text is words with one space between each two, and nothing else.
+
+    Special tokens begin with "<", and "\u2581" is how the tokenizer writes a space.
+    """
+    return not (
+        "  " in text
+        or "<" in text
+        or "\u2581" in text
+        or text[:1] in ("", " ")
+        or text[-1] == " "
+    )
+
+
+def _sums(
+    rows: "NDArray[np.int32]", parts: Sequence[Sequence[object]]
+) -> "NDArray[np.int32]":
+    """Add up as many rows for each text as it has parts."""
+    import numpy as np
+
+    sums = np.empty((len(parts), rows.shape[1]), dtype=np.int32)
+    start = 0
+    for text, its_parts in enumerate(parts):
+        end = start + len(its_parts)
+        np.add.reduce(rows[start:end], axis=0, dtype=np.int32, out=sums[text])
+        start = end
+    return sums
 
 
 def _as_int8(sums: "NDArray[np.int32]") -> list[Vector]:

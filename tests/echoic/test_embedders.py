@@ -70,6 +70,44 @@ def test_any_text_has_a_vector(text):
     assert len(vector) == 256
 
 
+class ByTokens(WordLlamaEmbedder):
+    """An embedder that tokenizes whole texts, and remembers no words."""
+
+    def _sums_by_words(self, texts):
+        return None
+
+
+STRANGE = ("", " ", "\u2581", "a\u2581b", "<s>", "</s>", "<unk>", "<0x41>", "\n", "\t")
+USUAL = ("the", "of", "KELVIN", "\u212a", "e\u0301", "don't", "3.14", "\ud800", "🥄")
+WORDS = st.text(st.characters(), max_size=12) | st.sampled_from((*STRANGE, *USUAL))
+TEXTS = st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_words_that_are_remembered_add_up_to_the_same_vector(texts):
+    """A vector of words' sums has the bytes of the one that all tokens make."""
+    assert SHARED.embed(texts) == BY_TOKENS.embed(texts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.characters(), max_size=1_200))
+def test_long_texts_are_cut_before_their_words_are_told_apart(text):
+    """Wherever the cut falls, the vector has the bytes of the one that all tokens make."""
+    assert SHARED.embed([text]) == BY_TOKENS.embed([text])
+
+
+def test_the_memory_of_words_is_bounded(monkeypatch):
+    """An embedder that knows as many words as it may begins anew, and errs in nothing."""
+    monkeypatch.setattr(embedders, "CACHED_WORDS", 4)
+    monkeypatch.setattr(embedders, "CACHED_TEXTS", 0)
+    small = WordLlamaEmbedder()
+    texts = ["one two", "three four five", "one two", "a b c d e f", "five six"]
+
+    assert [small.embed([text])[0] for text in texts] == BY_TOKENS.embed(texts)
+    assert len(small._places) <= 4
+
+
 def test_the_cache_is_bounded(monkeypatch):
     """The least lately used text leaves the cache first."""
     monkeypatch.setattr(embedders, "CACHED_TEXTS", 2)
@@ -108,3 +146,4 @@ def test_importing_it_loads_nothing_heavy():
 
 
 SHARED = WordLlamaEmbedder()
+BY_TOKENS = ByTokens()
