@@ -6,7 +6,6 @@ is a domain of its own. What is learnt in one domain never matches in another.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import orjson
 
@@ -14,6 +13,7 @@ from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.manifest import CompiledPack, EventType
 from schemas.state.agent import Shelf
+from schemas.values.by_identity import by_identity
 
 _TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
 
@@ -56,7 +56,7 @@ def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
 
 
-@lru_cache(maxsize=256)
+@by_identity(256)
 def _names_by_root(
     of_pack: tuple[str, ...], shelf: Shelf | None
 ) -> Mapping[str, tuple[str, ...]]:

@@ -20,6 +20,7 @@ from schemas.ports.decision_context import (
     Strategy,
 )
 from schemas.values import ids
+from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Path
 
@@ -81,6 +82,7 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
     )
 
 
+@by_identity(256)
 def config_hash(strategy: Strategy) -> str:
     """What a strategy's settings are known by."""
     return ids.digest(orjson.dumps(strategy.config, option=orjson.OPT_SORT_KEYS))
