@@ -1,18 +1,23 @@
 """Conditions over events: what they accept and refuse, and that none ever raises."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.packs.condition_parser import DEEPEST, LONGEST
+from schemas.packs.condition_parser import DEEPEST, LONGEST, Every, Not, Some
 from schemas.packs.conditions import (
+    LONGEST_EXPLANATION,
+    Comparison,
     ConditionError,
+    When,
+    _cut,
     explain_failure,
     fields_named,
     holds,
     meaning,
     parse,
 )
+from tests.schemas.packs import plain_conditions as plain
 
 FIELDS = {
     "vital": "drink",
@@ -220,6 +225,58 @@ def test_conditions_are_bounded():
         parse("not " * (DEEPEST + 1) + "a = 1")
     with pytest.raises(ConditionError, match="longer than"):
         parse("a" * (LONGEST + 1))
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.just(10**30)
+    | st.floats()
+    | st.sampled_from([0.1 + 0.2, 0.3, 1.0, 1e-7, "", "a", "b", "crafter"])
+    | st.text(max_size=60),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from("xy"), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+SCALARS = st.sampled_from([None, True, False, 0, 1, 0.3, 1.0, -1e-7, "", "a", "b"])
+COMPARISONS = st.builds(
+    Comparison,
+    st.sampled_from(["type", "source", "p", "q", "p.x", "p.x.y", "q.y"]),
+    st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+    st.tuples(SCALARS),
+    st.text(max_size=5),
+) | st.builds(
+    Comparison,
+    st.sampled_from(["type", "p", "q.y"]),
+    st.just("in"),
+    st.lists(SCALARS, min_size=1, max_size=3).map(tuple),
+    st.text(max_size=5),
+)
+PARTS = st.recursive(
+    COMPARISONS,
+    lambda inner: (
+        st.builds(Not, inner, st.text(max_size=5))
+        | st.builds(Every, st.lists(inner, min_size=2, max_size=3).map(tuple))
+        | st.builds(Some, st.lists(inner, min_size=2, max_size=3).map(tuple))
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=500)
+@given(PARTS, st.dictionaries(st.sampled_from("pq"), VALUES), st.sampled_from("ab"))
+def test_a_compiled_condition_is_the_plain_one(part, fields, source):
+    """What is compiled holds where walking the tree says so, and explains the same."""
+    event, when = plain.Event("b", source, fields), When("", part)
+    failure = plain.failure_of(part, event)
+
+    assert holds(when, "b", source, fields) == plain.is_true(part, event)
+    assert explain_failure(when, "b", source, fields) == (
+        "" if failure is None else _cut(failure, LONGEST_EXPLANATION)
+    )
 
 
 @given(st.text(max_size=60))
