@@ -48,7 +48,7 @@ down: $(RUNS) ## Stop it
 
 test: setup ## Run all tests, the shipped sessions under each Python of this machine
 	$(BIN)/python -m tests.pythons
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-model: setup ## The learning scenario with a real model: docs/evaluation.md says how
 	MODEL_API_BASE=$(MODEL_API_BASE) MODEL_NAME=$(MODEL_NAME) \

@@ -11,10 +11,9 @@ from echoic.cli.options import Agent, Data, Json, new_app, print_json, settings_
 from echoic.client import decision_record, find, known_agents, publish
 from echoic.client.connection import Connection, connect
 from echoic.client.decision_record import Account
-from echoic.client.names import heuristic_names, resolve
+from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
 from echoic.errors import EchoicError
-from echoic.explain.explain import Names, named
 from echoic.terminal import decisions
 from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven

@@ -19,11 +19,10 @@ from echoic.cli.options import (
 )
 from echoic.cli.pulse import Pulse
 from echoic.client.connection import connect
-from echoic.client.names import heuristic_names
+from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import last_answered
 from echoic.config.load import Settings
 from echoic.config.strategies import strategy_of
-from echoic.explain.explain import Names
 from echoic.terminal.decisions import Style
 from echoic.terminal.shadow import line, totals_line
 from replay.open_loop.shadow import Shadowed, Totals, follow

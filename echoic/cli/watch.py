@@ -26,12 +26,12 @@ from echoic.client import decision_record, find, known_agents
 from echoic.client import state as remembering
 from echoic.client.connection import Connection, connect
 from echoic.client.decision_record import Account, Accounts
-from echoic.client.names import heuristic_names
+from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import answered, last_answered
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
-from echoic.explain.explain import Explanation, Names
+from echoic.explain.explain import Explanation
 from echoic.terminal import decisions, lessons
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited

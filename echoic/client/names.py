@@ -1,7 +1,8 @@
 """What heuristics are called: by their packs, by people, or by how they were formed."""
 
+from collections.abc import Mapping
+
 from echoic.errors import NotFoundError, meant
-from echoic.explain.explain import Names
 from schemas.codec.decode import read_input, read_output
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
 from schemas.messages.learning import HeuristicFormed
@@ -16,6 +17,10 @@ from schemas.values.subjects import (
 from streams.log import ReadableLog
 
 _PAGE = 1_000
+
+
+Names = Mapping[str, str]
+"""Heuristic id to its name."""
 
 
 async def heuristic_names(log: ReadableLog, agent: str) -> Names:
@@ -67,6 +72,13 @@ async def _of_pack(log: ReadableLog, digest: str) -> dict[str, str]:
     except manifest.PackError:
         return {}
     return {heuristic_id(pack.name, each.name): each.name for each in pack.heuristics}
+
+
+def named(heuristic_id: str | None, names: Names) -> str:
+    """A heuristic's name, or the beginning of its id."""
+    if heuristic_id is None:
+        return "unknown"
+    return names.get(heuristic_id, heuristic_id[:8])
 
 
 def resolve(names: Names, text: str) -> str:

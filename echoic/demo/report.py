@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from echoic.client.decision_record import Account
-from echoic.explain.explain import Names, named
+from echoic.client.names import Names, named
 from echoic.terminal.decisions import PLAIN, Style, padded
 from replay.verify import Verification
 from schemas.state.agent import AgentState

@@ -19,7 +19,7 @@ from nats.aio.client import Client
 from echoic.cli.options import has_colour, note, print_json, terminal_width
 from echoic.client.connection import Connection
 from echoic.client.decision_record import Account
-from echoic.client.names import heuristic_names
+from echoic.client.names import Names, heuristic_names
 from echoic.client.playback import PlayedEvent, PlayedVote, played
 from echoic.client.publish import publish_raw, tell
 from echoic.client.read_models import up_to_date
@@ -108,7 +108,7 @@ class Audience:
     def __init__(self, live: Instance, style: Style, *, quiet: bool) -> None:
         self.accounts: dict[str, Account] = {}
         """By the id of the event decided on."""
-        self.names: explain.Names = {}
+        self.names: Names = {}
         self._live = live
         self._style = style
         self._quiet = quiet

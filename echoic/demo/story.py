@@ -6,7 +6,7 @@ Its rule: pure, text out of accounts as they come; what is folded is told in fig
 from collections.abc import Iterator
 
 from echoic.client.decision_record import Account
-from echoic.explain.explain import Names
+from echoic.client.names import Names
 from echoic.terminal.decisions import Style, line
 
 _NO_MODEL = (

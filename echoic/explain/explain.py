@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from echoic.client.decision_record import Account
+from echoic.client.names import Names, named
 from echoic.explain.what_if import suppose
 from schemas.messages.decisions import (
     RACE,
@@ -18,9 +19,6 @@ from schemas.messages.decisions import (
     Dropped,
     Gate,
 )
-
-Names = Mapping[str, str]
-"""Heuristic id to its name."""
 
 REASONS: Mapping[str, str] = {
     "below_relevance": "it did not matter enough",
@@ -297,13 +295,6 @@ def _best(decided: Decided, gate: Gate, names: Names) -> str:
             if each.confidence == tested.value:
                 return named(_heuristic(each.arm), names)
     return "the best candidate"
-
-
-def named(heuristic_id: str | None, names: Names) -> str:
-    """A heuristic's name, or the beginning of its id."""
-    if heuristic_id is None:
-        return "unknown"
-    return names.get(heuristic_id, heuristic_id[:8])
 
 
 def _heuristic(arm: str) -> str | None:

@@ -12,7 +12,8 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 
 from echoic.client.decision_record import Account
-from echoic.explain.explain import Explanation, Names, Weighed, named
+from echoic.client.names import Names, named
+from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
 from schemas.messages.decisions import Gate
 from schemas.values.ids import trace_id

@@ -3,7 +3,7 @@
 Its rule: pure, one line for a message, none for what moves nothing.
 """
 
-from echoic.explain.explain import Names, named
+from echoic.client.names import Names, named
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.learning import (
     CandidateRefused,
