@@ -8,23 +8,14 @@ from uuid import uuid4
 import typer
 
 from echoic.cli.connected import on_instance
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    print_json,
-    say,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError, NotFoundError
 from echoic.terminal import experiment
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, print_json, say, terminal_width
 from evaluation.experiments.switchback import Switchback, analyse
 from evaluation.experiments.trials import Course, course, newest
 from handlers.mind.stages.executive import config_hash

@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, print_rows
+from echoic.cli.options import Agent, Data, Json, new_app
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.config.option import bias_pairs
 from echoic.errors import EchoicError
+from echoic.terminal.output import note, print_json, print_rows
 from schemas.messages.controls import ProfileSet
 
 app = new_app("bias", "Small adjustments of thresholds: list, set.")

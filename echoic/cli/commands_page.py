@@ -5,8 +5,8 @@ from typing import Any
 
 import typer
 
-from echoic.cli.commands import COMMANDS
 from echoic.cli.program import command
+from echoic.terminal.commands import COMMANDS
 
 _WIDTH = 80
 _INTRODUCTION = """\

@@ -4,17 +4,10 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    new_app,
-    print_json,
-    settings_of,
-    table,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.config.load import shown
 from echoic.config.options import OPTIONS
+from echoic.terminal.output import print_json, table
 
 app = new_app("config", "The settings and where they come from.")
 

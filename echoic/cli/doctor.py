@@ -6,20 +6,12 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    print_json,
-    say,
-    settings_of,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.cli.progress import waiting
 from echoic.config.load import Settings
 from echoic.doctor import Check, of_installation, of_instance
 from echoic.terminal.decisions import Style, counted
+from echoic.terminal.output import has_colour, print_json, say
 
 app = new_app("doctor", "Check the whole installation.")
 

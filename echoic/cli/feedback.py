@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from echoic import errors
-from echoic.cli.options import Agent, Data, Json, new_app, print_json, settings_of
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.client import decision_record, find, known_agents, publish
 from echoic.client.connection import Connection, connect
 from echoic.client.decision_record import Account
@@ -15,6 +15,7 @@ from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
 from echoic.errors import EchoicError
 from echoic.terminal import decisions
+from echoic.terminal.output import print_json
 from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
 from schemas.messages.learning import FeedbackApplied

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, print_rows
+from echoic.cli.options import Agent, Data, Json, new_app
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.errors import EchoicError
+from echoic.terminal.output import note, print_json, print_rows
 from projections.folds import goals as goals_fold
 from schemas.messages.controls import GoalsSet
 from schemas.values.settings import UNSTARTED

@@ -11,17 +11,7 @@ import typer
 
 from echoic.cli import heuristic_priors, learning
 from echoic.cli.connected import known_at
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    new_app,
-    note,
-    print_json,
-    print_rows,
-    settings_of,
-    table,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.client import heuristics, known_agents
 from echoic.client.connection import Connection, connect
 from echoic.client.heuristics import Learnt
@@ -31,6 +21,7 @@ from echoic.client.read_models import up_to_date
 from echoic.errors import EchoicError
 from echoic.explain.measures import Measures, lines, measures
 from echoic.terminal import decisions
+from echoic.terminal.output import note, print_json, print_rows, table
 from projections.store import queries
 from projections.store.queries import ConfidenceChange
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded

@@ -10,16 +10,7 @@ from typing import Annotated, Literal, TypeVar
 
 import typer
 
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    print_json,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.cli.progress import Progress
 from echoic.client.evidence import recordings, told
 from echoic.client.names import resolve
@@ -27,6 +18,7 @@ from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.terminal import confidence_curve, learning
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, print_json, terminal_width
 from evaluation.learning.differences import Difference, differences
 from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move, story

@@ -10,13 +10,14 @@ import typer
 
 from echoic import errors
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, settings_of
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
 from echoic.run import salvage as salvaging
 from echoic.run.salvage import Damage
 from echoic.terminal import decisions
+from echoic.terminal.output import note, print_json
 from schemas.values.record import Record
 from schemas.values.subjects import parse
 from streams.losses import Sequences

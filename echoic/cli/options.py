@@ -1,24 +1,12 @@
-"""What commands share: their common options, the settings, and how results are shown.
+"""What commands share: their common options, and the settings these give."""
 
-Its rule: results go to stdout, everything else to stderr; `--json` prints the same
-results for programs, and colour is for terminals only.
-"""
-
-import json
-import math
-import os
-import shutil
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from echoic.config.load import Settings, load
-from echoic.terminal.called import as_typed
-from schemas.values.base import rfc3339
+from echoic.terminal.output import note
 
 Data = Annotated[
     Path | None,
@@ -57,82 +45,3 @@ def settings_of(
 
         modules.allow(found.strategies_modules)
     return found
-
-
-def print_json(value: object, *, is_recorded: bool = False) -> None:
-    """Print one value as one line of JSON: times as ISO 8601, numbers to 6 decimals.
-
-    What is recorded is printed to the last digit.
-    """
-    shown = value if is_recorded else plain(value)
-    print(json.dumps(shown, ensure_ascii=False, default=str), flush=True)
-
-
-def plain(value: object) -> object:
-    """A value as a program wants to read it, without the noise of binary fractions."""
-    match value:
-        case float():
-            return _figure(value)
-        case datetime():
-            return rfc3339(value)
-        case Mapping():
-            return {str(key): plain(each) for key, each in value.items()}
-        case list() | tuple():
-            return [plain(each) for each in value]
-        case _:
-            return value
-
-
-def _figure(value: float) -> float | None:
-    """Six decimals, or six digits of what is smaller than a thousandth."""
-    if not math.isfinite(value):
-        return None
-    return round(value, 6) if abs(value) >= 0.001 else float(f"{value:.6g}")
-
-
-def note(text: str) -> None:
-    """Tell a person something that is no result."""
-    print(as_typed(text), file=sys.stderr, flush=True)
-
-
-def say(text: str) -> None:
-    """Print a result that names commands, each as it can be typed here."""
-    print(as_typed(text), flush=True)
-
-
-def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
-    """Print rows in columns as wide as they need to be."""
-    cells = [[str(cell) for cell in row] for row in (header, *rows)]
-    if len(cells) == 1:
-        note("nothing yet")
-        return
-    from rich.cells import cell_len
-
-    widths = [max(cell_len(row[i]) for row in cells) for i in range(len(header))]
-    for row in cells:
-        columns = zip(row, widths, strict=True)
-        padded = (cell + " " * (width - cell_len(cell)) for cell, width in columns)
-        print("  ".join(padded).rstrip())
-
-
-def print_rows(
-    rows: Sequence[Mapping[str, object]], columns: Sequence[str], as_json: bool
-) -> None:
-    """Print rows as a table of some columns, or whole as JSON."""
-    if as_json:
-        print_json({"v": 1, "rows": rows})
-        return
-    table([[row[column] for column in columns] for row in rows], columns)
-
-
-def terminal_width() -> int:
-    """How many columns there are to fill; wide where nobody looks."""
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return shutil.get_terminal_size((120, 24)).columns if known else 140
-
-
-def has_colour() -> bool:
-    """Whether colours are wanted and shown."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))

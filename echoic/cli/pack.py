@@ -7,12 +7,13 @@ import typer
 
 from echoic import errors
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, print_rows
+from echoic.cli.options import Agent, Data, Json, new_app
 from echoic.client import packs as packs_in_force
 from echoic.client.connection import Connection
 from echoic.packs import bundled
 from echoic.packs import load as packs
 from echoic.terminal.decisions import counted
+from echoic.terminal.output import note, print_json, print_rows
 from schemas.packs.manifest import Pack
 from schemas.values.subjects import SHARED_AGENT, partition_of
 

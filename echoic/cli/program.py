@@ -15,8 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from echoic import errors
-from echoic.cli.commands import COMMANDS
 from echoic.terminal.called import as_typed
+from echoic.terminal.commands import COMMANDS
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

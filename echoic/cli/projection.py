@@ -9,10 +9,11 @@ import typer
 from echoic import errors
 from echoic.cli import projection_replay
 from echoic.cli.connected import bringer_of, on_instance
-from echoic.cli.options import Data, Json, new_app, note, print_json, print_rows
+from echoic.cli.options import Data, Json, new_app
 from echoic.client.connection import Connection
 from echoic.client.watch import last_answered
 from echoic.terminal.decisions import counted
+from echoic.terminal.output import note, print_json, print_rows
 from projections.projector import rebuild as rebuilding
 from projections.store.store import Store
 from projections.store.tables import KEYS

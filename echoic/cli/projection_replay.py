@@ -6,20 +6,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    print_json,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, settings_of
 from echoic.client.evidence import evidence_of, rapport_of
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.terminal import retuning
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, print_json, terminal_width
 from evaluation.evidence.rapport import PREFIX, as_fields, pace_of
 from evaluation.tuning.scoring import Retuning, retuned
 from schemas.values.settings import SEED_LEARNING

@@ -10,17 +10,7 @@ from typing import Annotated, get_args
 import orjson
 import typer
 
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    note,
-    print_json,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.cli.progress import Progress, waiting
 from echoic.client import decision_record
 from echoic.client.connection import Connection, connect
@@ -33,6 +23,7 @@ from echoic.client.publish import new_event_id
 from echoic.client.sending import Item, Sender, read_file
 from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.terminal import decisions
+from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from schemas.messages.sensing import Dimension
 
 app = new_app("publishing", "Events, as a sensor sends them.")

@@ -11,7 +11,7 @@ import typer
 from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import bringer_of
-from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, settings_of
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection, connect
@@ -20,6 +20,7 @@ from echoic.config.load import Settings
 from echoic.embedders import embedder
 from echoic.errors import NotFoundError
 from echoic.packs import bundled
+from echoic.terminal.output import note, print_json
 from handlers.aids import Bringer, PackLibrary
 from replay.recording.sessions import UnknownSessionError, find_session, start_of
 from replay.verify import Divergence, Span, Verification

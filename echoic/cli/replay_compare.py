@@ -8,16 +8,7 @@ from pathlib import Path
 import typer
 
 from echoic import errors
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    note,
-    print_json,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, settings_of
 from echoic.cli.progress import Progress
 from echoic.cli.replay_compare_options import (
     Asked,
@@ -44,6 +35,7 @@ from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError
 from echoic.terminal import comparison
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from echoic.web.report import page as html
 from evaluation.compare.document import Document
 from evaluation.compare.document_of import document

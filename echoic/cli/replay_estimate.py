@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.cli.options import Json, has_colour, print_json, terminal_width
+from echoic.cli.options import Json
 from echoic.cli.progress import Progress
 from echoic.cli.replay_compare_options import Rope
 from echoic.errors import EchoicError
 from echoic.terminal import estimate as estimate_screen
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, print_json, terminal_width
 from evaluation.ope import jsonl
 from evaluation.ope.estimate import estimate as estimated
 from evaluation.ope.rows import Observation

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.options import Json, note, print_json, table
+from echoic.cli.options import Json
 from echoic.cli.replay_estimate import observations_of
 from echoic.errors import EchoicError
+from echoic.terminal.output import note, print_json, table
 from evaluation.ope.planning import (
     DEFAULT_EFFECT,
     UNIFORM_ARMS,

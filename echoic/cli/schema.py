@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.options import new_app, print_json
+from echoic.cli.options import new_app
 from echoic.docs_pages.asyncapi import asyncapi, json_schema
 from echoic.docs_pages.events import render
+from echoic.terminal.output import print_json
 
 app = new_app("schema", "Messages and subjects, for programs.")
 

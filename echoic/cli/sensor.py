@@ -14,12 +14,13 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, new_app, note, settings_of
+from echoic.cli.options import Agent, Data, new_app, settings_of
 from echoic.client import packs, sensor_access
 from echoic.client.connection import Connection
 from echoic.client.sensor_access import access_file, sensor_credentials, write_access
 from echoic.errors import EchoicError
 from echoic.packs import bundled
+from echoic.terminal.output import note
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
 app = new_app("sensor", "Run a sensor that comes with a pack.")

@@ -9,13 +9,14 @@ from uuid import uuid4
 import typer
 
 from echoic.cli.connected import bringer_of, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, note, print_json, table
+from echoic.cli.options import Agent, Data, Json, new_app
 from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
 from echoic.errors import NotFoundError
+from echoic.terminal.output import note, print_json, table
 from projections.store import queries
 from replay.recording.sessions import (
     SessionSpan,

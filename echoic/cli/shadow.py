@@ -6,17 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    note,
-    print_json,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.cli.pulse import Pulse
 from echoic.client.connection import connect
 from echoic.client.names import Names, heuristic_names
@@ -24,6 +14,7 @@ from echoic.client.watch import last_answered
 from echoic.config.load import Settings
 from echoic.config.strategies import strategy_of
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from echoic.terminal.shadow import line, totals_line
 from replay.open_loop.shadow import Shadowed, Totals, follow
 from schemas.values.settings import StrategySpec

@@ -7,20 +7,12 @@ import typer
 
 from echoic.cli.connected import known_at, on_instance
 from echoic.cli.moments import moment
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    note,
-    print_json,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app
 from echoic.client import publish
 from echoic.client.connection import Connection
 from echoic.terminal import sleep as sleep_screen
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from schemas.messages.controls import SleepRequested
 from schemas.messages.sleep import SleepBegun, SleepEnded
 from schemas.state.agent import AgentState

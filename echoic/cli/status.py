@@ -3,20 +3,12 @@
 from collections.abc import Iterator
 
 from echoic.cli.connected import on_instance
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    print_json,
-    say,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app
 from echoic.client import decision_record
 from echoic.status import Status, look
 from echoic.terminal import decisions
 from echoic.terminal.decisions import Style, counted, padded
+from echoic.terminal.output import has_colour, print_json, say, terminal_width
 
 app = new_app("status", "What runs, and how it goes, on one screen.")
 

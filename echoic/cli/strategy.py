@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 from pydantic.fields import FieldInfo
 
-from echoic.cli.options import Data, Json, new_app, print_json, settings_of, table
+from echoic.cli.options import Data, Json, new_app, settings_of
 from echoic.config.strategies import UNDER_NEW_RULES, strategy_of
+from echoic.terminal.output import print_json, table
 from handlers.mind.strategies.heuristic_first import Trusting
 from handlers.mind.strategies.plugin import Own
 from handlers.mind.strategies.registry import (

@@ -11,23 +11,14 @@ from typer.core import TyperGroup
 
 from echoic import errors
 from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    note,
-    print_json,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.client import publish, state
 from echoic.client.connection import Connection
 from echoic.client.tuning import Task, ranges_of, tuned
 from echoic.errors import EchoicError
 from echoic.terminal import tuning
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from evaluation.tuning.policy_value import Limits
 from evaluation.tuning.search import Gain, Search, TooFewSessionsError, Trial
 from evaluation.tuning.search_space import MissingOptunaError

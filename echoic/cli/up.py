@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from echoic.cli.options import Agent, Data, Json, new_app, note, say, settings_of
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.client.instance_note import (
     InstanceNote,
     already_runs,
@@ -30,6 +30,7 @@ from echoic.config.load import Settings
 from echoic.errors import NotRunningError
 from echoic.run.private import keep_private
 from echoic.run.starting import await_start
+from echoic.terminal.output import note, say
 
 if TYPE_CHECKING:
     from echoic.run.instance import Instance

@@ -10,18 +10,7 @@ import typer
 
 from echoic.cli import moments
 from echoic.cli.connected import known_at
-from echoic.cli.options import (
-    Agent,
-    Data,
-    Json,
-    has_colour,
-    new_app,
-    note,
-    print_json,
-    say,
-    settings_of,
-    terminal_width,
-)
+from echoic.cli.options import Agent, Data, Json, new_app, settings_of
 from echoic.client import decision_record, find, known_agents
 from echoic.client import state as remembering
 from echoic.client.connection import Connection, connect
@@ -33,6 +22,7 @@ from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions, lessons
+from echoic.terminal.output import has_colour, note, print_json, say, terminal_width
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
 from schemas.messages.learning import HeuristicFormed

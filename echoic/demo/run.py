@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from nats.aio.client import Client
 
-from echoic.cli.options import has_colour, note, print_json, terminal_width
 from echoic.client.connection import Connection
 from echoic.client.decision_record import Account
 from echoic.client.names import Names, heuristic_names
@@ -36,6 +35,7 @@ from echoic.run.private import keep_private
 from echoic.terminal import decisions as render
 from echoic.terminal.called import program
 from echoic.terminal.decisions import Style
+from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from handlers.aids import Bringer, PackLibrary
 from replay.verify import Span, Verification, verify
 from schemas.messages.controls import SessionEnded, SessionStarted

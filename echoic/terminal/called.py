@@ -9,7 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from echoic.cli.commands import COMMANDS
+from echoic.terminal.commands import COMMANDS
 
 _A_COMMAND = re.compile(rf"(?<![\w./'\"-])echoic (?=(?:{'|'.join(COMMANDS)})\b)")
 

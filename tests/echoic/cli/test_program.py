@@ -9,8 +9,8 @@ from io import StringIO
 
 import pytest
 
-from echoic.cli.commands import COMMANDS
 from echoic.cli.program import command, run
+from echoic.terminal.commands import COMMANDS
 from tests.echoic.cli.conftest import SURVIVAL, Program
 
 HEAVY = ("numpy", "nats", "sqlalchemy", "litellm", "pydantic", "faststream", "rich")

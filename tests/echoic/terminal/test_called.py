@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from echoic.cli.moments import moment
-from echoic.cli.options import plain
 from echoic.errors import EchoicError
 from echoic.terminal.called import as_typed, program
+from echoic.terminal.output import plain
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -6,7 +6,6 @@ import time
 import pytest
 from rich.cells import cell_len
 
-from echoic.cli.options import table
 from echoic.client.decision_record import Accounts, as_fields
 from echoic.explain.explain import explain
 from echoic.terminal.decisions import (
@@ -19,6 +18,7 @@ from echoic.terminal.decisions import (
     heading,
     line,
 )
+from echoic.terminal.output import table
 from schemas.messages.decisions import Decided
 from tests.echoic.samples import (
     NAMES,
