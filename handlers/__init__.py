@@ -1,1 +1,4 @@
-"""What reacts: the pure mind and its stages, the worker that runs it, effects, services."""
+"""What answers inputs: the pure mind, the worker that runs it, and the effects it asks for.
+
+`mind` decides; `worker` reads and appends; `effects` call models and deliver words.
+"""

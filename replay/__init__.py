@@ -1,4 +1,4 @@
-"""Saying it again: the same mind over a recorded session, compared word for word.
+"""Running a recording again: by the recorded strategy, byte for byte, or by another.
 
-Nothing in here can act: it reads, decides and reports.
+It reads, decides and reports, and holds nothing that could act.
 """

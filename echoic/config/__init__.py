@@ -1,1 +1,4 @@
-"""The settings: each declared once, from where it came, and what it may be."""
+"""The settings: each declared once, with its range and its help.
+
+They are read from defaults, a file, the environment and flags, in this order.
+"""

@@ -1,1 +1,4 @@
-"""Ways in for other programs: the services `svc.<agent>.*` over NATS."""
+"""Ways in for other programs: the services `svc.<agent>.*` over NATS.
+
+A door checks a request, hands it to `echoic.client`, and answers in JSON.
+"""

@@ -1,1 +1,4 @@
-"""What runs an instance: servers, supervision, worker and projector processes."""
+"""What runs an instance: servers, their supervision, worker and projector processes.
+
+It is the composition root: here alone do adapters and drivers meet.
+"""

@@ -1,1 +1,4 @@
-"""The evidence of recordings, gathered, checked, and folded again under other settings."""
+"""The evidence of recordings: facts that confidence follows from, gathered and checked.
+
+They can be folded again under other settings.
+"""

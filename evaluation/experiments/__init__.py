@@ -1,1 +1,4 @@
-"""Live experiments: trials from the log, switchback analysis, outcomes of whole sessions."""
+"""Live experiments: trials from the log, analysed as switchbacks.
+
+Outcomes of whole sessions are judged here too.
+"""

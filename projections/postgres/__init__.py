@@ -1,1 +1,4 @@
-"""The embedded PostgreSQL: its process and its data folder."""
+"""The embedded PostgreSQL: its process and its data folder.
+
+It is started, supervised and stopped with the instance, and holds nothing but read models.
+"""

@@ -1,1 +1,4 @@
-"""From the log to the tables: follow, fold, write; rebuild and verify."""
+"""From the log to the tables: follow, fold, write.
+
+The tables can be rebuilt from the first message and verified against the log.
+"""

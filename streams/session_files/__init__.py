@@ -1,1 +1,4 @@
-"""The log in a file: one record a line, read whole or page by page."""
+"""Session files (`.echoic`): a stretch of the log with all it takes to run it again.
+
+Small ones are read into memory, large ones page by page.
+"""

@@ -9,7 +9,6 @@ from types import ModuleType
 
 import pytest
 
-import echoic.api
 from echoic.api import Mind, load_pack
 from echoic.client.recordings import FileSource, opened
 from replay.verify import Span, verify
@@ -96,9 +95,3 @@ def test_an_event_that_is_not_decided_on_says_why(world: Path) -> None:
 
     with pytest.raises(ValueError, match="clock"):
         mind.sense("The soil is dry", source="greenhouse", type="soil_dry", at=0)
-
-
-def test_every_name_of_the_api_is_there() -> None:
-    """And nothing else is promised."""
-    assert all(hasattr(echoic.api, name) for name in echoic.api.__all__)
-    assert len(set(echoic.api.__all__)) == len(echoic.api.__all__)

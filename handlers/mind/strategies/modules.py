@@ -28,7 +28,15 @@ _CHANCE = (
 )
 """What draws without a key, by which a replay would decide otherwise."""
 
-_OURS = ("schemas", "streams", "projections", "handlers", "replay", "echoic")
+_OURS = (
+    "schemas",
+    "streams",
+    "projections",
+    "handlers",
+    "replay",
+    "evaluation",
+    "echoic",
+)
 
 _LISTED: ContextVar[tuple[str, ...]] = ContextVar("listed", default=())
 
