@@ -32,6 +32,16 @@ def _guard_this_process_and_its_children() -> None:
 
 
 @pytest.fixture(autouse=True)
+def _struct_messages_are_valid() -> Iterator[None]:
+    """The mind does not check what it makes; here it is checked."""
+    from tests import checked_messages
+
+    with checked_messages.watched() as found:
+        yield
+    assert not found
+
+
+@pytest.fixture(autouse=True)
 def _umask_is_put_back() -> Iterator[None]:
     """A command called in this process makes all it writes private, and so would we."""
     before = os.umask(0o022)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from echoic.cli import moments
 from echoic.cli.connected import known_at
@@ -203,8 +204,8 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
 
 def _as_fields(account: Account, explanation: Explanation) -> dict[str, object]:
     told = asdict(explanation) | {
-        "gates": [gate.model_dump(exclude_none=True) for gate in explanation.gates],
-        "salience": account.decided.salience.model_dump(),
+        "gates": to_builtins(explanation.gates),
+        "salience": to_builtins(account.decided.salience),
     }
     return {**decision_record.as_fields(account), "explanation": told}
 

@@ -9,11 +9,14 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from schemas.codec import catalogue
+from schemas.codec.struct_models import message_model
 from schemas.messages import feedback, sensing
-from schemas.values.base import Message
+from schemas.values.base import MessageType
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PARTITIONS
 
 Document = dict[str, Any]
+
+_MESSAGES = (*catalogue.INPUTS, *catalogue.OUTPUTS)
 
 _HEADERS: Document = {
     "type": "object",
@@ -58,7 +61,7 @@ _DELIVERED: Document = {
 def json_schema() -> Document:
     """One JSON Schema with every message under `$defs`."""
     _, schema = models_json_schema(
-        [(model, "validation") for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)],
+        [(message_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/$defs/{model}",
         title="Echoic messages",
     )
@@ -68,7 +71,7 @@ def json_schema() -> Document:
 def asyncapi(version: str) -> Document:
     """An AsyncAPI 3.0 document of every subject that a client may meet."""
     _, schema = models_json_schema(
-        [(model, "validation") for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)],
+        [(message_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/components/schemas/{model}",
     )
     channels = _channels()
@@ -82,10 +85,7 @@ def asyncapi(version: str) -> Document:
         "channels": channels,
         "operations": _operations(channels),
         "components": {
-            "messages": {
-                model.__name__: _message(model)
-                for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)
-            }
+            "messages": {model.__name__: _message(model) for model in _MESSAGES}
             | {"Said": _DELIVERED},
             "schemas": schema["$defs"],
         },
@@ -139,9 +139,7 @@ def _channels() -> Document:
     }
 
 
-def _channel(
-    address: str, description: str, models: Iterable[type[Message]]
-) -> Document:
+def _channel(address: str, description: str, models: Iterable[MessageType]) -> Document:
     names = [part[1:-1] for part in address.split(".") if part.startswith("{")]
     parameters: Document = dict.fromkeys(names, _TOKEN)
     if "partition" in parameters:
@@ -160,9 +158,8 @@ def _channel(
     }
 
 
-def _of_kind(kind: str) -> list[type[Message]]:
-    models = (*catalogue.INPUTS, *catalogue.OUTPUTS)
-    return [model for model in models if model.kind == kind]
+def _of_kind(kind: str) -> list[MessageType]:
+    return [model for model in _MESSAGES if model.kind == kind]
 
 
 def _operations(channels: Document) -> Document:
@@ -177,7 +174,7 @@ def _operations(channels: Document) -> Document:
     }
 
 
-def _message(model: type[Message]) -> Document:
+def _message(model: MessageType) -> Document:
     is_output = model.kind in OUTPUT_KINDS
     properties = _HEADERS["properties"] | (_MARKS if is_output else {})
     return {

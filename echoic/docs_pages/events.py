@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from schemas.codec import catalogue
+from schemas.codec.struct_models import message_model
 from schemas.values.base import Message, Part
 
 _INTRODUCTION = """\
@@ -28,9 +29,9 @@ This page is generated from the models in `schemas/`: `make docs` writes it,
 def render() -> str:
     """The whole page."""
     sections = [_INTRODUCTION]
-    for title, models in (("Inputs", catalogue.INPUTS), ("Outputs", catalogue.OUTPUTS)):
+    for title, kinds in (("Inputs", catalogue.INPUTS), ("Outputs", catalogue.OUTPUTS)):
         sections.append(f"## {title}\n")
-        sections.extend(_message(model) for model in models)
+        sections.extend(_message(message_model(kind)) for kind in kinds)
     sections.append("## Parts of messages\n")
     sections.extend(_part(part) for part in _parts())
     return "\n".join(sections)
@@ -97,7 +98,7 @@ _WORDS = {
     "float": "number",
     "bool": "yes or no",
     "dict": "map",
-    "AwareDatetime": "time",
+    "datetime": "time",
     "JsonValue": "any JSON",
 }
 
@@ -110,7 +111,8 @@ def _name(annotation: object) -> str:
 def _parts() -> list[type[BaseModel]]:
     """Every part that a message is made of, by name."""
     found: dict[str, type[BaseModel]] = {}
-    waiting: list[object] = [*catalogue.INPUTS, *catalogue.OUTPUTS]
+    kinds = (*catalogue.INPUTS, *catalogue.OUTPUTS)
+    waiting: list[object] = [message_model(kind) for kind in kinds]
     while waiting:
         annotation = waiting.pop()
         waiting.extend(typing.get_args(annotation))

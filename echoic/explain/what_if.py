@@ -6,6 +6,8 @@ Its rule: pure, and only over what was recorded; the decision itself is never re
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
 
+from msgspec import structs
+
 from echoic.errors import EchoicError, meant
 from handlers.mind.strategies.heuristic_first import SAFE_THRESHOLDS
 from schemas.messages.decisions import Decided, Gate
@@ -90,11 +92,10 @@ def _changed(gate: Gate, decided: Decided, name: str, number: float) -> Gate:
     value, threshold = round6(value), round6(threshold)
     # A gate that passed below its threshold passed for another reason, which still holds.
     excused = gate.passed and (gate.margin or 0.0) < 0
-    return gate.model_copy(
-        update={
-            "passed": excused or value >= threshold,
-            "value": value,
-            "threshold": threshold,
-            "margin": round6(value - threshold),
-        }
+    return structs.replace(
+        gate,
+        passed=excused or value >= threshold,
+        value=value,
+        threshold=threshold,
+        margin=round6(value - threshold),
     )

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas.state.agent import AgentState, Habit
-from schemas.values.base import Moment, Part
+from schemas.values.base import Part
 from schemas.values.bounded_map import Bounded
 
 EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
@@ -90,4 +90,4 @@ def _has_time(hint: Any) -> bool:
         return any(_has_time(each) for each in get_args(hint))
     if issubclass(hint, Struct | Part):
         return bool(_timed(hint))
-    return issubclass(hint, datetime | Moment)
+    return issubclass(hint, datetime)

@@ -20,7 +20,7 @@ from schemas.messages.feedback import Aspect
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
-from schemas.values.base import Message
+from schemas.values.base import MessageType
 from schemas.values.reasons import Drop, Path, Silence
 from schemas.values.record import Record
 from schemas.values.subjects import parse
@@ -309,7 +309,7 @@ def result(record: Record) -> ResultView | None:
     return None
 
 
-def _output(record: Record, model: type[Message], view: type[V]) -> V:
+def _output(record: Record, model: MessageType, view: type[V]) -> V:
     version = record.headers.get("ce-schemaversion", _FIRST_VERSION)
     try:
         if version == str(model.version):

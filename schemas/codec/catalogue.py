@@ -13,7 +13,7 @@ from schemas.messages import (
     sensing,
     sleep,
 )
-from schemas.values.base import Message
+from schemas.values.base import MessageType
 from schemas.values.unicode_text import quoted
 
 ControlMessage: TypeAlias = (
@@ -85,7 +85,7 @@ OutputMessage: TypeAlias = (
     | NoteMessage
 )
 
-INPUTS: tuple[type[Message], ...] = (
+INPUTS: tuple[MessageType, ...] = (
     sensing.Sensed,
     feedback.FeedbackGiven,
     controls.MindStarted,
@@ -112,7 +112,7 @@ INPUTS: tuple[type[Message], ...] = (
     results.Delivered,
     results.DeliveryFailed,
 )
-OUTPUTS: tuple[type[Message], ...] = (
+OUTPUTS: tuple[MessageType, ...] = (
     decisions.Decided,
     decisions.Completed,
     decisions.Dropped,
@@ -143,13 +143,13 @@ OUTPUTS: tuple[type[Message], ...] = (
 )
 
 
-def by_token(*models: type[Message]) -> dict[tuple[str, str], type[Message]]:
+def by_token(*models: MessageType) -> dict[tuple[str, str], MessageType]:
     """Index the messages by kind and token.
 
     Raises:
         TypeError: a message declares no token, or one that another of its kind has.
     """
-    found: dict[tuple[str, str], type[Message]] = {}
+    found: dict[tuple[str, str], MessageType] = {}
     for model in models:
         if "token" not in vars(model):
             raise TypeError(
@@ -167,6 +167,6 @@ def by_token(*models: type[Message]) -> dict[tuple[str, str], type[Message]]:
 _BY_TOKEN = by_token(*INPUTS, *OUTPUTS)
 
 
-def message_type(kind: str, token: str) -> type[Message] | None:
+def message_type(kind: str, token: str) -> MessageType | None:
     """The model of the messages of this kind and token, if there is one."""
     return _BY_TOKEN.get((kind, token))

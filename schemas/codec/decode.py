@@ -17,7 +17,7 @@ from schemas.codec.upcasts import NewerVersionError, upcast
 from schemas.messages import controls
 from schemas.ports import faults
 from schemas.values import ids, subjects
-from schemas.values.base import Message
+from schemas.values.base import AnyMessage, StructMessage
 from schemas.values.reasons import Quarantine
 from schemas.values.record import Record
 from schemas.values.unicode_text import quoted
@@ -79,8 +79,6 @@ def read_output(record: Record) -> Output:
     """
     try:
         place = subjects.parse(record.subject)
-        fields = orjson.loads(record.body)
-        message = _decode(place.kind, place.detail, fields, _version(record))
         return Output(
             record=record,
             partition=place.partition,
@@ -88,7 +86,7 @@ def read_output(record: Record) -> Output:
             id=record.headers["ce-id"],
             at=datetime.fromisoformat(record.headers["ce-time"]),
             mark=read_mark(record),
-            message=cast(OutputMessage, message),
+            message=_output_message(record, place),
         )
     except (ValueError, KeyError, _RefusedError) as error:
         raise UnreadableOutputError(
@@ -110,6 +108,15 @@ def read_mark(record: Record) -> Mark:
         index=int(headers["ce-index"]),
         count=int(headers["ce-count"]),
     )
+
+
+def _output_message(record: Record, place: subjects.LogSubject) -> OutputMessage:
+    """Read the body, a struct of the present version in one step."""
+    model, version = message_type(place.kind, place.detail), _version(record)
+    if model and issubclass(model, StructMessage) and version == model.version:
+        return cast(OutputMessage, model.from_bytes(record.body))
+    fields = orjson.loads(record.body)
+    return cast(OutputMessage, _decode(place.kind, place.detail, fields, version))
 
 
 def _check_agent(record: Record, place: subjects.LogSubject) -> None:
@@ -254,7 +261,7 @@ def _version(record: Record) -> int:
     return int(text)
 
 
-def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> Message:
+def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> AnyMessage:
     model = message_type(kind, token)
     if model is None:
         raise _RefusedError(

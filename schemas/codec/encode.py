@@ -7,7 +7,7 @@ from uuid import UUID
 from schemas.codec.catalogue import InputMessage, OutputMessage
 from schemas.codec.envelope import Mark
 from schemas.values import ids, subjects
-from schemas.values.base import Message, rfc3339
+from schemas.values.base import AnyMessage, rfc3339
 from schemas.values.record import Wire
 
 _TYPE_PREFIX = "echoic."
@@ -57,7 +57,7 @@ def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
     return ids.raw_digest(subject.encode(), attributes.encode(), body)
 
 
-def _headers(message: Message, agent: str, id_: str, source: str) -> dict[str, str]:
+def _headers(message: AnyMessage, agent: str, id_: str, source: str) -> dict[str, str]:
     return {
         "ce-specversion": "1.0",
         "ce-id": id_,

@@ -1,17 +1,25 @@
 """What the mind asks of the world: commands to the effects, answered later as results."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from schemas.messages.controls import Action
 from schemas.messages.decisions import Arm
-from schemas.values.base import Message, Moment, Name, Part, Seconds, Unit
+from schemas.values.base import (
+    Moment,
+    Name,
+    Part,
+    Seconds,
+    StructMessage,
+    Unit,
+    written,
+)
 from schemas.values.reasons import Path, ResponseType
 from schemas.values.subjects import Kind
 
 
-class Ask(Message):
+class Ask(StructMessage, frozen=True, kw_only=True):
     """A command to an effect; its id is the ask's."""
 
     kind: ClassVar[Kind] = "ask"
@@ -55,12 +63,14 @@ class Words(Part):
     """How alike each of them is."""
 
 
-class ModelAsked(Ask):
+class ModelAsked(Ask, frozen=True, kw_only=True):
     """Ask the model this."""
 
     token: ClassVar[str] = "model_asked"
 
-    purpose: Literal["answer", "prediction", "formation", "reflection"] = "answer"
+    purpose: Literal["answer", "prediction", "formation", "reflection"] = written(
+        "answer"
+    )
     """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
     again on an event of the past, or to make a heuristic of what was said each time."""
     model: Name
@@ -73,7 +83,7 @@ class ModelAsked(Ask):
     """Where the answer will go."""
     response_type: ResponseType
     """What sort of response it will be."""
-    urgency: Unit = 0.0
+    urgency: Unit = written(0.0)
     matched_heuristic_id: str | None = None
     """The best candidate, which earns nothing by the model's answer."""
     request_hash: Name
@@ -95,14 +105,14 @@ class ModelAsked(Ask):
     edition."""
 
 
-class DeliveryAsked(Ask):
+class DeliveryAsked(Ask, frozen=True, kw_only=True):
     """Say this on a channel."""
 
     token: ClassVar[str] = "delivery_asked"
 
     event_id: Name
     channel: Name
-    text: str = Field(min_length=1)
+    text: Annotated[str, Field(min_length=1)]
     response_type: ResponseType
     urgency: Unit
     path: Path

@@ -11,7 +11,7 @@ from pydantic import Field
 from schemas.messages.controls import Action
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Dimension
-from schemas.values.base import Message, Moment, Name, Part, Unit
+from schemas.values.base import Moment, Name, StructMessage, StructPart, Unit, written
 from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing
 from schemas.values.subjects import Kind
 
@@ -57,7 +57,7 @@ def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
     return int(deadline) if deadline.isdecimal() else None
 
 
-class Gate(Part):
+class Gate(StructPart, frozen=True, kw_only=True):
     """One test on the way to an answer."""
 
     name: Name
@@ -69,7 +69,7 @@ class Gate(Part):
     note: str | None = None
 
 
-class Salience(Part):
+class Salience(StructPart, frozen=True, kw_only=True):
     """Why the event mattered."""
 
     dimensions: dict[Dimension, Unit]
@@ -81,7 +81,7 @@ class Salience(Part):
     """S times s."""
 
 
-class Factors(Part):
+class Factors(StructPart, frozen=True, kw_only=True):
     """What the full score multiplies similarity and confidence by; 1 changes nothing."""
 
     recency: float
@@ -92,12 +92,12 @@ class Factors(Part):
     """Under 1 if it was said too often of late."""
 
 
-class Candidate(Part):
+class Candidate(StructPart, frozen=True, kw_only=True):
     """One arm that the strategy weighed."""
 
     arm: Arm
     probability: Unit
-    eligible: bool = True
+    eligible: bool = written(True)
     reason: str | None = None
     """Why it is not eligible."""
     similarity: float | None = None
@@ -117,7 +117,7 @@ class Candidate(Part):
     """Whether it says nothing: the arm by which it answers is that of silence."""
 
 
-class Excluded(Part):
+class Excluded(StructPart, frozen=True, kw_only=True):
     """Exploration that was held back."""
 
     reason: Exclusion
@@ -125,27 +125,27 @@ class Excluded(Part):
     """The probability that would have gone to other arms than the strategy's."""
 
 
-class RelevantGoal(Part):
+class RelevantGoal(StructPart, frozen=True, kw_only=True):
     """A goal that was chosen because the event is about it."""
 
     text: str
     similarity: float
 
 
-class Draw(Part):
+class Draw(StructPart, frozen=True, kw_only=True):
     """The keyed draw that chose among the arms."""
 
     purpose: Name
     value: Unit
 
 
-class Decision(Message):
+class Decision(StructMessage, frozen=True, kw_only=True):
     """A decision or what became of it."""
 
     kind: ClassVar[Kind] = "decision"
 
 
-class Decided(Decision):
+class Decided(Decision, frozen=True, kw_only=True):
     """The mind took one arm at an occasion."""
 
     token: ClassVar[str] = "decided"
@@ -169,30 +169,30 @@ class Decided(Decision):
     text: str | None = None
     response_type: ResponseType | None = None
     action: Action | None = None
-    urgency: Unit = 0.0
-    timing: Timing = "immediate"
+    urgency: Unit = written(0.0)
+    timing: Timing = written("immediate")
     expires_at: Moment | None = None
     """After then an answer is stale."""
     matched_heuristic_id: str | None = None
     """The heuristic that answered; on path `llm` its best candidate, which earns nothing."""
-    predicted_success: Unit = 0.0
-    prediction_confidence: Unit = 0.0
+    predicted_success: Unit = written(0.0)
+    prediction_confidence: Unit = written(0.0)
     strategy: Name
     strategy_version: int
     config_hash: Name
-    exploration: Exploration = "none"
+    exploration: Exploration = written("none")
     """How the strategy's odds were mixed with others before the draw."""
     exploration_excluded: Excluded | None = None
     """What would have been mixed in, were this no occasion to try things."""
     draw: Draw | None = None
-    candidates: tuple[Candidate, ...] = ()
-    gates: tuple[Gate, ...] = ()
+    candidates: tuple[Candidate, ...] = written(())
+    gates: tuple[Gate, ...] = written(())
     salience: Salience
     session_id: str | None = None
     prompt_digest: str | None = None
     embedding: str | None = None
     """The event's vector (base64), if not every machine would compute the same."""
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = written(())
     experiment: Assignment | None = None
     """Which variant of a running experiment was in force."""
     goals: tuple[RelevantGoal, ...] | None = None
@@ -206,7 +206,7 @@ class Decided(Decision):
         return self.exploration != "none" and self.arm != self.greedy_arm
 
 
-class Completed(Decision):
+class Completed(Decision, frozen=True, kw_only=True):
     """The answer to a decision that was not final is there."""
 
     token: ClassVar[str] = "completed"
@@ -223,7 +223,7 @@ class Completed(Decision):
     predicted_success: Unit
     prediction_confidence: Unit
     matched_heuristic_id: str | None = None
-    also_answers: tuple[Name, ...] = ()
+    also_answers: tuple[Name, ...] = written(())
     """Further decisions that this answers, when several were batched."""
     winner: Arm | None = None
     """In a race of the model with a heuristic: the arm whose words these are."""
@@ -234,7 +234,7 @@ class Completed(Decision):
     """How alike each of them is; not recorded in the first edition."""
 
 
-class Dropped(Decision):
+class Dropped(Decision, frozen=True, kw_only=True):
     """A decision that was not final ends with nothing said."""
 
     token: ClassVar[str] = "dropped"
@@ -242,10 +242,10 @@ class Dropped(Decision):
     decision_id: Name
     ask_id: Name | None = None
     reason: Drop
-    detail: str = Field(default="", max_length=2_000)
+    detail: Annotated[str, Field(max_length=2_000)] = written("")
 
 
-class HeuristicFired(Message):
+class HeuristicFired(StructMessage, frozen=True, kw_only=True):
     """A heuristic took part in a decision."""
 
     kind: ClassVar[Kind] = "fire"

@@ -4,6 +4,8 @@ import base64
 from datetime import timedelta
 from typing import Any, Literal
 
+from msgspec import structs
+
 from handlers.mind.context import Group
 from handlers.mind.flows.consult import Consultation
 from handlers.mind.flows.occasion import Occasion
@@ -303,7 +305,7 @@ def _withheld(
     if prompt is None or not prompt.withheld:
         return candidates
     return tuple(
-        each.model_copy(update={"withheld": prompt.withheld.get(each.arm)})
+        structs.replace(each, withheld=prompt.withheld.get(each.arm))
         for each in candidates
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from msgspec import structs
 from pydantic import Field
 
 from handlers.mind.strategies.critical import criticality
@@ -49,9 +50,7 @@ class Trusting(Asking):
         critical = criticality(context, SILENT)
         gate = confidence_gate(quiet.confidence, self._biased(context))
         passed = gate.passed and critical is None
-        gate = gate.model_copy(
-            update={"name": "silence", "passed": passed, "note": critical}
-        )
+        gate = structs.replace(gate, name="silence", passed=passed, note=critical)
         odds = replace(odds, gates=(*odds.gates, gate))
         if not passed:
             return odds

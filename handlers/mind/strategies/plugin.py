@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from msgspec.structs import asdict
 from pydantic import JsonValue
 
 from handlers.mind.strategies import modules
 from handlers.mind.strategies.exploration import eligible_arms, whole
 from handlers.mind.strategies.modules import StrategyModuleError
+from schemas.codec.struct_models import part_model
 from schemas.messages.decisions import SILENT, Gate
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.values.exact_math import total
@@ -142,7 +144,7 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
         raise _OddsError(f"the greedy arm {quoted(odds.greedy)} has no odds")
     if odds.silence not in get_args(Silence):
         raise _OddsError(f"{quoted(odds.silence)} is no reason to be silent")
-    gates = tuple(Gate.model_validate(each) for each in odds.gates)
+    gates = tuple(map(_checked_gate, odds.gates))
     arms = whole(dict(odds.arms), odds.greedy)
     return Odds(
         arms=arms,
@@ -151,6 +153,12 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
         gates=gates,
         question=odds.question,
     )
+
+
+def _checked_gate(gate: object) -> Gate:
+    """A gate, or the fields of one, with every value as declared."""
+    fields = asdict(gate) if isinstance(gate, Gate) else gate
+    return Gate(**part_model(Gate).model_validate(fields).model_dump())
 
 
 def _is_on_offer(arm: str, context: DecisionContext) -> bool:

@@ -1,5 +1,7 @@
 """Accounts: decisions told from groups, whole and in order."""
 
+from msgspec import structs
+
 from echoic.client.decision_record import Accounts, as_fields, as_response
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
@@ -148,7 +150,7 @@ def test_the_prompt_of_a_decision_is_that_of_its_answer() -> None:
     (opened,) = ledger.take(taken, outputs)
     ask = outputs[1].message
     assert isinstance(ask, ModelAsked)
-    again = ask.model_copy(update={"purpose": "prediction", "prompt": "How?"})
+    again = structs.replace(ask, purpose="prediction", prompt="How?")
 
     assert ledger.take(taken, group(sensed(sequence=10), [again])) == []
     assert as_response(opened)["prompt_text"] == "Event: Creeper 6 m behind you"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import pytest
+from msgspec import structs
 
 from echoic.client.decision_record import Account, Accounts
 from echoic.errors import EchoicError
@@ -62,13 +63,12 @@ def test_silence_names_the_gate_that_closed() -> None:
 def test_a_kept_silence_names_who_kept_it() -> None:
     """With its trust, and how probable it was that the model would be asked."""
     quiet = gate("silence", 0.73, 0.7)
-    kept = rejected().model_copy(
-        update={
-            "silence": "learned_silence",
-            "matched_heuristic_id": WARN,
-            "gates": (*rejected().gates, quiet),
-            "probability": 0.9,
-        }
+    kept = structs.replace(
+        rejected(),
+        silence="learned_silence",
+        matched_heuristic_id=WARN,
+        gates=(*rejected().gates, quiet),
+        probability=0.9,
     )
     explanation = explain(account(kept), NAMES)
 
@@ -137,8 +137,8 @@ def test_a_supposed_threshold_stays_in_the_safe_range() -> None:
 def test_a_threat_passes_under_any_supposed_threshold() -> None:
     """A gate that passed below its threshold had another reason, which still holds."""
     gates = decided().gates
-    excused = gates[1].model_copy(
-        update={"value": 0.4, "margin": -0.1, "note": "a threat always passes"}
+    excused = structs.replace(
+        gates[1], value=0.4, margin=-0.1, note="a threat always passes"
     )
     message = decided(gates=(gates[0], excused, *gates[2:]))
 
@@ -344,7 +344,7 @@ def test_a_race_on_a_page() -> None:
 def test_what_the_model_may_have_copied_is_said() -> None:
     """Agreement with a shown candidate is named, and that it earns nothing."""
     waits = account(racing())
-    end = race_won("llm", waits.id).model_copy(update={"agrees_with": ("h1",)})
+    end = structs.replace(race_won("llm", waits.id), agrees_with=("h1",))
 
     assert explain(replace(waits, ending=end), {"h1": "low"}).verdict.endswith(
         " It was shown low and said the same, which earns nothing."
@@ -355,8 +355,8 @@ def test_a_withheld_candidate_says_so() -> None:
     """It was not out of the running: the model was to say something by itself."""
     message = decided()
     first, *others = message.candidates
-    kept = first.model_copy(update={"withheld": True, "arm": "heuristic:kept@c"})
-    message = message.model_copy(update={"candidates": (kept, *others)})
+    kept = structs.replace(first, withheld=True, arm="heuristic:kept@c")
+    message = structs.replace(message, candidates=(kept, *others))
 
     assert explain(account(message), NAMES).candidates[0].why == (
         "kept from the model, so that it could not copy it"

@@ -10,6 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from echoic.tracing import conventions
 from echoic.tracing.destinations import Spool
@@ -44,13 +45,13 @@ def a_session() -> list[Answered]:
         ),
         samples.result(out, ms=10),
         samples.sensed(
-            ("d1", samples.deferred().model_copy(update={"event_id": ids[1]})),
+            ("d1", structs.replace(samples.deferred(), event_id=ids[1])),
             ("am1", samples.model_asked("d1")),
             id_=ids[1],
         ),
         samples.result(answer, ("c1", samples.completed("d1")), ms=800),
         samples.sensed(
-            ("d2", samples.deferred().model_copy(update={"event_id": ids[2]})),
+            ("d2", structs.replace(samples.deferred(), event_id=ids[2])),
             ("am2", samples.model_asked("d2")),
             id_=ids[2],
         ),

@@ -1,5 +1,7 @@
 """Which inputs end a trace, and what it says by then."""
 
+from msgspec import structs
+
 from echoic.tracing import observe
 from echoic.tracing.observe import Observer
 from echoic.tracing.spans import DecisionTrace, FollowUp
@@ -108,9 +110,7 @@ def test_a_race_is_traced_with_its_winner_and_the_late_loser() -> None:
     group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
     assert list(observer.answered(samples.sensed(*group))) == []
     arm = f"heuristic:{samples.HEURISTIC}@cafe"
-    won = samples.completed("d1").model_copy(
-        update={"path": "heuristic", "winner": arm}
-    )
+    won = structs.replace(samples.completed("d1"), path="heuristic", winner=arm)
     tick = samples.result(ClockTicked(due_at=moment(0)), ("c1", won), ms=400)
     assert list(observer.answered(tick)) == []
 

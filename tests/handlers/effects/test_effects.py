@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import orjson
 import pytest
+from msgspec import structs
 from nats.aio.msg import Msg
 
 from handlers.broker import faststream_broker, start
@@ -93,7 +94,7 @@ def model_asked(prompt: str, priority: float = 0.5, ttl_s: float = 30.0) -> Mode
         prompt=prompt,
         temperature=0.0,
         max_tokens=10,
-        deadline_s=30,
+        deadline_s=30.0,
         channel="say",
         response_type="observation",
         request_hash="hash",
@@ -236,8 +237,8 @@ async def test_afterthoughts_hold_no_place_that_answers_need(broker: Broker) -> 
     """However many rules a slow model is asked for, three answers are asked at once."""
     model = SlowModel()
     rules = [
-        model_asked(f"rule {number}", priority=-1.0).model_copy(
-            update={"purpose": "formation"}
+        structs.replace(
+            model_asked(f"rule {number}", priority=-1.0), purpose="formation"
         )
         for number in range(4)
     ]

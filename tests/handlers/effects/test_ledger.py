@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from msgspec import structs
 
 from handlers.effects.ledger import Ledger
 from handlers.effects.priority_queue import IN_HAND_LIMIT, Held
@@ -68,12 +69,12 @@ async def test_nobody_is_asked_once_the_mind_gave_up(broker: Broker) -> None:
     """An ask whose decision ended meanwhile costs nothing, and has its result."""
     model = SlowModel()
     asks = [
-        model_asked(f"answer {n}").model_copy(update={"decision_id": f"d{n}"})
+        structs.replace(model_asked(f"answer {n}"), decision_id=f"d{n}")
         for n in range(6)
     ]
     # A rule is asked for after its decision has ended.
-    rule = model_asked("rule", priority=-1.0).model_copy(
-        update={"decision_id": "d4", "purpose": "formation"}
+    rule = structs.replace(
+        model_asked("rule", priority=-1.0), decision_id="d4", purpose="formation"
     )
     async with performing(broker, model) as running:
         ids = await ask(broker, *asks, rule)
@@ -163,7 +164,7 @@ async def test_none_of_a_crowd_is_handed_over_again(broker: Broker) -> None:
     outlet = SlowOutlet(broker)
     count = 400
     async with performing(broker, outlet=outlet) as running:
-        await ask(broker, *(delivery_asked(str(n), ttl_s=600) for n in range(count)))
+        await ask(broker, *(delivery_asked(str(n), ttl_s=600.0) for n in range(count)))
         await until(lambda: len(running.in_hand) == count, "all are in hand")
         info = await broker.client.jetstream().consumer_info("LOG", "effects-delivery")
         outlet.let.set()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import LiteLLM
@@ -19,13 +20,13 @@ ASKED = ModelAsked(
     decision_id="d",
     priority=1.0,
     expires_at=datetime(2026, 11, 21, tzinfo=UTC),
-    ttl_s=30,
+    ttl_s=30.0,
     model="openai/double",
     system="You are a companion.",
     prompt="The door opened.",
     temperature=0.5,
     max_tokens=50,
-    deadline_s=10,
+    deadline_s=10.0,
     channel="say",
     response_type="observation",
     request_hash="hash",
@@ -114,7 +115,7 @@ async def test_a_silent_model_times_out(server: ModelServer) -> None:
     """What does not answer by its deadline has timed out."""
     server.is_silent = True
 
-    failed = await ask(server, asked=ASKED.model_copy(update={"deadline_s": 0.3}))
+    failed = await ask(server, asked=structs.replace(ASKED, deadline_s=0.3))
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == "timeout"

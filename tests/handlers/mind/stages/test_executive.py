@@ -24,7 +24,12 @@ ARM_A = candidate("a").arm
 class Fixed(Silent):
     """A strategy with given odds."""
 
-    odds: Odds
+    arms: tuple[tuple[str, float], ...]
+
+    @property
+    def odds(self) -> Odds:
+        """All of them, the first one greedy."""
+        return Odds(arms=self.arms, greedy=self.arms[0][0], silence="strategy_silent")
 
     def decide(self, context: DecisionContext) -> Odds:
         """The given odds."""
@@ -33,8 +38,7 @@ class Fixed(Silent):
 
 def fixed(*arms: tuple[str, float]) -> Fixed:
     """A strategy with these odds."""
-    odds = Odds(arms=arms, greedy=arms[0][0], silence="strategy_silent")
-    return Fixed(odds=odds)
+    return Fixed(arms=arms)
 
 
 @pytest.mark.parametrize(

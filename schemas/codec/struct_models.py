@@ -1,0 +1,88 @@
+"""The pydantic models of structs: for schemas, for pages, and to check what others made.
+
+A struct is made without a check. Its model has the same fields, limits and explanations,
+and is made of it once, when somebody needs it.
+"""
+
+import ast
+import inspect
+import textwrap
+from functools import cache, reduce
+from itertools import pairwise
+from operator import or_
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+from pydantic import Field, create_model
+
+from schemas.values.base import Message, MessageType, Part, StructMessage, StructPart
+
+
+@cache
+def message_model(kind: MessageType) -> type[Message]:
+    """The pydantic model of a message."""
+    if issubclass(kind, Message):
+        return kind
+    model: type[Message] = _model(kind, Message)
+    model.kind, model.token, model.version = kind.kind, kind.token, kind.version
+    return model
+
+
+@cache
+def part_model(kind: type[StructPart]) -> type[Part]:
+    """The pydantic model of a part."""
+    if issubclass(kind, StructMessage):
+        return message_model(kind)
+    model: type[Part] = _model(kind, Part)
+    return model
+
+
+def _model(kind: type[StructPart], base: Any) -> Any:
+    """The model with a struct's fields on a base."""
+    hints, explained = get_type_hints(kind, include_extras=True), _explained(kind)
+    fields: dict[str, Any] = {
+        field.name: (
+            _of_models(hints[field.name]),
+            Field(**_default(field), description=explained.get(field.name)),
+        )
+        for field in msgspec.structs.fields(kind)
+    }
+    return create_model(kind.__name__, __base__=base, __doc__=kind.__doc__, **fields)
+
+
+def _of_models(hint: Any) -> Any:
+    """A field's type with models where it has structs."""
+    if isinstance(hint, type) and issubclass(hint, StructPart):
+        return part_model(hint)
+    if isinstance(hint, UnionType):
+        return reduce(or_, map(_of_models, get_args(hint)))
+    if get_origin(hint) is tuple:
+        return tuple[tuple(map(_of_models, get_args(hint)))]  # type: ignore[misc]
+    return hint
+
+
+def _default(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return {"default": field.default_factory()}
+    return {} if field.required else {"default": field.default}
+
+
+def _explained(kind: type[StructPart]) -> dict[str, str]:
+    """The strings below a struct's fields, and those of what it extends."""
+    found: dict[str, str] = {}
+    for each in kind.__mro__:
+        if not (issubclass(each, StructPart) and each.__annotations__):
+            continue
+        (declared,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        assert isinstance(declared, ast.ClassDef)
+        for field, below in pairwise(declared.body):
+            match field, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str() as text)),
+                ):
+                    found[name] = inspect.cleandoc(text)
+                case _:
+                    pass
+    return found
