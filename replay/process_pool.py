@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextvars import ContextVar
+from functools import partial
 from multiprocessing import active_children, connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
@@ -22,10 +23,10 @@ from handlers.mind.strategies import modules
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-Told: TypeAlias = "SimpleQueue[tuple[int, int]]"
-"""How far each job is, by its index."""
-Progress = Callable[[int], None]
-"""Told how much of one job, or of all, is done."""
+Told: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
+"""The index of a job, how much of it is done, and of how much."""
+Progress = Callable[[int, int], None]
+"""Told how much of one job, or of all, is done, and of how much."""
 Task = Callable[[Job, Progress], Result]
 """A function of a module, so that another process can find it."""
 
@@ -49,13 +50,13 @@ class JobFailedError(RuntimeError):
 def run(
     task: Task[Job, Result],
     jobs: Sequence[Job],
-    progress: Progress = lambda done: None,
+    progress: Progress = lambda done, whole: None,
     processes: int | None = None,
 ) -> list[Result]:
     """The results of all jobs, in the order of the jobs.
 
-    `progress` is told the sum over all jobs. With one process, or one job, all happens in
-    this one.
+    `progress` is told the sum over all jobs; one of which nothing was heard counts as
+    much as the others on average. With one process, or one job, all happens in this one.
 
     Raises:
         Exception: whatever the first job in order raised that failed; the others end.
@@ -94,25 +95,19 @@ def _end(processes: Sequence[BaseProcess]) -> None:
 def _in_turn(
     task: Task[Job, Result], jobs: Sequence[Job], progress: Progress
 ) -> list[Result]:
-    results, before = [], 0
-    for job in jobs:
-        sum_ = _Sum(progress, before)
-        results.append(task(job, sum_))
-        before = sum_.value
-    return results
+    sum_ = _Sum(len(jobs), progress)
+    return [task(job, partial(sum_, index)) for index, job in enumerate(jobs)]
 
 
 def _gathered(
     futures: Sequence[Future[Result]], told: Told, progress: Progress
 ) -> list[Result]:
-    done_by_job: dict[int, int] = {}
+    sum_ = _Sum(len(futures), progress)
     wanted = list(futures)
     while pending := [each for each in wanted if not each.done()]:
         wait(pending, LOOK_S, FIRST_COMPLETED)
         while not told.empty():
-            index, done = told.get()
-            done_by_job[index] = done
-        progress(sum(done_by_job.values()))
+            sum_(*told.get())
         # The first error by order, not by time: the same run ends with the same words.
         failed = (place for place, each in enumerate(wanted) if _has_failed(each))
         wanted = wanted[: next(failed, len(wanted)) + 1]
@@ -124,16 +119,20 @@ def _has_failed(future: Future[Result]) -> bool:
 
 
 class _Sum:
-    """Adds what was done before to what one job tells."""
+    """Adds up what the jobs tell."""
 
-    def __init__(self, progress: Progress, before: int) -> None:
+    def __init__(self, jobs: int, progress: Progress) -> None:
+        self._jobs = jobs
         self._progress = progress
-        self._before = before
-        self.value = before
+        self._told: dict[int, tuple[int, int]] = {}
 
-    def __call__(self, done: int) -> None:
-        self.value = self._before + done
-        self._progress(self.value)
+    def __call__(self, index: int, done: int, whole: int) -> None:
+        """Note what one job tells, and tell the sum."""
+        self._told[index] = done, whole
+        total = sum(each for _, each in self._told.values())
+        # None is missing at the end, where the figure must be exact.
+        total = total * self._jobs // len(self._told)
+        self._progress(sum(each for each, _ in self._told.values()), total)
 
 
 class _Teller:
@@ -144,10 +143,10 @@ class _Teller:
         self._index = index
         self._last = 0
 
-    def __call__(self, done: int) -> None:
-        if done - self._last >= TELL_EVERY:
+    def __call__(self, done: int, whole: int) -> None:
+        if done - self._last >= TELL_EVERY or done == whole:
             self._last = done
-            self._told.put((self._index, done))
+            self._told.put((self._index, done, whole))
 
 
 _TOLD: ContextVar[Told] = ContextVar("told")

@@ -5,18 +5,21 @@ ce-headers and body of every output are compared; the first difference is named 
 sides. No model is asked: its answers are inputs, and stand in the recording.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
+from uuid import UUID
 
 from handlers.aids import Bringer
 from handlers.mind import turn as turns
 from replay.first_difference import first_difference
+from replay.recording.source import Recording
 from schemas.codec.decode import UnreadableOutputError
 from schemas.codec.envelope import Input
 from schemas.messages.controls import MindStarted
 from schemas.messages.notes import Quarantined
+from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 from schemas.values.settings import CodeDigests
@@ -26,9 +29,7 @@ from streams.groups import Group, groups
 from streams.log import ReadableLog
 
 Progress = Callable[[int], None]
-"""Told how many inputs have been answered."""
-
-_PROGRESS_EVERY = 500
+"""Told the sequence of the last input that was taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,12 @@ class Span:
     """The sequence of its last input; None is the log's end."""
     agent: str | None = None
     """Only this agent's groups; None is every agent's."""
+
+    @classmethod
+    def of(cls, recording: Recording) -> "Span":
+        """All of a recording."""
+        before = recording.first - 1
+        return cls(recording.partition, before, recording.last, recording.agent)
 
     def holds(self, taken: Input) -> bool:
         """Whether an input is of the span."""
@@ -97,7 +104,7 @@ async def verify(
     start: PartitionState | None = None,
     expected_chain: str | None = None,
     digests: CodeDigests | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda sequence: None,
 ) -> Verification:
     """Answer a span of a log anew and compare; stop at the first difference.
 
@@ -109,62 +116,129 @@ async def verify(
         expected_chain: of the span's agent after its last group, a session file's
             trailer; it shows what no later decision could.
         digests: of the code at hand, to be compared with the recording's.
-        progress: told now and then how many inputs have been answered.
+        progress: told how far the log has been read.
 
     Raises:
         MissingPackError: a pack in force is not in the log's store.
     """
-    state = start or PartitionState()
+    verifying = Verifying(span, log.epoch, start=start, digests=digests)
+    state = verifying.state
     await bringer.bring_packs_of(state)
-    found = Verification()
+    recorded = groups(log, span.partition, state.position, span.until)
     try:
-        recorded = groups(log, span.partition, state.position, span.until)
         async for group, taken, aids in bringer.along(recorded):
-            found = _noted(found, taken, digests)
-            if not span.holds(taken):
-                state = turns.fold(state, taken, group.outputs, aids)
-                continue
-            turn = turns.answer(state, taken, aids, log.epoch)
-            state = turn.state
-            found = _compared(found, group, turn)
-            if found.divergence is not None:
-                return found
-            if progress is not None and found.inputs % _PROGRESS_EVERY == 0:
-                progress(found.inputs)
+            verifying.take(group, taken, aids)
+            if verifying.is_over:
+                break
+            progress(taken.sequence)
     except (LogDamaged, UnreadableOutputError) as damage:
-        return replace(found, divergence=_damaged(damage, found))
-    found = replace(found, chains=_chains(state))
-    return _ended(found, span, state.position, expected_chain)
+        verifying.damaged(damage)
+    return verifying.found(expected_chain)
 
 
-def _ended(
-    found: Verification, span: Span, position: int, expected_chain: str | None
-) -> Verification:
-    """Compare the chain at the end with the recorded one, if that is known."""
-    chain = dict(found.chains).get(span.agent or "", "")
-    if expected_chain in (None, chain):
-        return found
-    last = span.until or position
-    differs = Divergence(last, None, "chain", expected_chain, chain)
-    return replace(found, divergence=differs)
+class Verifying:
+    """A verification under way, group by group in logical order."""
 
+    def __init__(
+        self,
+        span: Span,
+        epoch: UUID,
+        *,
+        start: PartitionState | None = None,
+        digests: CodeDigests | None = None,
+    ) -> None:
+        """Begin at the state `start`, else at an empty one; `verify` says the rest."""
+        self.state = start or PartitionState()
+        self._span = span
+        self._epoch = epoch
+        self._digests = digests
+        self._notes: dict[str, None] = {}
+        self._inputs = self._total = self._identical = 0
+        self._divergence: Divergence | None = None
 
-def _compared(found: Verification, group: Group, turn: turns.Turn) -> Verification:
-    total = found.total + len(group.outputs)
-    identical = found.identical
-    replayed = [output.record for output in turn.outputs]
-    if _error(group.outputs) and not _error(replayed):
+    @property
+    def is_over(self) -> bool:
+        """Whether a difference was found; what follows it cannot be compared."""
+        return self._divergence is not None
+
+    def take(self, group: Group, taken: Input, aids: Aids) -> None:
+        """Answer one input again and compare, or only fold what lies before the span.
+
+        Raises:
+            MissingPackError: a pack in force is not in the log's store.
+            UnreadableOutputError: an output to be folded is not what we write.
+        """
+        self._note(taken)
+        if not self._span.holds(taken):
+            self.state = turns.fold(self.state, taken, group.outputs, aids)
+            return
+        turn = turns.answer(self.state, taken, aids, self._epoch)
+        self.state = turn.state
+        self._total += len(group.outputs)
+        replayed = [output.record for output in turn.outputs]
+        self._divergence = self._mended(group, replayed)
+        if self._divergence is None:
+            self._compare(group, replayed)
+
+    def damaged(self, damage: LogDamaged | UnreadableOutputError) -> None:
+        """End with damage that keeps the log from being read on."""
+        sequence = damage.sequence if isinstance(damage, LogDamaged) else 0
+        self._divergence = Divergence(sequence, None, "damaged", str(damage), None)
+
+    def found(self, expected_chain: str | None = None) -> Verification:
+        """What was found by now, the chain at the end compared with the recorded one."""
+        divergence = self._divergence
+        chains: tuple[tuple[str, str], ...] = ()
+        if divergence is None:
+            chains = _chains(self.state)
+            divergence = self._ended(dict(chains), expected_chain)
+        return Verification(
+            inputs=self._inputs,
+            total=self._total,
+            identical=self._identical,
+            divergence=divergence,
+            notes=tuple(self._notes),
+            chains=chains,
+        )
+
+    def _ended(
+        self, chains: Mapping[str, str], expected_chain: str | None
+    ) -> Divergence | None:
+        chain = chains.get(self._span.agent or "", "")
+        if expected_chain in (None, chain):
+            return None
+        last = self._span.until or self.state.position
+        return Divergence(last, None, "chain", expected_chain, chain)
+
+    def _mended(self, group: Group, replayed: Sequence[Record]) -> Divergence | None:
+        """Whether answering the input raised then, and raises nothing now."""
+        if not _error(group.outputs) or _error(replayed):
+            return None
         old, new = group.outputs[0], replayed[0]
-        mended = Divergence(group.input.sequence, 0, "mended", _shown(old), _shown(new))
-        return replace(found, total=total, divergence=mended)
-    for index, (old, new) in enumerate(zip_longest(group.outputs, replayed)):
-        divergence = _difference(group.input.sequence, index, old, new)
-        if divergence is not None:
-            return replace(
-                found, total=total, identical=identical, divergence=divergence
-            )
-        identical += 1
-    return replace(found, inputs=found.inputs + 1, total=total, identical=identical)
+        return Divergence(group.input.sequence, 0, "mended", _shown(old), _shown(new))
+
+    def _compare(self, group: Group, replayed: Sequence[Record]) -> None:
+        sequence = group.input.sequence
+        for index, (old, new) in enumerate(zip_longest(group.outputs, replayed)):
+            self._divergence = _difference(sequence, index, old, new)
+            if self._divergence is not None:
+                return
+            self._identical += 1
+        self._inputs += 1
+
+    def _note(self, taken: Input) -> None:
+        """Note that the recording is of other code; that is no failure by itself."""
+        message, digests = taken.message, self._digests
+        if digests is None or not isinstance(message, MindStarted):
+            return
+        recorded = message.digests
+        for what, old, new in (
+            ("version", recorded.version, digests.version),
+            ("embedder", recorded.embedder, digests.embedder),
+        ):
+            if old != new:
+                note = f"recorded with {what} {old!r}, replayed with {new!r}"
+                self._notes[note] = None
 
 
 def _error(outputs: Sequence[Record]) -> bool:
@@ -181,6 +255,8 @@ def _difference(
     if old is None or new is None:
         what: Literal["added", "missing"] = "added" if old is None else "missing"
         return Divergence(sequence, index, what, _shown(old), _shown(new))
+    if (old.body, old.subject, old.headers) == (new.body, new.subject, new.headers):
+        return None
     if old.subject != new.subject:
         return Divergence(sequence, index, "subject", old.subject, new.subject)
     if _attributes(old) != _attributes(new):
@@ -207,32 +283,6 @@ def _shown(record: Record | None) -> str | None:
 
 def _text(record: Record) -> str:
     return record.body.decode(errors="replace")
-
-
-def _noted(
-    found: Verification, taken: Input, digests: CodeDigests | None
-) -> Verification:
-    message = taken.message
-    if digests is None or not isinstance(message, MindStarted):
-        return found
-    recorded = message.digests
-    notes = [
-        f"recorded with {what} {old!r}, replayed with {new!r}"
-        for what, old, new in (
-            ("version", recorded.version, digests.version),
-            ("embedder", recorded.embedder, digests.embedder),
-        )
-        if old != new
-    ]
-    fresh = tuple(note for note in notes if note not in found.notes)
-    return replace(found, notes=found.notes + fresh)
-
-
-def _damaged(
-    damage: LogDamaged | UnreadableOutputError, found: Verification
-) -> Divergence:
-    sequence = damage.sequence if isinstance(damage, LogDamaged) else 0
-    return Divergence(sequence, None, "damaged", str(damage), None)
 
 
 def _chains(state: PartitionState) -> tuple[tuple[str, str], ...]:

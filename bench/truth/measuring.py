@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bench.truth.playing import Game, played, settings_for
-from echoic.world.memory import AGENT
 from evaluation.compare.rows import asked, observations
-from evaluation.compare.session import with_packs
 from evaluation.ope.rows import Observation
 from replay.open_loop.asked import logged_state
 from replay.recording.chronicle import chronicle
@@ -74,5 +72,5 @@ def lived(strategy: StrategySpec, seed: int, steps: int) -> Lived:
 async def _rows(recording: Recording, pair: Pair) -> tuple[Observation, ...]:
     strategies = (pair.baseline, pair.challenger)
     decisions = asked([each async for each in logged_state(recording, strategies)])
-    told = await chronicle(with_packs(recording), AGENT, OutcomeSettings())
+    told = await chronicle(recording, OutcomeSettings())
     return tuple(observations(decisions, 1, told.outcomes))

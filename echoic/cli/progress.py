@@ -1,10 +1,15 @@
-"""Progress of what takes longer than a second: on a terminal in place, else by lines."""
+"""Progress of what takes longer than a second, on stderr."""
 
 import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich import progress as rich_progress
 
 _QUIET_S = 1.0
 _TERMINAL_S = 0.2
@@ -12,7 +17,7 @@ _LINES_S = 5.0
 
 
 class Progress:
-    """Counts on stderr, from the first second on."""
+    """Counts on stderr, from the first second on: on a terminal in place, else by lines."""
 
     def __init__(self, what: str) -> None:
         """Say `what` is counted, such as `inputs folded`."""
@@ -38,6 +43,57 @@ class Progress:
         """Leave the line that was written in place."""
         if self._told and self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class Bar:
+    """A bar that shows how much of the work is done, on a terminal only."""
+
+    def __init__(self, what: str, *, is_silent: bool) -> None:
+        """Say `what` is done; whoever prints for programs is silent."""
+        self._what = what
+        self._is_shown = sys.stderr.isatty() and not is_silent
+        self._started = time.monotonic()
+        self._bar: rich_progress.Progress | None = None
+
+    def __enter__(self) -> Self:
+        """Show nothing yet: most work is done before a bar would be read."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, whole: int) -> None:
+        """So much of the whole is done."""
+        if not self._is_shown or time.monotonic() - self._started < _QUIET_S:
+            return
+        if self._bar is None:
+            self._bar = _bar(self._what)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=whole)
+
+
+def _bar(what: str) -> "rich_progress.Progress":
+    # Imported here: it takes longer than most commands.
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task(what)
+    return bar
 
 
 @asynccontextmanager

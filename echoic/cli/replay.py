@@ -12,7 +12,7 @@ from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import bringer_of
 from echoic.cli.options import Agent, Data, Json, new_app, settings_of
-from echoic.cli.progress import Progress
+from echoic.cli.progress import Bar
 from echoic.client import known_agents
 from echoic.client.connection import Connection, connect
 from echoic.client.recordings import is_path
@@ -26,7 +26,7 @@ from replay.recording.sessions import UnknownSessionError, find_session, start_o
 from replay.verify import Divergence, Span, Verification
 from replay.verify import verify as verify_span
 from schemas.values.settings import CodeDigests
-from schemas.values.subjects import partition_of
+from schemas.values.subjects import inputs_of, partition_of
 from streams.session_files.file import read_session
 from streams.session_files.memory_log import SessionLog
 
@@ -58,13 +58,12 @@ def verify(
     one differs.
     """
     settings = settings_of(data, agent)
-    progress = Progress("inputs decided again")
-    found = asyncio.run(
-        _of_file(settings, bundled.found(Path(session)), progress)
-        if session is not None and is_path(session)
-        else _of_log(settings, session, progress)
-    )
-    progress.done()
+    with Bar("deciding again", is_silent=as_json) as progress:
+        found = asyncio.run(
+            _of_file(settings, bundled.found(Path(session)), progress)
+            if session is not None and is_path(session)
+            else _of_log(settings, session, progress)
+        )
     if as_json:
         print_json({"v": 1, **asdict(found), "is_identical": found.is_identical})
     else:
@@ -74,17 +73,19 @@ def verify(
 
 
 async def _of_log(
-    settings: Settings, session: str | None, progress: Progress
+    settings: Settings, session: str | None, progress: Bar
 ) -> Verification:
     async with connect(settings) as connection:
         await known_agents.check(connection)
-        bringer = bringer_of(connection)
+        log, bringer = connection.log, bringer_of(connection)
+        span = await _span(connection, session, bringer)
+        last = span.until or await log.last_sequence(inputs_of(span.partition))
         return await verify_span(
-            connection.log,
-            await _span(connection, session, bringer),
+            log,
+            span,
             bringer,
             digests=_digests(settings),
-            progress=progress,
+            progress=lambda sequence: progress(sequence, last),
         )
 
 
@@ -99,19 +100,20 @@ async def _span(connection: Connection, session: str | None, bringer: Bringer) -
     return Span(partition_of(agent), found.first - 1, found.last, agent)
 
 
-async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verification:
+async def _of_file(settings: Settings, path: Path, progress: Bar) -> Verification:
     file = read_session(path)
     log = SessionLog(file)
     made = embedder(settings.embedder)
     header = file.header
+    before = header.first - 1
     return await verify_span(
         log,
-        Span(header.partition, header.first - 1, header.last, header.agent),
+        Span(header.partition, before, header.last, header.agent),
         Bringer(made, PackLibrary(log, made)),
         start=start_of(file),
         expected_chain=file.trailer.chain,
         digests=_digests(settings),
-        progress=progress,
+        progress=lambda sequence: progress(sequence - before, header.last - before),
     )
 
 

@@ -9,7 +9,7 @@ import typer
 
 from echoic import errors
 from echoic.cli.options import Agent, Data, Json, settings_of
-from echoic.cli.progress import Progress
+from echoic.cli.progress import Bar
 from echoic.cli.replay_compare_options import (
     Asked,
     Baseline,
@@ -96,11 +96,10 @@ def compare(
         else _answers(model),
         since=since,
     )
-    progress = Progress("steps of replaying, asking and living done")
     # One budget is spent by one process.
     jobs = 1 if model == "requery" else jobs
-    results = _results(settings, session or [], plan, progress, jobs)
-    progress.done()
+    with Bar("comparing", is_silent=as_json) as progress:
+        results = _results(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
     found = document(results, plan, _wish(rope, results))
     _show(found, as_json=as_json)
@@ -170,7 +169,7 @@ def _results(
     settings: Settings,
     names: list[str],
     plan: Plan,
-    progress: Progress,
+    progress: Bar,
     jobs: int | None,
 ) -> list[SessionResult]:
     try:

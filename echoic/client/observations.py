@@ -9,7 +9,6 @@ from echoic.client.recordings import FileSource, opened
 from echoic.embedders import WordLlamaEmbedder
 from evaluation.compare.rows import asked
 from evaluation.compare.rows import observations as rows_of
-from evaluation.compare.session import with_packs
 from evaluation.ope.rows import Observation
 from handlers.mind.strategies.spec import parse
 from replay.open_loop.asked import logged_state
@@ -50,7 +49,7 @@ async def _observed(
         async with opened(FileSource(file, WordLlamaEmbedder.name)) as (recording, _):
             async with aclosing(logged_state(recording, asking)) as decisions:
                 reached = asked([each async for each in decisions])
-            told = await chronicle(with_packs(recording), recording.agent, outcome)
+            told = await chronicle(recording, outcome)
             found += rows_of(reached, _CHALLENGER, told.outcomes)
     return found
 

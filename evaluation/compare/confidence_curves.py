@@ -1,25 +1,20 @@
 """The recorded confidence of each heuristic over time, and what heuristics are called."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from evaluation.compare.life import Curve
-from evaluation.evidence.gather import UnprovenError, gather
+from evaluation.evidence.facts import Evidence
 from evaluation.evidence.refold import curves
 from replay.recording.chronicle import Chronicle
-from replay.recording.source import Recording
 from schemas.values.base import rfc3339
 
 
-async def believed(
-    recording: Recording, told: Chronicle
+def believed(
+    evidence: Sequence[Evidence], told: Chronicle
 ) -> tuple[Mapping[str, Curve], Mapping[str, str]]:
-    """Curves and names, by heuristic id; none of a recording that does not add up."""
-    try:
-        evidence = await gather(recording)
-    except UnprovenError:
-        return {}, {}
+    """Curves and names, by heuristic id."""
     times = _Times(told)
     found: dict[str, list[tuple[str, float]]] = {}
     names: dict[str, str] = {}

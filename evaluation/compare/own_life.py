@@ -1,58 +1,79 @@
 """Living: a challenger's own life over a recording, brought to what the document needs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from evaluation.compare.behaviour import Act, quantile
 from evaluation.compare.flips import arm_class
 from evaluation.compare.life import Curve, Life
-from handlers.aids import Bringer
+from replay.cassette import ModelMiss
 from replay.closed_loop.decision import OwnDecision
-from replay.closed_loop.run import Answers, OwnState
+from replay.closed_loop.run import OwnState
+from replay.closed_loop.simulation import Ending
 from replay.recording.chronicle import Chronicle
-from replay.recording.source import Recording
-from replay.recording.standing import Contender
+from schemas.codec.envelope import Input
+from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Odds
 from schemas.values.base import rfc3339
+from streams.groups import Group
 
 _FAST = ("heuristic",)
 """Paths whose latency is the mind's own."""
 
 
-async def lived(
-    recording: Recording,
-    strategy: Contender,
-    bringer: Bringer,
-    *,
-    answers: Answers,
-    since: int | None,
+class Lives:
+    """Several strategies' lives, led side by side over one pass through a recording."""
+
+    def __init__(self, lives: Iterable[OwnState]) -> None:
+        """Lead lives that have begun."""
+        self._led: list[tuple[OwnState, list[OwnDecision]]] = [(o, []) for o in lives]
+        self._miss: ModelMiss | None = None
+
+    async def take(self, group: Group, taken: Input, aids: Aids) -> None:
+        """Give every life the next group."""
+        await self._each(lambda own: own.take(group, taken, aids))
+
+    async def end(self) -> list[tuple[list[OwnDecision], Ending]]:
+        """The decisions of each life, and what it came to.
+
+        Raises:
+            ModelMiss: mode `strict`, and a model's answer was not recorded; that of the
+                first life that misses one.
+        """
+        await self._each(lambda own: own.end())
+        if self._miss is not None:
+            raise self._miss
+        return [(decisions, own.ending) for own, decisions in self._led]
+
+    async def _each(
+        self, step: Callable[[OwnState], Awaitable[Iterator[OwnDecision]]]
+    ) -> None:
+        for index, (own, decisions) in enumerate(self._led):
+            try:
+                decisions += await step(own)
+            except ModelMiss as miss:
+                # An earlier life may still miss one: its words are those to be told.
+                self._miss = miss
+                del self._led[index:]
+                return
+
+
+def documented(
+    decisions: Sequence[OwnDecision],
+    ending: Ending,
     at_logged_state: Mapping[str, Odds],
     told: Chronicle,
-    progress: Callable[[int], None],
 ) -> Life:
-    """Lead a life under a strategy.
+    """What the document needs of a life.
 
     Args:
-        recording: whose inputs it gets.
-        strategy: who lives it, without exploration.
-        bringer: brings vectors and packs.
-        answers: where a model's words come from.
-        since: the input from which on it lives; None from the first.
+        decisions: all of it made, in order.
+        ending: what it came to.
         at_logged_state: its odds at the recorded decisions that reached a strategy, by id.
         told: the recording as it was lived, for how fast the mind is.
-        progress: told how many decisions it has lived.
-
-    Raises:
-        ModelMiss: mode `strict`, and a model's answer was not recorded.
     """
-    life = OwnState(recording, strategy, bringer, answers=answers, since=since)
     fast = _usual_latency(told)
     recorded = {each.decision_id: each.latency_ms for each in told.tellings}
-    decisions = []
-    async for each in life.decisions():
-        decisions.append(each)
-        progress(len(decisions))
-    ending = life.ending
     compared = [
         (each, odds)
         for each in decisions

@@ -50,7 +50,7 @@ from schemas.state.agent import STRANGER
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.record import Record
 from schemas.values.settings import LearningSettings
-from schemas.values.subjects import SHARED_AGENT, parse
+from schemas.values.subjects import SHARED_AGENT
 from streams.groups import Group
 
 _HEURISTIC = "heuristic:"
@@ -78,12 +78,11 @@ async def gather(recording: Recording) -> tuple[Evidence, ...]:
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    reader = _Reader(recording)
+    reader = Reader(recording)
     await reader.bring()
     async with aclosing(recording.groups()) as groups:
         async for group in groups:
-            agent = parse(group.input.subject).agent
-            if agent in (recording.agent, SHARED_AGENT):
+            if recording.concerns(group):
                 reader.read(group)
                 await reader.bring()
     return reader.evidence()
@@ -109,8 +108,11 @@ class _Part:
     facts: list[Fact] = field(default_factory=list)
 
 
-class _Reader:
+class Reader:
+    """Gathers evidence; give it the groups that concern the recording, in order."""
+
     def __init__(self, recording: Recording) -> None:
+        """Begin with what was believed before the recording."""
         self._recording = recording
         self._standing = Standing.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
@@ -131,7 +133,7 @@ class _Reader:
         return self._standing.agent.learning(self._standing.settings)
 
     async def bring(self) -> None:
-        """Have the packs in force at hand."""
+        """Have the packs in force at hand; before the first group, and after each."""
         if not self._is_changed:
             return
         self._is_changed = False

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evaluation.compare.calibration import SEEN
-from evaluation.compare.session import with_packs
 from evaluation.learning.groups_in_context import Passage, passages
 from replay.recording import views
 from replay.recording.chronicle import Chronicle, Telling, chronicle
@@ -64,7 +63,7 @@ async def answers(
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    told = await chronicle(with_packs(recording), recording.agent, OutcomeSettings())
+    told = await chronicle(recording, OutcomeSettings())
     reading = _Reading(happened)
     async with aclosing(passages(recording)) as found:
         async for passage in found:

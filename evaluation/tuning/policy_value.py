@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from evaluation.compare.rows import observations
-from evaluation.compare.session import with_packs
 from evaluation.evidence.gather import UnprovenError
 from evaluation.ope.estimate import estimate
 from evaluation.ope.results import Estimate
@@ -69,12 +68,9 @@ async def lived(
     Raises:
         UnprovenError: deciding again gives something else; names the input.
     """
-    span = Span(
-        recording.partition, recording.first - 1, recording.last, recording.agent
-    )
     found = await verify(
         recording.log,
-        span,
+        Span.of(recording),
         bringer,
         start=recording.start,
         expected_chain=recording.chain,
@@ -82,7 +78,7 @@ async def lived(
     if not found.is_identical:
         place = found.divergence.sequence if found.divergence else recording.last
         raise UnprovenError(f"input {place}: deciding it again gives something else")
-    told = await chronicle(with_packs(recording), recording.agent, settings)
+    told = await chronicle(recording, settings)
     began: dict[str, int] = {}
     async for decision in logged_state(recording, ()):
         if decision.context is not None:

@@ -100,17 +100,18 @@ async def history_of(recording: Recording, since: int) -> tuple[History, Cassett
         UnreadableOutputError: an output is damaged, or of a newer program.
         LogDamaged, SessionFileError: the recording is not sound or not whole.
     """
-    gathering = _Gathering(recording.agent, since)
+    gathering = Gathering(recording.agent, since)
     async with aclosing(recording.groups()) as groups:
         async for group in groups:
             gathering.take(group)
     return gathering.history, gathering.cassette()
 
 
-class _Gathering:
-    """Reads group after group."""
+class Gathering:
+    """A history on its way, group by group."""
 
     def __init__(self, agent: str, since: int) -> None:
+        """Gather what an agent did from the input `since` on."""
         self._agent = agent
         self._since = since
         self.history = History()

@@ -5,18 +5,21 @@ answer from the cassette after the time they took, and timers run by the broker'
 was recorded. The inputs that this makes have sequences far above the recorded ones.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from handlers.aids import Bringer
-from replay.cassette import Mode, ModelPort, Player
+from replay.cassette import Cassette, Mode, ModelPort, Player
 from replay.closed_loop.decision import OwnDecision
-from replay.closed_loop.history import history_of
+from replay.closed_loop.history import History, history_of
 from replay.closed_loop.simulation import Ending, Life
 from replay.recording.source import Recording
 from replay.recording.standing import Contender
+from schemas.codec.envelope import Input
+from schemas.ports.aids import Aids
 from schemas.values.subjects import SHARED_AGENT
+from streams.groups import Group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,8 @@ class OwnState:
             bringer: brings vectors and packs, as it does for the worker.
             answers: where the words of models come from.
             since: the input from which on it lives; before, all is as it was recorded.
+
+        Either go through `decisions`, or let it `begin`, `take` every group, and `end`.
         """
         self._recording = recording
         self._strategy = strategy
@@ -67,29 +72,50 @@ class OwnState:
             LogDamaged, SessionFileError: the recording is not sound or not whole.
         """
         recording = self._recording
-        past, cassette = await history_of(recording, self._since)
-        how = self._answers
-        player = Player(cassette, how.mode, port=how.port, stub=how.stub)
-        life = Life(recording, self._strategy, self._bringer, player, past)
-        self._life = life
+        self.begin(*await history_of(recording, self._since))
         await self._bringer.bring_packs_of(recording.start)
         async with aclosing(recording.groups()) as groups:
             async for group, taken, aids in self._bringer.along(groups):
-                if taken.agent not in (recording.agent, SHARED_AGENT):
-                    continue
-                if taken.sequence < self._since:
-                    life.follow(taken, group.outputs, aids)
-                    continue
-                await life.live(taken, aids)
-                for decision in life.complete():
+                for decision in await self.take(group, taken, aids):
                     yield decision
-        await life.hear_the_rest()
-        for decision in life.complete(at_the_end=True):
+        for decision in await self.end():
             yield decision
+
+    def begin(self, past: History, cassette: Cassette) -> None:
+        """Begin to live, with what the recorded life did from `since` on."""
+        how = self._answers
+        player = Player(cassette, how.mode, port=how.port, stub=how.stub)
+        self._life = Life(self._recording, self._strategy, self._bringer, player, past)
+
+    async def take(
+        self, group: Group, taken: Input, aids: Aids
+    ) -> Iterator[OwnDecision]:
+        """Take the next group; give the decisions that are complete by it.
+
+        Raises:
+            ModelMiss: mode `strict`, and a model's answer was not recorded.
+        """
+        life = self._begun
+        if taken.agent not in (self._recording.agent, SHARED_AGENT):
+            return iter(())
+        if taken.sequence < self._since:
+            life.follow(taken, group.outputs, aids)
+            return iter(())
+        await life.live(taken, aids)
+        return life.complete()
+
+    async def end(self) -> Iterator[OwnDecision]:
+        """Let models answer what is still asked; give the decisions that are left."""
+        await self._begun.hear_the_rest()
+        return self._begun.complete(at_the_end=True)
 
     @property
     def ending(self) -> Ending:
         """What the life came to; known after its last decision."""
+        return self._begun.ending()
+
+    @property
+    def _begun(self) -> Life:
         if self._life is None:
             raise RuntimeError("no life was led: go through decisions() first")
-        return self._life.ending()
+        return self._life

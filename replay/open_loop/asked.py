@@ -25,7 +25,6 @@ from schemas.messages.experiments import VariantName
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.state.agent import STRANGER
 from schemas.values.record import Record
-from schemas.values.subjects import SHARED_AGENT
 from streams.groups import Group
 
 HELD = 10_000
@@ -49,16 +48,15 @@ async def logged_state(
         MissingPackError: a pack in force is not in the recording's store.
         UnknownPastError: a strategy ranks by what the recording does not tell.
     """
-    reader = _Reader(recording, tuple(strategies))
-    await reader.begin()
+    reader = Reader(recording, tuple(strategies))
+    await reader.bring()
     async with aclosing(recording.groups()) as groups:
         async for group in groups:
-            if not reader.concerns(group):
+            if not recording.concerns(group):
                 continue
             for decision in reader.read(group):
                 yield decision
-            if reader.lacks_packs:
-                await reader.bring()
+            await reader.bring()
     for decision in reader.rest():
         yield decision
 
@@ -140,12 +138,15 @@ def _candidate(
     )
 
 
-class _Reader:
-    """Reads group after group; holds a decision until it is known what came of it."""
+class Reader:
+    """Reads the groups that concern a recording, in order.
 
-    lacks_packs = False
+    A decision is held until it is known what came of it.
+    """
 
     def __init__(self, recording: Recording, strategies: tuple[Contender, ...]) -> None:
+        """Begin with what was in force before the recording."""
+        self._lacks_packs = True
         self._recording = recording
         self._strategies = strategies
         self._standing = Standing.of(recording.start, recording.agent)
@@ -155,20 +156,13 @@ class _Reader:
         self._held: deque[_Held] = deque()
         self._open: dict[str, _Held] = {}
 
-    async def begin(self) -> None:
-        """Have at hand what was in force before the recording."""
-        await self.bring()
-
     async def bring(self) -> None:
-        """Have the packs in force at hand."""
+        """Have the packs in force at hand; before the first group, and after each."""
+        if not self._lacks_packs:
+            return
         self._standing = await brought(self._standing, self._recording.log)
         self._ready = {}
-        self.lacks_packs = False
-
-    def concerns(self, group: Group) -> bool:
-        """Whether a group is the agent's, or of what it shares."""
-        agent = group.input.subject.split(".", 4)[3]
-        return agent in (self._recording.agent, SHARED_AGENT)
+        self._lacks_packs = False
 
     def read(self, group: Group) -> Iterator[LoggedDecision]:
         """Take a group in; give the decisions that are complete by it."""
@@ -202,7 +196,7 @@ class _Reader:
         self._standing = self._standing.after(taken, outputs)
         self._recalling.change(taken, before, self._standing.agent)
         self._ready = {}
-        self.lacks_packs = bool(self._standing.needs_packs())
+        self._lacks_packs = bool(self._standing.needs_packs())
 
     def _decided(self, input_: Record, output: Record) -> None:
         if not self._recording.first <= input_.sequence:

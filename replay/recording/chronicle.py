@@ -3,18 +3,22 @@
 It is read off the messages, no mind is asked: facts about the recorded strategy.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from replay.recording.outcomes import Ledger, Outcome, OutcomeSettings
 from replay.recording.session_outcomes import SessionLedger, SessionValue
+from replay.recording.source import Recording
+from replay.recording.standing import Standing, brought
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import SILENT, Completed, Decided, Dropped
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
+from schemas.messages.notes import ControlApplied
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
 from schemas.packs.manifest import CompiledPack
@@ -22,8 +26,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import parse
 from streams.groups import Group
 
-_TELLING = frozenset(("decided", "completed", "dropped", "model_asked"))
-_LEARNT = frozenset(("feedback_applied", "outcome_observed"))
+_TOLD = (Decided, Completed, Dropped, ModelAsked, FeedbackApplied, OutcomeObserved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,65 +71,87 @@ Packs = Mapping[str, CompiledPack]
 """The packs in force, by name."""
 
 
-async def chronicle(
-    groups: AsyncIterator[tuple[Group, Packs]], agent: str, settings: OutcomeSettings
-) -> Chronicle:
-    """Read an agent's recorded groups from the first to the last.
+async def chronicle(recording: Recording, settings: OutcomeSettings) -> Chronicle:
+    """Read a recording from its first group to its last.
 
-    Args:
-        groups: in logical order, each with the packs in force at its input.
-        agent: whose decisions; other agents' groups are passed over.
-        settings: what counts as a good outcome.
+    `settings` says what counts as a good outcome.
+
+    Raises:
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
     """
-    writing = _Writing(settings)
-    async for group, packs in groups:
-        if parse(group.input.subject).agent == agent:
-            writing.take(group, packs)
+    writing = Writing(recording, settings)
+    await writing.bring()
+    async with aclosing(recording.groups()) as groups:
+        async for group in groups:
+            if recording.concerns(group):
+                writing.take(group)
+                await writing.bring()
     return writing.done()
 
 
 @dataclass(slots=True)
-class _Writing:
-    """A chronicle on its way."""
+class Writing:
+    """A chronicle on its way; give it the groups that concern the recording, in order."""
 
+    recording: Recording
     settings: OutcomeSettings
+    standing: Standing = field(init=False)
     tellings: dict[str, Telling] = field(default_factory=dict)
     arrived_ns: dict[str, int] = field(default_factory=dict)
     """When the event of each decision arrived."""
     asked: dict[str, str] = field(default_factory=dict)
     """Ask id to decision id."""
     ledger: Ledger = field(init=False)
+    _packs: Packs = field(default_factory=dict)
+    _is_changed: bool = True
     sessions: SessionLedger = field(default_factory=SessionLedger)
 
     def __post_init__(self) -> None:
+        self.standing = Standing.of(self.recording.start, self.recording.agent)
         self.ledger = Ledger(self.settings)
+
+    async def bring(self) -> None:
+        """Have the packs in force at hand; before the first group, and after each."""
+        if self._is_changed:
+            self._is_changed = False
+            self.standing = await brought(self.standing, self.recording.log)
+            self._packs = {each.pack.name: each for each in self.standing.packs}
 
     def done(self) -> Chronicle:
         """What was written."""
         tellings = tuple(self.tellings.values())
         return Chronicle(tellings, self.ledger.ended(), self.sessions.values())
 
-    def take(self, group: Group, packs: Packs) -> None:
+    def take(self, group: Group) -> None:
         """Take one group in."""
-        outputs = [_read(each) for each in group.outputs if _matters(each)]
-        if not outputs and parse(group.input.subject).kind != "result":
+        outputs = [read_output(each) for each in group.outputs]
+        is_within = group.input.sequence >= self.recording.first
+        is_own = parse(group.input.subject).agent == self.recording.agent
+        if is_within and is_own:
+            self._tell(group, outputs)
+        if any(isinstance(each.message, ControlApplied) for each in outputs):
+            self.standing = self.standing.after(read_input(group.input), outputs)
+            self._is_changed = True
+
+    def _tell(self, group: Group, outputs: Sequence[Output]) -> None:
+        telling = [each for each in outputs if isinstance(each.message, _TOLD)]
+        if not telling and parse(group.input.subject).kind != "result":
             return
         taken = read_input(group.input)
         if isinstance(taken.message, Sensed):
-            self._sensed(taken, taken.message, outputs, packs)
-        for output in outputs:
+            self._sensed(taken, taken.message, telling)
+        for output in telling:
             self._output(taken, output)
         if isinstance(taken.message, ModelAnswered):
             self._answered(taken.message)
 
-    def _sensed(
-        self, taken: Input, event: Sensed, outputs: Sequence[Output], packs: Packs
-    ) -> None:
+    def _sensed(self, taken: Input, event: Sensed, outputs: Sequence[Output]) -> None:
         for output in outputs:
             decided = output.message
             if not isinstance(decided, Decided) or decided.event_id != taken.id:
                 continue
-            pack = packs.get(decided.domain)
+            pack = self._packs.get(decided.domain)
             self.sessions.sensed(decided.session_id or "", event, pack, output.at)
             self.ledger.sensed(event, decided.domain, output.at)
             self.ledger.decided(
@@ -212,15 +237,6 @@ def _telling(taken: Input, event: Sensed, output: Output, decided: Decided) -> T
         is_gated=decided.path == "none",
         latency_ms=_apart_ms(taken.record.time_ns, output.record) if is_final else None,
     )
-
-
-def _matters(record: Record) -> bool:
-    detail = parse(record.subject).detail
-    return detail in _TELLING or detail in _LEARNT
-
-
-def _read(record: Record) -> Output:
-    return read_output(record)
 
 
 def _apart_ms(arrived_ns: int, record: Record) -> float:

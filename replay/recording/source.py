@@ -21,7 +21,7 @@ from schemas.codec.checkpoint import CheckpointError
 from schemas.messages.decisions import Decided
 from schemas.state.agent import PartitionState
 from schemas.values import ids
-from schemas.values.subjects import output_subject, partition_of
+from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
 from streams.groups import Group, groups
 from streams.log import ReadableLog
 from streams.session_files.file import SessionFile, read_records
@@ -58,6 +58,11 @@ class Recording:
         """What the recording is known by: the same for as long as nothing in it changes."""
         place = f"{self.log.epoch}/{self.agent}/{self.first}/{self.last}"
         return ids.digest(place.encode(), self.chain.encode())
+
+    def concerns(self, group: Group) -> bool:
+        """Whether a group is the agent's, or of what it shares."""
+        agent = group.input.subject.split(".", 4)[3]
+        return agent in (self.agent, SHARED_AGENT)
 
     def groups(self) -> AsyncGenerator[Group, None]:
         """Its groups in order, among them other agents' of the partition."""

@@ -103,10 +103,10 @@ def test_what_was_never_recorded_is_asked_live(tmp_path):
     """Two recordings one after the other ask a real endpoint; asked again, none is."""
     with model_server() as server:
         jobs = [_job(server, tmp_path, name, calls=9) for name in ("one", "two")]
-        first = [compare_one(job, lambda done: None) for job in jobs]
+        first = [compare_one(job, lambda done, whole: None) for job in jobs]
         requests = len(server.requests)
         jobs = [_job(server, tmp_path, name, calls=0) for name in ("one", "two")]
-        again = [compare_one(job, lambda done: None) for job in jobs]
+        again = [compare_one(job, lambda done, whole: None) for job in jobs]
 
     assert requests == 2
     assert len(server.requests) == requests

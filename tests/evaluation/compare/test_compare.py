@@ -30,7 +30,7 @@ def result(
     made = embedder("wordllama")
     plan = _plan(*challengers, voice=voice)
     bringer = Bringer(made, PackLibrary(recording.log, made))
-    return asyncio.run(compared(recording, bringer, plan, lambda done: None))
+    return asyncio.run(compared(recording, bringer, plan, lambda done, whole: None))
 
 
 def told(

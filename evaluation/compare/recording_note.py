@@ -1,0 +1,98 @@
+"""What there is to say of a recording itself, before anything is decided again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.compare.document import StrategyPart
+from handlers.mind.stages.executive import config_hash
+from handlers.mind.strategies.spec import text_of
+from replay.recording.source import Recording
+from replay.recording.standing import Standing, brought
+from schemas.codec.decode import read_input
+from schemas.messages.controls import SessionStarted
+from schemas.messages.experiments import Variant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingNote:
+    """What there is to say of a recording itself."""
+
+    agent: str
+    sessions: tuple[str, ...]
+    title: str
+    origin: str
+    digest: str
+    epoch: str
+    first: int
+    last: int
+    packs: tuple[tuple[str, str, str], ...]
+    """Name, version and digest of each pack in force at its start."""
+    embedder: str
+    seed: str
+    strategies: tuple[StrategyPart, ...]
+    """As they stand at its start: the baseline's, then each challenger's."""
+
+
+async def note_of(
+    recording: Recording, strategies: Sequence[Variant]
+) -> tuple[RecordingNote, dict[str, str]]:
+    """The note on a recording, and what the heuristics are called, by id."""
+    standing = await brought(
+        Standing.of(recording.start, recording.agent), recording.log
+    )
+    refs = {**standing.shared.packs, **standing.agent.packs}
+    note = RecordingNote(
+        agent=recording.agent,
+        sessions=recording.sessions,
+        title=await _title(recording),
+        origin=recording.origin,
+        digest=recording.digest,
+        epoch=str(recording.log.epoch),
+        first=recording.first,
+        last=recording.last,
+        packs=tuple(
+            (refs[name].name, refs[name].version, refs[name].digest)
+            for name in sorted(refs)
+        ),
+        embedder=standing.settings.embedder,
+        seed=standing.settings.seed,
+        strategies=tuple(_strategy(each, standing) for each in strategies),
+    )
+    return note, _names(standing)
+
+
+def _strategy(variant: Variant, standing: Standing) -> StrategyPart:
+    strategy = standing.asked(variant).strategy
+    return StrategyPart(
+        label=_label(variant, standing),
+        personality=variant.personality,
+        name=strategy.name,
+        version=strategy.version,
+        config=strategy.config,
+        config_hash=config_hash(strategy),
+    )
+
+
+def _names(standing: Standing) -> dict[str, str]:
+    """What heuristics are called that are in force, by id."""
+    names = {
+        id_: heuristic.name
+        for pack in standing.packs
+        for id_, heuristic in zip(pack.ids, pack.pack.heuristics, strict=True)
+    }
+    shelves = standing.agent.shelves
+    taught = {
+        each.id: each.name for s in shelves.values() for each in s.heuristics.values()
+    }
+    return {**names, **taught}
+
+
+async def _title(recording: Recording) -> str:
+    first = await recording.log.record(recording.first)
+    message = read_input(first).message if first is not None else None
+    return message.title if isinstance(message, SessionStarted) else ""
+
+
+def _label(variant: Variant, standing: Standing) -> str:
+    name = text_of(variant.strategy or standing.strategy)
+    return name if variant.personality is None else f"{name}, another personality"
