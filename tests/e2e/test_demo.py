@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = [pytest.mark.services, pytest.mark.slow]
 
-LIMIT_S = 50
+LIMIT_S = 150
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def test_an_error_comes_through_as_what_it_is(jobs):
     with pytest.raises(SessionFileError, match="2 is cut"):
         run(fussy, jobs, processes=2)
 
-    assert multiprocessing.active_children() == []
+    _until(lambda: not multiprocessing.active_children())
 
 
 def test_an_error_that_cannot_travel_is_told_in_words():
