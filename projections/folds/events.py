@@ -10,7 +10,8 @@ from projections.folds import domains, habits
 from projections.folds.domains import Domain
 from schemas.messages.sensing import Sensed
 from schemas.packs.manifest import CompiledPack
-from schemas.state.agent import RECENT_LIMIT, AgentState, Habit, SourceMemory
+from schemas.state import limits
+from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values.vectors import Vector
 
 
@@ -77,8 +78,8 @@ def remembered(
     if vector is not None:
         memory = replace(
             memory,
-            recent=(*memory.recent, vector)[-RECENT_LIMIT:],
-            recent_at=(*memory.recent_at, now)[-RECENT_LIMIT:],
+            recent=(*memory.recent, vector)[-limits.RECENT_EVENTS :],
+            recent_at=(*memory.recent_at, now)[-limits.RECENT_EVENTS :],
         )
     return replace(state, sources=state.sources.set(event.source, memory))
 

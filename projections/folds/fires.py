@@ -8,6 +8,7 @@ from projections.folds import pending_answers, timers
 from projections.folds.learning import confidence
 from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
+from schemas.state import limits
 from schemas.state.agent import (
     AgentState,
     AskStatus,
@@ -19,12 +20,6 @@ from schemas.state.agent import (
 )
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.reasons import Outcome
-
-SHOWN_LIMIT = 64
-"""How many of the latest fires can be taken back."""
-
-FIRE_LIMIT = 256
-"""How many fires may wait for an outcome; the oldest is given up first."""
 
 
 def decided(
@@ -125,7 +120,7 @@ def shown(
         entities=trigger.entities,
     )
     fresh = [each for each in state.shown if is_fresh(each, trigger.at, undo_s)]
-    return replace(state, shown=(*fresh, fire)[-SHOWN_LIMIT:])
+    return replace(state, shown=(*fresh, fire)[-limits.SHOWN_FIRES :])
 
 
 def nothing_awaited(now: datetime) -> Trigger:
@@ -181,7 +176,7 @@ def ended(
 
 
 def _waiting(state: AgentState, fire: OpenFire) -> AgentState:
-    given_up = state.fires[: max(0, len(state.fires) + 1 - FIRE_LIMIT)]
+    given_up = state.fires[: max(0, len(state.fires) + 1 - limits.OPEN_FIRES)]
     pending = state.timers
     for old in given_up:
         pending = timers.without(pending, old.fire_id)

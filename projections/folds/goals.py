@@ -13,13 +13,11 @@ from msgspec.structs import replace
 from schemas.messages.controls import GoalsSet
 from schemas.messages.decisions import RelevantGoal
 from schemas.ports.aids import Aids, embedded
+from schemas.state import limits
 from schemas.state.agent import AgentState, SharedState
 from schemas.values import vectors
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
-
-DOMAIN_LIMIT = 64
-"""For how many domains an agent has goals; the last by name gives way."""
 
 
 def own(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
@@ -100,7 +98,7 @@ def _with(
     held = {domain: goals[domain] for domain in sorted(goals)}
     held.pop(message.domain, None)
     if message.goals:
-        first = sorted(held)[: DOMAIN_LIMIT - 1]
+        first = sorted(held)[: limits.DOMAINS_WITH_GOALS - 1]
         held = {domain: held[domain] for domain in first}
         held[message.domain] = message.goals
     return Map(held)

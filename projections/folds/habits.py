@@ -10,13 +10,11 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from schemas.state import limits
 from schemas.state.agent import Habit
 from schemas.values import ids, vectors
 from schemas.values.exact_math import exp, round6
 from schemas.values.vectors import Vector
-
-HABIT_LIMIT = 32
-"""How many sorts of event of one source and type are told apart."""
 
 BOUNDED_SINCE = 2
 """The first edition of the rules in which a habit keeps no more than `NAMED_LIMIT`."""
@@ -73,7 +71,7 @@ def seen(
             passed_at=now if passed else None,
             seen_at=(now,),
         )
-        return (*habits, fresh)[-HABIT_LIMIT:]
+        return (*habits, fresh)[-limits.HABITS :]
     held = habits[index]
     renewed = replace(
         held,

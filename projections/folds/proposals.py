@@ -16,14 +16,12 @@ from schemas.messages.learning import ProposalMade, SettingChange
 from schemas.messages.repertoire import RepertoireChange
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
+from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.state.proposals import Overrides, Proposal
 from schemas.values.settings import MindSettings
 from schemas.values.settings_by_name import LEARNING, learning_with, strategy_with
 from schemas.values.vectors import Vector
-
-PROPOSAL_LIMIT = 64
-"""How many proposals an agent keeps; the oldest that is not in force goes first."""
 
 
 def find(state: AgentState, proposal_id: str) -> Proposal | None:
@@ -148,7 +146,7 @@ def _with(state: AgentState, proposal: Proposal) -> AgentState:
 
 
 def _bounded(proposals: tuple[Proposal, ...]) -> tuple[Proposal, ...]:
-    if len(proposals) <= PROPOSAL_LIMIT:
+    if len(proposals) <= limits.PROPOSALS:
         return proposals
     idle = (each for each in proposals if each.status != "applied")
     gone = next(idle, proposals[0])

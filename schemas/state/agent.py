@@ -14,6 +14,7 @@ from schemas.messages.asks import Rival, Words
 from schemas.messages.experiments import Experiment, Variant
 from schemas.messages.feedback import Strand
 from schemas.messages.sleep import Moment, Sleeping
+from schemas.state import limits
 from schemas.state.evidence import Belief, Prior
 from schemas.state.lessons import Forming, Lesson, Reinforced
 from schemas.state.proposals import Proposal
@@ -30,25 +31,6 @@ from schemas.values.settings import (
     StrategySpec,
 )
 from schemas.values.vectors import Vector
-
-SEEN_LIMIT = 10_000
-"""How many event ids of a source are remembered, at least."""
-DECISION_LIMIT = 10_000
-"""How many decisions can still be answered by feedback or an outcome, at least."""
-SOURCE_LIMIT = 1_000
-"""How many sources of an agent are remembered, at least."""
-SORT_LIMIT = 2_000
-"""How many sorts of event are told apart, at least."""
-PERSON_LIMIT = 1_000
-"""With how many people an agent stands in rapport, at least."""
-ASK_LIMIT = 10_000
-"""How many asks are remembered, at least, so that the first answer to each wins."""
-LESSON_LIMIT = 500
-"""How many models' answers can still become heuristics, at least."""
-OCCASION_LIMIT = 256
-"""Of how many decisions it is still known what they were on, at least."""
-RECENT_LIMIT = 10
-"""How many events of a source novelty compares with."""
 
 
 class PackRef(Struct, frozen=True, kw_only=True):
@@ -96,7 +78,7 @@ class Allowance(Struct, frozen=True, kw_only=True):
 class SourceMemory(Struct, frozen=True, kw_only=True):
     """What is remembered of one source."""
 
-    seen: Bounded[str, str] = field(default_factory=lambda: Bounded(SEEN_LIMIT))
+    seen: Bounded[str, str] = field(default_factory=lambda: Bounded(limits.SEEN_EVENTS))
     """Event id to the id of its decision."""
     recent: tuple[Vector, ...] = ()
     """The vectors of its last events, oldest first."""
@@ -271,14 +253,14 @@ class AgentState(Struct, frozen=True, kw_only=True):
     packs: Map[str, PackRef] = field(default_factory=Map)
     """Packs of this agent alone, by name."""
     sources: Bounded[str, SourceMemory] = field(
-        default_factory=lambda: Bounded(SOURCE_LIMIT)
+        default_factory=lambda: Bounded(limits.SOURCES)
     )
     intake: Bounded[str, Allowance] = field(
-        default_factory=lambda: Bounded(SOURCE_LIMIT)
+        default_factory=lambda: Bounded(limits.SOURCES)
     )
     """By source, if sensors have a rate."""
     habits: Bounded[str, tuple[Habit, ...]] = field(
-        default_factory=lambda: Bounded(SORT_LIMIT)
+        default_factory=lambda: Bounded(limits.EVENT_SORTS)
     )
     """By `<source>.<type>`, the least recently seen first."""
     shelves: Map[str, Shelf] = field(default_factory=Map)
@@ -292,31 +274,31 @@ class AgentState(Struct, frozen=True, kw_only=True):
     fits: Map[str, Belief] = field(default_factory=Map)
     """How well conditions tell their situations, by the same keys, if anybody judged."""
     decisions: Bounded[str, Remembered] = field(
-        default_factory=lambda: Bounded(DECISION_LIMIT)
+        default_factory=lambda: Bounded(limits.DECISIONS)
     )
     fires: tuple[OpenFire, ...] = ()
     """Oldest first."""
     shown: tuple[ShownFire, ...] = ()
     """What may still be taken back, oldest first."""
-    asks: Bounded[str, AskStatus] = field(default_factory=lambda: Bounded(ASK_LIMIT))
+    asks: Bounded[str, AskStatus] = field(default_factory=lambda: Bounded(limits.ASKS))
     """What became of each ask, by id."""
     pending: Map[str, Pending] = field(default_factory=Map)
     """Models' answers that are waited for, by ask id."""
     lessons: Bounded[str, Lesson | None] = field(
-        default_factory=lambda: Bounded(LESSON_LIMIT)
+        default_factory=lambda: Bounded(limits.LESSONS)
     )
     """What models said, by decision; None once a heuristic was made of it, or refused."""
     occasions: Bounded[str, Lesson] = field(
-        default_factory=lambda: Bounded(OCCASION_LIMIT)
+        default_factory=lambda: Bounded(limits.OCCASIONS)
     )
     """What was decided on, by decision, if silence can be learnt."""
     forming: Map[str, Forming] = field(default_factory=Map)
     """Heuristics that a model is asked to make, by ask id."""
     rapport: Bounded[str, Rapport] = field(
-        default_factory=lambda: Bounded(PERSON_LIMIT)
+        default_factory=lambda: Bounded(limits.PEOPLE)
     )
     """By person."""
-    raters: Bounded[str, Rater] = field(default_factory=lambda: Bounded(PERSON_LIMIT))
+    raters: Bounded[str, Rater] = field(default_factory=lambda: Bounded(limits.PEOPLE))
     """How people use to judge, by person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""

@@ -6,10 +6,8 @@ kept whatever the settings; whether that weighs them is `learning.calibrate_rate
 
 from msgspec import Struct, field
 
+from schemas.state import limits
 from schemas.values.bounded_map import Bounded
-
-VOTES_LIMIT = 1_000
-"""How many of a person's latest votes can still be changed, at least."""
 
 
 class Rater(Struct, frozen=True, kw_only=True):
@@ -19,5 +17,7 @@ class Rater(Struct, frozen=True, kw_only=True):
     """On how many decisions and heuristics."""
     total: float = 0.0
     """The sum of the latest vote on each, from -1 to 1."""
-    votes: Bounded[str, float] = field(default_factory=lambda: Bounded(VOTES_LIMIT))
+    votes: Bounded[str, float] = field(
+        default_factory=lambda: Bounded(limits.VOTES_OF_PERSON)
+    )
     """By what they are about, so that a changed vote replaces it."""

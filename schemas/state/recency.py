@@ -8,9 +8,6 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-RECENT_FIRES = 16
-"""How many of a heuristic's latest fires are remembered."""
-
 
 class Recent(Struct, frozen=True, kw_only=True):
     """When a heuristic last fired, and when it last succeeded."""

@@ -11,11 +11,9 @@ from schemas.messages.asks import Rival, Words
 from schemas.messages.decisions import Completed, Dropped, heuristic_arm
 from schemas.messages.results import ModelFailed
 from schemas.ports.decision_context import ReadAnswer
+from schemas.state import limits
 from schemas.state.agent import Pending
 from schemas.values.reasons import Drop
-
-PENDING_LIMIT = 64
-"""How many decisions of an agent may wait for the model."""
 
 _NONE: Mapping[str, float] = {}
 _DROPS: Mapping[str, Drop] = {
@@ -115,7 +113,7 @@ def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
     pending = sorted(
         waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
     )
-    return pending[0] if len(pending) > PENDING_LIMIT else None
+    return pending[0] if len(pending) > limits.PENDING_ANSWERS else None
 
 
 def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:

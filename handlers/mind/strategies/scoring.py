@@ -14,7 +14,7 @@ from pydantic import Field
 
 from schemas.messages.decisions import Factors
 from schemas.ports.decision_context import HeuristicCandidate, Scored
-from schemas.state.recency import RECENT_FIRES
+from schemas.state import limits
 from schemas.values.base import Part, Seconds
 from schemas.values.exact_math import power, round6
 
@@ -41,7 +41,7 @@ class Weights(Part):
     habituation: float = Field(default=0.8, ge=0.0, le=1.0, exclude_if=(0.8).__eq__)
     """What multiplies a candidate with each fire too many of late."""
     habituation_after: int = Field(
-        default=3, ge=1, le=RECENT_FIRES, exclude_if=(3).__eq__
+        default=3, ge=1, le=limits.RECENT_FIRES, exclude_if=(3).__eq__
     )
     """So many fires within `habituation_s` are not yet too many."""
     habituation_s: Seconds = Field(default=300.0, exclude_if=(300.0).__eq__)

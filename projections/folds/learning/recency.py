@@ -4,13 +4,14 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from schemas.state.recency import NEVER, RECENT_FIRES, Recent
+from schemas.state import limits
+from schemas.state.recency import NEVER, Recent
 
 
 def fired(recent: Recent | None, at: datetime) -> Recent:
     """What is remembered once a heuristic's action was shown again."""
     recent = recent or NEVER
-    return replace(recent, fires=(*recent.fires, at)[-RECENT_FIRES:])
+    return replace(recent, fires=(*recent.fires, at)[-limits.RECENT_FIRES :])
 
 
 def told(recent: Recent | None, fire_id: str, is_success: bool, at: datetime) -> Recent:

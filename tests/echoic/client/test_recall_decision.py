@@ -8,7 +8,8 @@ from schemas.messages.decisions import HeuristicFired
 from schemas.messages.feedback import Aspect, FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.results import ClockTicked
-from schemas.state.agent import DECISION_LIMIT, Remembered
+from schemas.state import limits
+from schemas.state.agent import Remembered
 from schemas.values.bounded_map import Bounded
 from tests import factories
 from tests.life import Life, decision_id, one, output, said
@@ -17,7 +18,7 @@ from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, garden
 
 def forgetful(life: Life) -> None:
     """Let the mind forget every decision it made."""
-    nothing: Bounded[str, Remembered] = Bounded(DECISION_LIMIT)
+    nothing: Bounded[str, Remembered] = Bounded(limits.DECISIONS)
     me = replace(life.mind, decisions=nothing)
     life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
 

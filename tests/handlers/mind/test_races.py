@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from handlers.mind import handle
-from handlers.mind.stages import completion
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import SessionStarted
@@ -13,6 +12,7 @@ from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFir
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.notes import Handled
 from schemas.messages.results import ClockTicked
+from schemas.state import limits
 from tests import factories
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id, names, occurred, one, output, said
@@ -236,12 +236,12 @@ def test_a_short_ttl_is_the_deadline(life: Life) -> None:
 
 def test_one_that_gives_way_is_answered_by_its_heuristic(life: Life) -> None:
     """If too many wait for the model, the least salient race ends at once."""
-    limit, completion.PENDING_LIMIT = completion.PENDING_LIMIT, 1
+    limit, limits.PENDING_ANSWERS = limits.PENDING_ANSWERS, 1
     try:
         begun(life, salience={"social": 0.3})
         second = life.sense("health low", salience={"social": 0.9}, source="other")
     finally:
-        completion.PENDING_LIMIT = limit
+        limits.PENDING_ANSWERS = limit
 
     assert [each.text for each in said(second, Completed)] == ["Drink."]
     assert said(second, Dropped) == []

@@ -16,7 +16,8 @@ from schemas.codec.envelope import Input
 from schemas.messages.decisions import Decided
 from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import Handled, Quarantined
-from schemas.state.agent import SOURCE_LIMIT, Allowance, PartitionState
+from schemas.state import limits
+from schemas.state.agent import Allowance, PartitionState
 from schemas.values import subjects
 from schemas.values.record import Record, nanoseconds
 from schemas.values.settings import IntakeSettings, MindSettings
@@ -124,7 +125,7 @@ def test_a_clock_put_back_does_not_silence_a_source() -> None:
 def test_the_state_stays_bounded() -> None:
     """However many sources there are, the allowances of the newest are kept."""
     life = Life(intake=LIMIT)
-    for number in range(2 * SOURCE_LIMIT + 10):
+    for number in range(2 * limits.SOURCES + 10):
         subject = f"ev.{life.partition}.in.{AGENT}.sensor.s{number}.x"
         record = Record(subject, {"ce-id": str(number)}, b"", 1, nanoseconds(NOON))
         agent = rate_limits.admitted(life.mind, life.settings, read_input(record))
@@ -133,7 +134,7 @@ def test_the_state_stays_bounded() -> None:
         )
         life.state = state
 
-    assert len(life.mind.intake) <= 2 * SOURCE_LIMIT
+    assert len(life.mind.intake) <= 2 * limits.SOURCES
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.3, 7.0, 1e6])

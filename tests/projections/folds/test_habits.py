@@ -3,6 +3,7 @@
 import pytest
 
 from projections.folds import habits
+from schemas.state import limits
 from schemas.state.agent import Habit
 from schemas.values.exact_math import exp
 from tests.factories import NOON, after, embed
@@ -99,10 +100,10 @@ def test_like_events_agree_in_words_and_named_fields() -> None:
 def test_a_new_sort_is_added_and_the_oldest_goes() -> None:
     """So many sorts of one source and type are told apart, and no more."""
     known: tuple[Habit, ...] = ()
-    for index in range(habits.HABIT_LIMIT + 1):
+    for index in range(limits.HABITS + 1):
         known = habits.seen(known, None, embed(f"w{index}"), "[]", NOON, True)
 
-    assert len(known) == habits.HABIT_LIMIT
+    assert len(known) == limits.HABITS
     assert known[0].vector == embed("w1")
 
 

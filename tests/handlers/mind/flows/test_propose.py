@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from handlers.mind.turn import Turn
-from projections.folds.proposals import PROPOSAL_LIMIT
 from schemas.messages.controls import (
     ProposalApplied,
     ProposalReverted,
@@ -15,6 +14,7 @@ from schemas.messages.controls import (
 from schemas.messages.decisions import Decided
 from schemas.messages.learning import ProposalMade
 from schemas.messages.notes import ControlRefused
+from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.values.subjects import SHARED_AGENT
 from tests.factories import heuristic, mind_started, pack
@@ -211,20 +211,20 @@ def test_a_proposal_names_its_agent() -> None:
 def test_proposals_are_bounded() -> None:
     """The oldest that is not in force is forgotten first."""
     life = Life()
-    for number in range(PROPOSAL_LIMIT):
+    for number in range(limits.PROPOSALS):
         submit(life, f"p{number}", learning__gamma=0.9)
     apply(life, "p0")
     submit(life, "more", learning__gamma=0.8)
     kept = [each.id for each in life.mind.proposals]
 
-    assert len(kept) == PROPOSAL_LIMIT
+    assert len(kept) == limits.PROPOSALS
     assert (kept[0], kept[1], kept[-1]) == ("p0", "p2", "more")
 
 
 def test_a_full_book_of_applied_proposals_still_takes_one() -> None:
     """Then the oldest is forgotten, and can no longer be reverted."""
     life = Life()
-    for number in range(PROPOSAL_LIMIT):
+    for number in range(limits.PROPOSALS):
         submit(life, f"p{number}", learning__kappa=number + 1)
         apply(life, f"p{number}")
     submit(life, "more", learning__gamma=0.8)

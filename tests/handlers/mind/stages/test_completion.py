@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from handlers.mind.stages import completion
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ClockTicked, Delivered, DeliveryFailed, ModelFailed
+from schemas.state import limits
 from tests import factories
 from tests.life import Life, decision_id, names, one, output, said
 
@@ -196,13 +196,13 @@ def test_a_models_answer_to_a_delivery_is_unknown(life: Life) -> None:
 
 def test_waiting_decisions_are_bounded(life: Life) -> None:
     """The least salient of too many is superseded, the oldest of equals first."""
-    limit, completion.PENDING_LIMIT = completion.PENDING_LIMIT, 2
+    limit, limits.PENDING_ANSWERS = limits.PENDING_ANSWERS, 2
     try:
         threat = life.sense("a", salience={"threat": 0.9})
         trivial = life.sense("b", salience={"social": 0.3})
         third = life.sense("c", salience={"social": 0.9})
     finally:
-        completion.PENDING_LIMIT = limit
+        limits.PENDING_ANSWERS = limit
 
     assert said(threat, Dropped) == said(trivial, Dropped) == []
     dropped = one(third, Dropped)

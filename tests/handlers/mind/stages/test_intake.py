@@ -7,7 +7,7 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import Handled, Quarantined
 from schemas.messages.results import ClockTicked, Delivered
-from schemas.state import agent
+from schemas.state import limits
 from schemas.values.subjects import SHARED_AGENT
 from tests.factories import NOON
 from tests.life import Life, decision_id, names, one
@@ -60,7 +60,7 @@ def test_events_without_an_id_are_never_duplicates() -> None:
 
 def test_ids_are_remembered_for_so_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """At least the last so many of a source, and not for ever."""
-    monkeypatch.setattr(agent, "SEEN_LIMIT", 3)
+    monkeypatch.setattr(limits, "SEEN_EVENTS", 3)
     life = Life()
 
     def sense(number: int) -> str:

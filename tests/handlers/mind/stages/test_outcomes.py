@@ -9,6 +9,7 @@ from projections.folds.learning import confidence as beliefs
 from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.messages.learning import OutcomeExpired, OutcomeObserved
 from schemas.messages.results import ClockTicked
+from schemas.state import limits
 from schemas.state.evidence import Belief
 from tests import factories
 from tests.factories import heuristic, pack, pattern
@@ -291,16 +292,15 @@ def test_suggestions_are_not_waited_for() -> None:
 
 def test_too_many_waiting_fires_are_given_up() -> None:
     """The oldest go first, with their timers."""
-    from projections.folds import fires
 
-    limit, fires.FIRE_LIMIT = fires.FIRE_LIMIT, 2
+    limit, limits.OPEN_FIRES = limits.OPEN_FIRES, 2
     try:
         life = Life(GARDEN)
         first = advised(life)
         advised(life)
         advised(life)
     finally:
-        fires.FIRE_LIMIT = limit
+        limits.OPEN_FIRES = limit
 
     assert len(life.mind.fires) == len(life.mind.timers) == 2
     assert decision_id(first) not in {each.decision_id for each in life.mind.fires}

@@ -15,7 +15,8 @@ from handlers.mind.strategies.scoring import Rank, Weights, factors
 from handlers.mind.strategies.urgency import FirstUrgency, Urgency
 from schemas.messages.decisions import Factors
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
-from schemas.state.recency import RECENT_FIRES, Recent
+from schemas.state import limits
+from schemas.state.recency import Recent
 from schemas.values.settings import StrategySpec
 from tests.factories import NOON, candidate, mind_started
 
@@ -107,7 +108,14 @@ def test_a_success_is_fresh_for_an_hour(seconds: float, recency: float) -> None:
 
 @pytest.mark.parametrize(
     ("fires", "lowered"),
-    [(0, 1.0), (2, 1.0), (3, 0.8), (4, 0.64), (5, 0.512), (RECENT_FIRES, 0.043980)],
+    [
+        (0, 1.0),
+        (2, 1.0),
+        (3, 0.8),
+        (4, 0.64),
+        (5, 0.512),
+        (limits.RECENT_FIRES, 0.043980),
+    ],
 )
 def test_the_fourth_fire_in_five_minutes_is_one_too_many(
     fires: int, lowered: float
@@ -202,7 +210,7 @@ _seconds = st.floats(0.0, 8_000.0)
 @given(
     similarity=st.floats(0.0, 1.0),
     confidence=st.floats(0.0, 1.0),
-    fires=st.lists(_seconds, max_size=RECENT_FIRES),
+    fires=st.lists(_seconds, max_size=limits.RECENT_FIRES),
     succeeded=st.none() | _seconds,
 )
 def test_the_score_is_the_product_of_what_is_recorded(

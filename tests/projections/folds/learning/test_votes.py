@@ -8,7 +8,8 @@ from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import AdviceIgnored, FeedbackApplied
 from schemas.messages.results import ClockTicked
-from schemas.state.agent import DECISION_LIMIT, STRANGER, Remembered
+from schemas.state import limits
+from schemas.state.agent import STRANGER, Remembered
 from schemas.state.evidence import Belief
 from schemas.state.raters import Rater
 from schemas.values.bounded_map import Bounded
@@ -72,7 +73,7 @@ def test_a_fire_of_a_forgotten_decision_makes_no_row() -> None:
     """Nobody knows any more whether it was judged."""
     life = Life(GARDEN, threshold=0.3, learning={"ignored_after": 1})
     life.sense("health low", salience=THREAT)
-    nothing: Bounded[str, Remembered] = Bounded(DECISION_LIMIT)
+    nothing: Bounded[str, Remembered] = Bounded(limits.DECISIONS)
     me = replace(life.mind, decisions=nothing)
     life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
     turn = life.wait(100).tell(ClockTicked(due_at=life.at))
