@@ -18,7 +18,6 @@ from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief
 from schemas.values import vectors
-from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import round6
 from schemas.values.settings import LearningSettings
 from schemas.values.vectors import Batch, Matrix, Vector
@@ -192,7 +191,7 @@ def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Nea
     ]
 
 
-@by_identity(256)
+@lru_cache(maxsize=256)
 def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
     known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
     taught = tuple(each for each in known if not each.is_silence)

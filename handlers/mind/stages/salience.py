@@ -91,10 +91,12 @@ def novelty(
     """
     if vector is None or memory is None or not memory.recent:
         return 1.0
-    alike = vectors.likenesses(memory.recent, vector)
-    if now is not None and half_life_s > NEVER_FORGETS:
-        alike = _faded(alike, memory.recent_at, now, half_life_s)
-    return round6(clamp(1.0 - max(alike), 0.0, 1.0))
+    if now is None or half_life_s <= NEVER_FORGETS:
+        most = vectors.highest(memory.recent, vector)
+    else:
+        alike = vectors.likenesses(memory.recent, vector)
+        most = max(_faded(alike, memory.recent_at, now, half_life_s))
+    return round6(clamp(1.0 - most, 0.0, 1.0))
 
 
 def urgency(

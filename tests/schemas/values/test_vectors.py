@@ -12,7 +12,6 @@ from schemas.values.vectors import (
     Batch,
     Limits,
     cosine,
-    cosines,
     likenesses,
     nearest,
     stack,
@@ -50,6 +49,8 @@ def test_top_equals_sorting_them_all(rows, vector, k, at_least):
     )
 
     assert top(stack(rows), vector, k, at_least) == expected[:k]
+    for _, reached in expected[:k]:
+        assert top(stack(rows), vector, k, reached)[0] == expected[0]
 
 
 @given(st.lists(vectors, min_size=1, max_size=6), st.lists(vectors, max_size=6))
@@ -59,8 +60,8 @@ def test_a_batch_changes_no_product(rows, together):
 
     for vector in together:
         products = batch.products(matrix, vector)
-        alone = cosines(matrix, vector)
-        assert cosines(matrix, vector, products).tobytes() == alone.tobytes()
+        every = top(matrix, vector, 6, -1.0)
+        assert top(matrix, vector, 6, -1.0, products) == every
         assert top(matrix, vector, 3, 0.1, products) == top(matrix, vector, 3, 0.1)
 
 
@@ -102,7 +103,7 @@ def test_the_largest_products_are_exact(dimension):
     matrix = stack([odd])
 
     assert matrix.squares[0] == 128 * 128 * (dimension - 1) + 127 * 127
-    assert round6(cosines(matrix, odd)[0]) == cosine(odd, odd) == 1.0
+    assert top(matrix, odd, 1, 1.0) == [(0, cosine(odd, odd))] == [(0, 1.0)]
 
 
 @pytest.mark.parametrize("dimension", [1025, 4096])
@@ -122,8 +123,9 @@ def test_zero_vectors_resemble_nothing():
     zero, one = as_vector(0, 0), as_vector(1, 0)
 
     assert cosine(zero, one) == 0.0
-    assert cosines(stack([zero, one]), one).tolist() == [0.0, 1.0]
-    assert cosines(stack([zero, one]), zero).tolist() == [0.0, 0.0]
+    assert top(stack([zero, one]), one, 2, 0.0) == [(1, 1.0), (0, 0.0)]
+    assert top(stack([zero, one]), zero, 2, 0.0) == [(0, 0.0), (1, 0.0)]
+    assert top(stack([zero, one]), zero, 2, 1e-5) == []
 
 
 def test_an_empty_matrix_has_no_neighbours():
@@ -139,7 +141,7 @@ def test_dimensions_must_agree():
     with pytest.raises(ValueError, match=r"\[2, 3\] dimensions"):
         stack([as_vector(1, 2), as_vector(1, 2, 3)])
     with pytest.raises(ValueError, match="embedder in force"):
-        cosines(stack([as_vector(1, 2)]), as_vector(1, 2, 3))
+        top(stack([as_vector(1, 2)]), as_vector(1, 2, 3), 1, 0.0)
 
 
 def test_matrices_cannot_be_written():
