@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from projections.folds.learning import confidence, counting, effective, terms
 from projections.folds.learning.terms import FREE, Terms
 from schemas.packs.constraints import Constraints, within
-from schemas.state.agent import AgentState
+from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief, Prior
 from schemas.values.settings import LearningSettings, OriginFactors
 from tests.factories import NOON, after, heuristic, pack
@@ -241,3 +241,57 @@ def test_what_is_declared_weighs_by_who_declared_it() -> None:
     assert terms.under(by_origin, Terms(origin="seeded")).kappa == 4.0
     assert terms.under(by_origin, Terms(origin="learned")) is by_origin
     assert terms.under(by_origin, FREE) is by_origin
+
+
+PACKS = {
+    "free": pack(heuristic("one", "dry", "Water.", confidence=0.4)),
+    "bound": pack(
+        heuristic("one", "dry", "Water.", constraints=Constraints(floor=0.9))
+    ),
+}
+TAUGHT = Taught(
+    id=PACKS["free"].ids[0],
+    name="one",
+    domain="garden",
+    condition="dry",
+    when=None,
+    response_type="suggestion",
+    text="Water.",
+    action=None,
+    declared=0.2,
+    urgency=0.0,
+    content_hash="hash",
+    vector=b"",
+)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from((None, WEIGHTY, Prior(kappa=3.0, mean=0.9))),
+            st.sampled_from((LearningSettings(), LearningSettings(kappa=5.0))),
+            st.sampled_from((("free", "bound"), ("bound", "free"), ("bound",))),
+            st.booleans(),
+        ),
+        max_size=8,
+    )
+)
+def test_what_nobody_judged_is_believed_as_if_it_were_worked_out_anew(
+    asked: list[tuple[Prior | None, LearningSettings, tuple[str, ...], bool]],
+) -> None:
+    """Whatever prior, settings, packs and lessons were in force when it was asked before."""
+    (id_,) = PACKS["free"].ids
+    shelf = Shelf(heuristics=Map({id_: TAUGHT}))
+    for prior, learning, names, is_taught in asked:
+        state = AgentState(
+            priors=Map({"skill_pack": prior} if prior else {}),
+            shelves=Map({"p": shelf} if is_taught else {}),
+        )
+        used = tuple(PACKS[name] for name in names)
+        its = terms.under(learning, terms.of(state, used, id_))
+        start = confidence.initial(terms.declared(state, used, id_), its)
+
+        assert effective.held(state, used, learning, id_, "hash") == start
+        assert effective.believed(
+            state, used, learning, id_, "hash"
+        ) == effective.bounded(start, its)
