@@ -7,15 +7,15 @@ from uuid import uuid4
 
 import typer
 
-from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.connected import on_instance, send
+from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError, NotFoundError
 from echoic.terminal import experiment
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, print_json, say, terminal_width
+from echoic.terminal.called import as_typed
+from echoic.terminal.output import style
 from evaluation.experiments.switchback import Switchback, analyse
 from evaluation.experiments.trials import Course, course, newest
 from handlers.mind.stages.executive import config_hash
@@ -32,6 +32,7 @@ _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 @app.command()
 def start(
+    call: Call,
     a: Annotated[
         str | None,
         typer.Argument(metavar="[A]", help="name:key=value, or a YAML file."),
@@ -50,16 +51,13 @@ def start(
         str | None, typer.Option(metavar="TEXT", help="Who B is.")
     ] = None,
     title: Annotated[str, typer.Option(help="A few words.")] = "",
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Let each session, or person, have one of two variants by a fair draw.
 
     Examples: `echoic ab start heuristic_first always_llm`, `echoic ab start --by person
     --personality-a "You are kind." --personality-b "You are dry."`.
     """
-    settings_of(data, agent)  # They list the modules that strategies may be of.
+    _ = call.settings  # They list the modules that strategies may be of.
     started = ExperimentStarted(
         experiment_id=str(uuid4()),
         a=_variant(a, personality_a),
@@ -78,45 +76,37 @@ def start(
             raise _alike()
         await tell(log, agent, started)
 
-    on_instance(data, agent, begin)
-    if as_json:
-        print_json({"v": 1, "experiment_id": started.experiment_id})
-        return
-    print(f"a  {experiment.label(started.a)}")
-    print(f"b  {experiment.label(started.b)}")
-    say(f"each {by} gets one of them by a fair draw → echoic ab status")
+    on_instance(call, begin)
+    each = f"each {by} gets one of them by a fair draw → echoic ab status"
+    call.show(
+        {"experiment_id": started.experiment_id},
+        (
+            *(f"{name}  {experiment.label(getattr(started, name))}" for name in "ab"),
+            as_typed(each),
+        ),
+    )
 
 
 @app.command()
-def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def status(call: Call) -> None:
     """Show what the newest experiment has shown so far; look as often as you like.
 
     Example: `echoic ab status`.
     """
-    went, found = on_instance(data, agent, _found)
-    if as_json:
-        print_json(experiment.as_fields(went, found))
-        return
-    style = Style(width=terminal_width(), colour=has_colour())
-    screen = experiment.lines(went, found, datetime.now(UTC), style)
-    say("\n".join(screen))
+    went, found = on_instance(call, _found)
+    screen = experiment.lines(went, found, datetime.now(UTC), style())
+    call.show(experiment.as_fields(went, found), map(as_typed, screen))
 
 
 @app.command()
-def stop(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def stop(call: Call) -> None:
     """End the experiment; what was in force without it is again.
 
     Example: `echoic ab stop`.
     """
-
-    async def end(connection: Connection) -> None:
-        await tell(connection.log, connection.settings.agent, ExperimentStopped())
-
-    on_instance(data, agent, end)
-    if as_json:
-        print_json({"v": 1, "stopped": True})
-    else:
-        say("stopped; what it has shown stays → echoic ab status")
+    send(call, ExperimentStopped())
+    told = "stopped; what it has shown stays → echoic ab status"
+    call.show({"stopped": True}, [as_typed(told)])
 
 
 async def _found(connection: Connection) -> tuple[Course, Switchback]:

@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app
+from echoic.cli.goals import set_for, some_or_none
+from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
-from echoic.client.publish import tell
 from echoic.config.option import bias_pairs
 from echoic.errors import EchoicError
-from echoic.terminal.output import note, print_json, print_rows
+from echoic.terminal.output import note, print_rows
 from schemas.messages.controls import ProfileSet
 
 app = new_app("bias", "Small adjustments of thresholds: list, set.")
@@ -21,7 +21,7 @@ EXAMPLE = "echoic bias set confidence_threshold=-0.05"
 
 
 @app.command(name="list")
-def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def list_(call: Call) -> None:
     """List the agent's own biases: those for every event, then those of each domain.
 
     Settings and packs may bring others, which these go before.
@@ -38,15 +38,16 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
             for name in sorted(told[domain])
         ]
 
-    rows = on_instance(data, agent, run)
-    if not rows and not as_json:
+    rows = on_instance(call, run)
+    if not rows and not call.as_json:
         note(f"no biases of its own yet: {EXAMPLE}")
         return
-    print_rows(rows, ("domain", "bias", "by"), as_json)
+    print_rows(rows, ("domain", "bias", "by"), call.as_json)
 
 
 @app.command(name="set")
 def set_(
+    call: Call,
     biases: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME=NUMBER]...", help="Each from -0.1 to 0.1."),
@@ -57,9 +58,6 @@ def set_(
     is_none: Annotated[
         bool, typer.Option("--none", help="No biases from here.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Set the biases of an agent, or of one domain; they take the place of the old ones.
 
@@ -68,25 +66,11 @@ def set_(
     Examples: `echoic bias set confidence_threshold=-0.05`, `echoic bias set
     confidence_threshold=0.1 --domain survival`, `echoic bias set --none`.
     """
-    if bool(biases) == is_none:
-        raise EchoicError(
-            "name the biases, or --none" if not biases else "--none takes no biases",
-            next_step=EXAMPLE,
-        )
+    some_or_none(biases, is_none, "biases", EXAMPLE)
     try:
         wanted = bias_pairs(biases or ())
     except ValueError as allowed:
         given = " ".join(biases or ())
         raise EchoicError(f"{given!r}: give {allowed}", next_step=EXAMPLE) from None
-    control = ProfileSet(biases=wanted, domain=domain)
-
-    async def run(connection: Connection) -> None:
-        await tell(connection.log, connection.settings.agent, control)
-
-    on_instance(data, agent, run)
-    if as_json:
-        print_json({"v": 1, **control.model_dump(exclude_none=True)})
-        return
-    where = f" for {domain}" if domain else ""
     told = ", ".join(f"{name} {wanted[name]:+g}" for name in sorted(wanted))
-    print(f"{told or 'no biases'}{where} from here")
+    set_for(call, ProfileSet(biases=wanted, domain=domain), told or "no biases")

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.options import Call, new_app
 from echoic.config.load import shown
 from echoic.config.options import OPTIONS
-from echoic.terminal.output import print_json, table
+from echoic.terminal.output import columns
 
 app = new_app("config", "The settings and where they come from.")
 
@@ -19,30 +19,21 @@ def _group() -> None:
 
 @app.command()
 def show(
+    call: Call,
     origin: Annotated[
         bool, typer.Option("--origin", help="Say where each value came from.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show every setting.
 
     Examples: `echoic config show --origin`, `ECHOIC_THRESHOLD=0.6 echoic config show`.
     """
-    settings = settings_of(data, agent)
-    if as_json:
-        values = {option.name: shown(settings, option) for option in OPTIONS}
-        print_json({"v": 1, "settings": values, "origins": dict(settings.origins)})
-        return
-    rows = [
-        (option.name, _text(shown(settings, option)), settings.origins[option.name])
-        for option in OPTIONS
-    ]
-    if origin:
-        table(rows, ("setting", "value", "from"))
-    else:
-        table([row[:2] for row in rows], ("setting", "value"))
+    settings = call.settings
+    values = {option.name: shown(settings, option) for option in OPTIONS}
+    rows = [(name, _text(values[name]), settings.origins[name]) for name in values]
+    fields = {"settings": values, "origins": dict(settings.origins)}
+    header = ("setting", "value", "from") if origin else ("setting", "value")
+    call.show(fields, columns([row[: len(header)] for row in rows], header))
 
 
 def _text(value: object) -> str:

@@ -1,32 +1,44 @@
 """Commands that work on a running instance: connect, do it, disconnect."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
 
-from echoic.cli.options import settings_of
+from echoic.cli.options import Call
 from echoic.cli.progress import Progress
-from echoic.client import known_agents, state
+from echoic.client import known_agents, publish, state
 from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
 from handlers.aids import Bringer, PackLibrary
+from schemas.codec.catalogue import ControlMessage, OutputMessage
+from schemas.codec.envelope import Output
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 
 T = TypeVar("T")
 
 
-def on_instance(
-    data: Path | None, agent: str | None, work: Callable[[Connection], Awaitable[T]]
-) -> T:
+def on_instance(call: Call, work: Callable[[Connection], Awaitable[T]]) -> T:
     """Do something with a connection to the instance, and return what came of it."""
 
     async def run() -> T:
-        async with connect(settings_of(data, agent)) as connection:
+        async with connect(call.settings) as connection:
             return await work(connection)
 
     return asyncio.run(run())
+
+
+def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
+    """Tell the agent something, and return what it made of it.
+
+    Raises:
+        RefusedError: the agent did not take it.
+    """
+
+    async def run(connection: Connection) -> Sequence[Output]:
+        return await publish.tell(connection.log, connection.settings.agent, control)
+
+    return [output.message for output in on_instance(call, run)]
 
 
 def bringer_of(connection: Connection) -> Bringer:

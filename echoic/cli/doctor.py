@@ -6,24 +6,23 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.options import Call, new_app
 from echoic.cli.progress import waiting
 from echoic.config.load import Settings
 from echoic.doctor import Check, of_installation, of_instance
-from echoic.terminal.decisions import Style, counted
-from echoic.terminal.output import has_colour, print_json, say
+from echoic.terminal.called import as_typed
+from echoic.terminal.output import style
+from echoic.terminal.text import Style, counted
 
 app = new_app("doctor", "Check the whole installation.")
 
 
 @app.command()
 def doctor(
+    call: Call,
     zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Check everything there is; each problem names the command that mends it.
 
@@ -33,16 +32,17 @@ def doctor(
     Examples: `echoic doctor`, `echoic doctor --json`. The exit code is 1 if something
     is wrong.
     """
-    settings = settings_of(data, agent)
+    settings = call.settings
     checks = [*of_installation(settings), *asyncio.run(_of_instance(settings))]
     problems = [check for check in checks if check.verdict == "problem"]
-    if as_json:
-        print_json({"v": 1, "checks": [check.as_fields() for check in checks]})
-    else:
-        style = Style(colour=has_colour())
-        say("\n".join(_line(check, style) for check in checks))
-        notices = sum(check.verdict == "notice" for check in checks)
-        print(f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}")
+    notices = sum(check.verdict == "notice" for check in checks)
+    call.show(
+        {"checks": [check.as_fields() for check in checks]},
+        (
+            *(as_typed(_line(check, style())) for check in checks),
+            f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}",
+        ),
+    )
     if problems and not zero:
         raise typer.Exit(errors.FINDING)
 

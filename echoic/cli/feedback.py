@@ -1,21 +1,21 @@
 """`echoic feedback` and `outcome`: what people say of a decision, and how it went."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import typer
 
 from echoic import errors
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.connected import on_instance
+from echoic.cli.options import Call, new_app
 from echoic.client import decision_record, find, known_agents, publish
-from echoic.client.connection import Connection, connect
+from echoic.client.connection import Connection
 from echoic.client.decision_record import Account
 from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
 from echoic.errors import EchoicError
-from echoic.terminal import decisions
 from echoic.terminal.output import print_json
+from echoic.terminal.text import short
 from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
@@ -44,6 +44,7 @@ app = new_app("judging", "What people say of a decision, and how it went.")
 
 @app.command()
 def feedback(
+    call: Call,
     id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
     vote: Annotated[
         Literal["up", "down", "1", "2", "3", "4", "5"],
@@ -55,9 +56,6 @@ def feedback(
     aspect: Judged = "overall",
     actor: Annotated[str, typer.Option(help="Who judges.")] = "user",
     comment: Annotated[str | None, typer.Option(help="Why.")] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Judge a decision, or a heuristic itself; the latest vote of each actor counts.
 
@@ -72,37 +70,32 @@ def feedback(
             "the moment is a decision's: a heuristic itself has no timing",
             next_step=f"echoic feedback last {vote} --aspect timing",
         )
-    settings = settings_of(data, agent)
 
-    async def run() -> tuple[FeedbackApplied, bool]:
-        async with connect(settings) as connection:
-            log = connection.log
-            named = (
-                resolve(await heuristic_names(log, settings.agent), id_)
-                if heuristic
-                else (await _decision(connection, id_)).id
-            )
-            given = FeedbackGiven(
-                decision_id=None if heuristic else named,
-                heuristic_id=named if heuristic else None,
-                rating=_RATINGS.get(vote, "scaled"),
-                stars=None if vote in _RATINGS else int(vote),
-                aspect=aspect,
-                actor=actor,
-                comment=comment,
-                channel="cli",
-            )
-            outputs = await publish.judge(log, settings.agent, given)
-            messages = [output.message for output in outputs]
-            asked = any(isinstance(each, ModelAsked) for each in messages)
-            votes = (each for each in messages if isinstance(each, FeedbackApplied))
-            return next(votes), asked
+    async def run(connection: Connection) -> tuple[FeedbackApplied, bool]:
+        log, agent = connection.log, connection.settings.agent
+        named = (
+            resolve(await heuristic_names(log, agent), id_)
+            if heuristic
+            else (await _decision(connection, id_)).id
+        )
+        given = FeedbackGiven(
+            decision_id=None if heuristic else named,
+            heuristic_id=named if heuristic else None,
+            rating=_RATINGS.get(vote, "scaled"),
+            stars=None if vote in _RATINGS else int(vote),
+            aspect=aspect,
+            actor=actor,
+            comment=comment,
+            channel="cli",
+        )
+        outputs = await publish.judge(log, agent, given)
+        messages = [output.message for output in outputs]
+        asked = any(isinstance(each, ModelAsked) for each in messages)
+        votes = (each for each in messages if isinstance(each, FeedbackApplied))
+        return next(votes), asked
 
-    applied, is_forming = asyncio.run(run())
-    if as_json:
-        print_json({"v": 1, **applied.model_dump()})
-    else:
-        print(_counted(applied, is_forming))
+    applied, is_forming = on_instance(call, run)
+    call.show(applied.model_dump(), [_counted(applied, is_forming)])
 
 
 def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
@@ -110,7 +103,7 @@ def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
     if applied.aspect == "timing":
         return "counted for rapport; when it was said is no fault of a heuristic"
     if applied.heuristic_id:
-        return f"counted for the heuristic {decisions.short(applied.heuristic_id)}"
+        return f"counted for the heuristic {short(applied.heuristic_id)}"
     if is_forming:
         return "counted; the model is asked for the rule of it: echoic heuristic list"
     return _UNCREDITED[applied.aspect]
@@ -118,12 +111,10 @@ def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
 
 @app.command()
 def outcome(
+    call: Call,
     id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
     result: Annotated[Literal["success", "fail"], typer.Argument(help="How it went.")],
     reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Report how it turned out what a decision advised, and say whom that credits.
 
@@ -131,38 +122,32 @@ def outcome(
 
     Examples: `echoic outcome 01a1fc2d success`, `echoic outcome last fail --reason late`.
     """
-    settings = settings_of(data, agent)
 
-    async def run() -> tuple[Account, Account, list[str], Names]:
-        async with connect(settings) as connection:
-            log = connection.log
-            decision = await _decision(connection, id_)
-            report = Sensed(
-                source="user",
-                type="outcome",
-                text=reason or f"That was a {result}.",
-                in_reply_to=decision.id,
-                outcome="succeeded" if result == "success" else "failed",
-                reason=reason,
-            )
-            after = await log.last_sequence("ev.>")
-            event_id = new_event_id()
-            await publish.publish(
-                connection.client, settings.agent, report, event_id=event_id
-            )
-            told = await publish.decided_on(
-                log, settings.agent, "user", "outcome", event_id, after
-            )
-            credited = await publish.credited_by(log, told)
-            return told, decision, credited, await heuristic_names(log, settings.agent)
+    async def run(
+        connection: Connection,
+    ) -> tuple[Account, Account, list[str], Names]:
+        log, agent = connection.log, connection.settings.agent
+        decision = await _decision(connection, id_)
+        report = Sensed(
+            source="user",
+            type="outcome",
+            text=reason or f"That was a {result}.",
+            in_reply_to=decision.id,
+            outcome="succeeded" if result == "success" else "failed",
+            reason=reason,
+        )
+        after = await log.last_sequence("ev.>")
+        event_id = new_event_id()
+        await publish.publish(connection.client, agent, report, event_id=event_id)
+        told = await publish.decided_on(log, agent, "user", "outcome", event_id, after)
+        credited = await publish.credited_by(log, told)
+        return told, decision, credited, await heuristic_names(log, agent)
 
-    told, decision, credited, names = asyncio.run(run())
-    if as_json:
+    told, decision, credited, names = on_instance(call, run)
+    if call.as_json:
         print_json({**decision_record.as_fields(told), "credited": credited})
     else:
-        print(
-            f"reported as {decisions.short(told.id)}: {_credit(decision, credited, names)}"
-        )
+        print(f"reported as {short(told.id)}: {_credit(decision, credited, names)}")
     if decision.said is None:
         raise typer.Exit(errors.FINDING)
 

@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app
+from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
-from echoic.client.publish import tell
 from echoic.errors import EchoicError
-from echoic.terminal.output import note, print_json, print_rows
+from echoic.terminal.output import note, print_rows
+from echoic.terminal.text import counted
 from projections.folds import goals as goals_fold
-from schemas.messages.controls import GoalsSet
+from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.values.settings import UNSTARTED
 
 app = new_app("goals", "What the companion is to help with: list, set.")
@@ -21,7 +21,7 @@ ALWAYS = "-"
 
 
 @app.command(name="list")
-def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def list_(call: Call) -> None:
     """List the goals: those for every event, then those of each domain.
 
     Example: `echoic goals list`.
@@ -40,15 +40,16 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
             ),
         ]
 
-    rows = on_instance(data, agent, run)
-    if not rows and not as_json:
+    rows = on_instance(call, run)
+    if not rows and not call.as_json:
         note("no goals yet: echoic goals set 'Sleep well'")
         return
-    print_rows(rows, ("domain", "goal"), as_json)
+    print_rows(rows, ("domain", "goal"), call.as_json)
 
 
 @app.command(name="set")
 def set_(
+    call: Call,
     goals: Annotated[
         list[str] | None, typer.Argument(metavar="[GOAL]...", help="The goals.")
     ] = None,
@@ -59,9 +60,6 @@ def set_(
     is_none: Annotated[
         bool, typer.Option("--none", help="No goals from here.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Set the goals of an agent, or of one domain; they take the place of the old ones.
 
@@ -69,20 +67,20 @@ def set_(
     the night" --domain survival`, `echoic goals set --none --domain survival`.
     """
     wanted = tuple(goals or ())
-    if bool(wanted) == is_none:
-        raise EchoicError(
-            "name the goals, or --none" if not wanted else "--none takes no goals",
-            next_step="echoic goals set 'Sleep well'",
-        )
-    control = GoalsSet(goals=wanted, domain=domain)
+    some_or_none(wanted, is_none, "goals", "echoic goals set 'Sleep well'")
+    told = "no goals" if is_none else counted(len(wanted), "goal")
+    set_for(call, GoalsSet(goals=wanted, domain=domain), told)
 
-    async def run(connection: Connection) -> None:
-        await tell(connection.log, connection.settings.agent, control)
 
-    on_instance(data, agent, run)
-    if as_json:
-        print_json({"v": 1, **control.model_dump(exclude_none=True)})
-        return
-    where = f" for {domain}" if domain else ""
-    count = "no goals" if is_none else f"{len(wanted)} goal{'s'[: len(wanted) > 1]}"
-    print(f"{count}{where} from here")
+def some_or_none(given: object, is_none: bool, what: str, example: str) -> None:
+    """Make sure that either something is set, or that nothing shall be."""
+    if bool(given) == is_none:
+        wrong = f"--none takes no {what}" if given else f"name the {what}, or --none"
+        raise EchoicError(wrong, next_step=example)
+
+
+def set_for(call: Call, control: GoalsSet | ProfileSet, told: str) -> None:
+    """Set what an agent, or its domain, goes by from here, and say what that is."""
+    send(call, control)
+    where = f" for {control.domain}" if control.domain else ""
+    call.show(control.model_dump(exclude_none=True), [f"{told}{where} from here"])

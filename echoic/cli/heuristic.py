@@ -1,6 +1,5 @@
 """`echoic heuristic`: what was learnt, how far it is trusted, and new lessons."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -10,18 +9,18 @@ from uuid import uuid4
 import typer
 
 from echoic.cli import heuristic_priors, learning
-from echoic.cli.connected import known_at
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.options import Call, TextCall, new_app
 from echoic.client import heuristics, known_agents
-from echoic.client.connection import Connection, connect
+from echoic.client.connection import Connection
 from echoic.client.heuristics import Learnt
 from echoic.client.names import resolve
 from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
 from echoic.errors import EchoicError
 from echoic.explain.measures import Measures, lines, measures
-from echoic.terminal import decisions
 from echoic.terminal.output import note, print_json, print_rows, table
+from echoic.terminal.text import bar, short
 from projections.store import queries
 from projections.store.queries import ConfidenceChange
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded
@@ -34,21 +33,18 @@ app.command(name="near-misses")(learning.near_misses_)
 
 
 @app.command(name="list")
-def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def list_(call: Call) -> None:
     """List what the agent goes by, the most used first.
 
     Examples: `echoic heuristic list`, `echoic heuristic list --agent steve --json`.
     """
-
-    async def run() -> list[Learnt]:
-        async with connect(settings_of(data, agent)) as connection:
-            return await _learnt(connection)
-
-    found = sorted(asyncio.run(run()), key=lambda each: (-each.fires, each.name))
-    days, now = settings_of(data, agent).learning_stale_days, datetime.now(UTC)
+    found = sorted(
+        on_instance(call, _learnt), key=lambda each: (-each.fires, each.name)
+    )
+    days, now = call.settings.learning_stale_days, datetime.now(UTC)
     rows = [_row(each, is_stale=each.is_stale(now, days)) for each in found]
     columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
-    if as_json:
+    if call.as_json:
         print_json({"v": 1, "rows": [asdict(each) for each in found]})
     else:
         print_rows(rows, columns, as_json=False)
@@ -56,6 +52,7 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
 
 @app.command()
 def show(
+    call: Call,
     name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
     sessions: Annotated[
         list[str] | None,
@@ -64,34 +61,30 @@ def show(
     has_curve: Annotated[
         bool, typer.Option("--curve", help="Draw its confidence over time.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show one heuristic, and every change of the trust in it with its reason.
 
     Examples: `echoic heuristic show drink-now`, `echoic heuristic show drink-now --curve`,
     `echoic heuristic show drink-now --curve packs/survival/recording/evening.echoic`.
     """
-    settings = settings_of(data, agent)
     if has_curve or sessions:
-        learning.curve(settings, name, sessions or (), as_json=as_json)
+        learning.curve(call, name, sessions or ())
         return
 
-    async def run() -> tuple[Learnt, Measures, tuple[ConfidenceChange, ...]]:
-        async with connect(settings) as connection:
-            found = await _one(connection, name)
-            async with up_to_date(connection) as store:
-                if store is None:
-                    note("the read models are away: no history")
-                    return found, measures(found, None), ()
-                of, content = found.id, found.content_hash
-                fired = queries.fired(store, settings.agent, of, content)
-                changes = queries.history(store, settings.agent, of)
-                return found, measures(found, fired), changes
+    async def run(
+        connection: Connection,
+    ) -> tuple[Learnt, Measures, tuple[ConfidenceChange, ...]]:
+        found = await _one(connection, name)
+        async with up_to_date(connection) as store:
+            if store is None:
+                note("the read models are away: no history")
+                return found, measures(found, None), ()
+            agent, of = connection.settings.agent, found.id
+            fired = queries.fired(store, agent, of, found.content_hash)
+            return found, measures(found, fired), queries.history(store, agent, of)
 
-    found, measured, changes = asyncio.run(run())
-    if as_json:
+    found, measured, changes = on_instance(call, run)
+    if call.as_json:
         history = [asdict(change) for change in changes]
         told = {"measures": asdict(measured), "history": history}
         print_json({"v": 1, **asdict(found), **told})
@@ -108,6 +101,7 @@ def show(
 
 @app.command()
 def seed(
+    call: Call,
     condition: Annotated[str, typer.Option(help="The situation, in words.")],
     say: Annotated[str, typer.Option(help="What to say then.")],
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
@@ -119,9 +113,6 @@ def seed(
     ] = None,
     confidence: Annotated[float, typer.Option(help="How far to trust it.")] = 0.5,
     response_type: Annotated[ResponseType, typer.Option("--type")] = "suggestion",
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Teach a heuristic: in such a situation, say this.
 
@@ -131,7 +122,7 @@ def seed(
     id_ = str(uuid4())
     lesson = HeuristicSeeded(
         heuristic_id=id_,
-        name=name or decisions.short(id_),
+        name=name or short(id_),
         domain=domain,
         condition=condition,
         when=when,
@@ -139,19 +130,13 @@ def seed(
         text=say,
         confidence=_unit(confidence),
     )
-    settings = settings_of(data, agent)
-
-    async def run() -> None:
-        async with connect(settings) as connection:
-            await tell(connection.log, settings.agent, lesson)
-
-    asyncio.run(run())
-    if as_json:
-        print_json({"v": 1, "heuristic_id": id_})
-        return
+    send(call, lesson)
+    settings = call.settings
     called = f"{lesson.name} ({id_[:8]})" if name else id_[:8]
-    print(f"taught {settings.agent} the heuristic {called}")
-    if lesson.confidence < settings.threshold:
+    call.show(
+        {"heuristic_id": id_}, [f"taught {settings.agent} the heuristic {called}"]
+    )
+    if lesson.confidence < settings.threshold and not call.as_json:
         note(
             f"it speaks from a confidence of {settings.threshold:.2f} on: seed it with"
             f" that, or let `echoic feedback {lesson.name} up --heuristic` move it there"
@@ -160,28 +145,23 @@ def seed(
 
 @app.command()
 def freeze(
+    call: TextCall,
     name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
     off: Annotated[bool, typer.Option("--off", help="Release it again.")] = False,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Keep a heuristic from firing, or release it.
 
     Examples: `echoic heuristic freeze drink-now`, `echoic heuristic freeze drink-now --off`.
     """
-    settings = settings_of(data, agent)
 
-    async def run() -> Learnt:
-        async with connect(settings) as connection:
-            found = await _one(connection, name)
-            control = HeuristicFrozen(
-                heuristic_id=found.id, frozen=not off, reason=reason
-            )
-            await tell(connection.log, settings.agent, control)
-            return found
+    async def run(connection: Connection) -> Learnt:
+        found = await _one(connection, name)
+        control = HeuristicFrozen(heuristic_id=found.id, frozen=not off, reason=reason)
+        await tell(connection.log, connection.settings.agent, control)
+        return found
 
-    found = asyncio.run(run())
+    found = on_instance(call, run)
     print(f"{found.name} is {'released' if off else 'frozen'}")
 
 
@@ -207,10 +187,10 @@ async def _one(connection: Connection, name: str) -> Learnt:
 
 def _row(each: Learnt, *, is_stale: bool) -> Mapping[str, object]:
     return {
-        "id": decisions.short(each.id),
+        "id": short(each.id),
         "name": each.name,
         "domain": each.domain,
-        "trust": f"{decisions.bar(each.confidence)} {each.confidence:.2f}",
+        "trust": f"{bar(each.confidence)} {each.confidence:.2f}",
         "declared": f"{each.declared:.2f}",
         "fires": each.fires,
         "life": each.lifecycle + (", stale" if is_stale else ""),

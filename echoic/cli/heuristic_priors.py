@@ -1,14 +1,13 @@
 """`echoic heuristic prior`: what heuristics of one origin start from."""
 
-import asyncio
 from typing import Annotated, cast, get_args
 
 import typer
 
-from echoic.cli.connected import known_at
-from echoic.cli.options import Agent, Data, settings_of
+from echoic.cli.connected import known_at, on_instance
+from echoic.cli.options import TextCall
 from echoic.client import heuristics
-from echoic.client.connection import Connection, connect
+from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.errors import EchoicError
 from projections.folds.learning import priors
@@ -18,6 +17,7 @@ from schemas.values.reasons import Origin
 
 
 def prior(
+    call: TextCall,
     origin: Annotated[str, typer.Argument(help="skill_pack, learned or seeded.")],
     kappa: Annotated[
         float | None, typer.Option(help="The weight of the start, in observations.")
@@ -36,8 +36,6 @@ def prior(
     off: Annotated[
         bool, typer.Option("--off", help="Start from what is declared again.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Say what heuristics of an origin start from.
 
@@ -53,25 +51,23 @@ def prior(
     if sum((kappa is not None or mean is not None, start, pooled, off)) != 1:
         raise EchoicError("give one of --kappa and --mean, --start, --pooled, --off")
     whose = cast(Origin, origin)
-    settings = settings_of(data, agent)
 
-    async def run() -> PriorUpdated:
-        async with connect(settings) as connection:
-            if off:
-                control = PriorUpdated(origin=whose, is_default=True)
-            elif pooled:
-                control = _updated(whose, await _pooled(connection, whose), "pooled")
-            elif start:
-                control = _updated(whose, priors.START[whose], "a fair start")
-            else:
-                given = Prior(kappa=_within(kappa, 0.1, 1_000.0, 2.0), mean=mean)
-                if mean is not None:
-                    _within(mean, 0.0, 1.0, 0.5)
-                control = _updated(whose, given, "")
-            await tell(connection.log, settings.agent, control)
-            return control
+    async def run(connection: Connection) -> PriorUpdated:
+        if off:
+            control = PriorUpdated(origin=whose, is_default=True)
+        elif pooled:
+            control = _updated(whose, await _pooled(connection, whose), "pooled")
+        elif start:
+            control = _updated(whose, priors.START[whose], "a fair start")
+        else:
+            given = Prior(kappa=_within(kappa, 0.1, 1_000.0, 2.0), mean=mean)
+            if mean is not None:
+                _within(mean, 0.0, 1.0, 0.5)
+            control = _updated(whose, given, "")
+        await tell(connection.log, connection.settings.agent, control)
+        return control
 
-    control = asyncio.run(run())
+    control = on_instance(call, run)
     if control.is_default:
         print(f"{origin} heuristics start from what is declared, weighed as ever")
         return

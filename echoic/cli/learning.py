@@ -4,21 +4,21 @@ Its rule: recordings are read and nothing else, sessions of the log as well as f
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Annotated, Literal, TypeVar
 
 import typer
 
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress
 from echoic.client.evidence import recordings, told
 from echoic.client.names import resolve
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.terminal import confidence_curve, learning
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, print_json, terminal_width
+from echoic.terminal.output import style
 from evaluation.learning.differences import Difference, differences
 from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move, story
@@ -50,6 +50,7 @@ def _group() -> None:
 
 @app.command()
 def report(
+    call: Call,
     sessions: Sessions = None,
     per: Annotated[
         int | None,
@@ -59,9 +60,6 @@ def report(
         Literal["personality"] | None,
         typer.Option(help="Set personalities, or variants, side by side."),
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Report what learning did: who answered, at what cost, and how well it was known.
 
@@ -72,88 +70,71 @@ def report(
     Examples: `echoic learning report`, `echoic learning report evening --per 100`,
     `echoic learning report packs/survival/recording/evening.echoic --json`.
     """
-    readings = _each(settings_of(data, agent), sessions or (), read)
+    readings = _each(call.settings, sessions or (), read)
     found = report_on(readings, per=per, has_voices=by is not None)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        _print(learning.report(found, _style()))
+    call.show(found.as_json(), learning.report(found, style()))
     if found.faults:
         raise typer.Exit(1)
 
 
 def history(
+    call: Call,
     heuristic: Heuristic,
     sessions: Sessions = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show everything that happened to a heuristic, line by line, with its causes.
 
     Examples: `echoic heuristic history drink-now`, `echoic heuristic history drink-now
     packs/survival/recording/evening.echoic --json`.
     """
-    settings = settings_of(data, agent)
-    known, moves, _ = _life(settings, heuristic, sessions or ())
-    if as_json:
-        print_json({"v": 1, **asdict(known), "moves": _fields(moves)})
-        return
-    _print(confidence_curve.head(known, _style()))
-    print()
-    _print(confidence_curve.history(moves, _style()))
+    known, moves, _ = _life(call.settings, heuristic, sessions or ())
+    head = confidence_curve.head(known, style())
+    rows = confidence_curve.history(moves, style())
+    fields = {**asdict(known), "moves": _fields(moves)}
+    call.show(fields, chain(head, [""], rows))
 
 
-def curve(
-    settings: Settings, heuristic: str, sessions: Sequence[str], *, as_json: bool
-) -> None:
+def curve(call: Call, heuristic: str, sessions: Sequence[str]) -> None:
     """Show the curve of a heuristic's confidence, with every signal and its cause."""
-    known, moves, threshold = _life(settings, heuristic, sessions)
-    if as_json:
-        fields = {"threshold": threshold, "moves": _fields(moves)}
-        print_json({"v": 1, **asdict(known), **fields})
-        return
-    _print(confidence_curve.curve(known, moves, threshold, _style()))
+    known, moves, threshold = _life(call.settings, heuristic, sessions)
+    call.show(
+        {**asdict(known), "threshold": threshold, "moves": _fields(moves)},
+        confidence_curve.curve(known, moves, threshold, style()),
+    )
 
 
 def diff(
+    call: Call,
     one: Annotated[str, typer.Argument(metavar="SESSION|FILE", help="From its end …")],
     other: Annotated[str, typer.Argument(metavar="SESSION|FILE", help="… to this's.")],
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show what was learnt, lost and changed between the ends of two sessions.
 
     Example: `echoic heuristic diff monday tuesday`.
     """
-    settings = settings_of(data, agent)
-    before, after = (_each(settings, (name,), story)[-1] for name in (one, other))
+    before, after = (_each(call.settings, (name,), story)[-1] for name in (one, other))
     found = differences(before.ends, after.ends)
-    if as_json:
-        print_json({"v": 1, "heuristics": [_difference(each) for each in found]})
-        return
-    _print(learning.difference(before, after, found, _style()))
+    call.show(
+        {"heuristics": [_difference(each) for each in found]},
+        learning.difference(before, after, found, style()),
+    )
 
 
 def near_misses_(
+    call: Call,
     session: Annotated[
         str, typer.Argument(metavar="SESSION|FILE", help="Its id, or a file.")
     ],
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show what would have answered had less trust been asked, or more: at .5 to .9.
 
     Example: `echoic heuristic near-misses packs/survival/recording/evening.echoic`.
     """
-    found, names = _each(settings_of(data, agent), (session,), _near_misses)[-1]
-    if as_json:
-        thresholds = {"v": 1, "thresholds": THRESHOLDS}
-        print_json({**thresholds, **asdict(found), "names": names})
-        return
-    _print(learning.near_misses(found, names, _style()))
+    found, names = _each(call.settings, (session,), _near_misses)[-1]
+    call.show(
+        {"thresholds": THRESHOLDS, **asdict(found), "names": names},
+        learning.near_misses(found, names, style()),
+    )
 
 
 async def _near_misses(recording: Recording) -> tuple[NearMisses, dict[str, str]]:
@@ -228,12 +209,3 @@ def _difference(each: Difference) -> dict[str, object]:
         "before": each.before and asdict(each.before),
         "after": each.after and asdict(each.after),
     }
-
-
-def _print(lines: Iterator[str]) -> None:
-    for line in lines:
-        print(line)
-
-
-def _style() -> Style:
-    return Style(terminal_width(), has_colour())

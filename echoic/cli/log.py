@@ -10,14 +10,18 @@ import typer
 
 from echoic import errors
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.options import (
+    Call,
+    InstanceCall,
+    new_app,
+)
 from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
 from echoic.run import salvage as salvaging
 from echoic.run.salvage import Damage
-from echoic.terminal import decisions
 from echoic.terminal.output import note, print_json
+from echoic.terminal.text import visible
 from schemas.values.record import Record
 from schemas.values.subjects import parse
 from streams.losses import Sequences
@@ -31,11 +35,10 @@ _SHOWN = 100
 
 @app.command()
 def verify(
+    call: InstanceCall,
     full: Annotated[
         bool, typer.Option("--full", help="From the log's first message.")
     ] = False,
-    data: Data = None,
-    as_json: Json = False,
 ) -> None:
     """Count inputs without answer, groups without cause or end, and broken chains.
 
@@ -43,9 +46,9 @@ def verify(
     stored log is damaged. Example: `echoic log verify`. The exit code is 1 if anything is
     wrong.
     """
-    settings = settings_of(data)
+    settings = call.settings
     if not is_running(settings) and salvaging.is_ours(settings.data):
-        _look(settings.data, as_json)
+        _look(settings.data, call.as_json)
         return
 
     async def look(connection: Connection) -> verify_log.Found:
@@ -56,14 +59,17 @@ def verify(
         progress.done()
         return found
 
-    found = on_instance(data, None, look)
+    found = on_instance(call, look)
     for each in found.breaks:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
-    if as_json:
-        print_json({"v": 1, **found.as_fields()})
-    else:
-        for name, number in found.counts().items():
-            print(f"{name.replace('_', ' '):<14} {number:>10,}")
+    call.show(
+        found.as_fields(),
+        (
+            f"{name.replace('_', ' '):<14} {number:>10,}"
+            for name, number in found.counts().items()
+        ),
+    )
+    if not call.as_json:
         if found.known:
             note(f"{found.known:,} inputs were verified before: --full does it again")
         note("the log is sound" if found.is_sound else "the log is not sound")
@@ -90,24 +96,24 @@ def _look(data: Path, as_json: bool) -> None:
 
 
 @app.command()
-def salvage(data: Data = None, as_json: Json = False) -> None:
+def salvage(call: InstanceCall) -> None:
     """Make a damaged log one that can be read on, without what it lost.
 
     The store is copied first. Nothing is published anew, no sequence is used again, and
     the log records by partition what is gone. Example: `echoic log salvage`.
     """
-    settings = settings_of(data)
+    settings = call.settings
     progress = Progress("blocks read")
     done = salvaging.salvage(settings.data, progress)
     progress.done()
     if done is None:
         damage = salvaging.look(settings.data)
-        if as_json:
+        if call.as_json:
             print_json(_damage_fields(damage))
         else:
             note("nothing is damaged: there is nothing to salvage")
         return
-    if as_json:
+    if call.as_json:
         print_json({**_damage_fields(done.damage), "copy": str(done.copy)})
         return
     _tell(done.damage)
@@ -166,6 +172,7 @@ def _damage_fields(damage: Damage) -> dict[str, object]:
 
 @app.command()
 def tail(
+    call: Call,
     count: Annotated[int, typer.Option("--count", "-n", help="How many.")] = 20,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")
@@ -176,27 +183,24 @@ def tail(
     direction: Annotated[
         Literal["in", "out"] | None, typer.Option(help="Only inputs, or only outputs.")
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show the last messages of the log, of all agents or of one.
 
     Examples: `echoic log tail`, `echoic log tail --kind note`, `echoic log tail -f --json`.
     """
-    subjects = f"ev.*.{direction or '*'}.{agent or '*'}.{kind or '*'}.>"
+    subjects = f"ev.*.{direction or '*'}.{call.agent or '*'}.{kind or '*'}.>"
 
     async def show(connection: Connection) -> None:
         log = connection.log
         end = await log.last_sequence(subjects)
         for record in await _last(connection, subjects, end, count):
-            _print(record, as_json)
+            _print(record, call.as_json)
         if follow:
             async for records in log.follow(subjects, end, _PAGE):
                 for record in records:
-                    _print(record, as_json)
+                    _print(record, call.as_json)
 
-    on_instance(data, None, show)
+    on_instance(call, show)
 
 
 async def _last(
@@ -234,7 +238,7 @@ def _print(record: Record, as_json: bool) -> None:
         return
     place = parse(record.subject)
     arrow = "→" if place.direction == "in" else "←"
-    text = decisions.visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
+    text = visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
     cause = record.headers.get("ce-causeseq", "")
     print(
         f"{record.sequence:>8} {record.recorded_at.astimezone():%H:%M:%S}"

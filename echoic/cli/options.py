@@ -1,12 +1,16 @@
-"""What commands share: their common options, and the settings these give."""
+"""What commands share: the options that name an instance, and the settings these give."""
 
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 import typer
 
 from echoic.config.load import Settings, load
-from echoic.terminal.output import note
+from echoic.terminal.output import note, print_json
 
 Data = Annotated[
     Path | None,
@@ -19,9 +23,60 @@ Agent = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
+@dataclass(frozen=True)
+class Call:
+    """How a command was called: over which instance, for whom, and for which reader.
+
+    A command that takes one has the options `--data`, `--agent` and `--json`.
+    """
+
+    data: Path | None = None
+    agent: str | None = None
+    as_json: bool = False
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings, with these options on top."""
+        return settings_of(self.data, self.agent)
+
+    def show(self, fields: dict[str, Any], lines: Iterable[str]) -> None:
+        """Print a result as JSON for programs, or by lines; these may be lazy."""
+        if self.as_json:
+            print_json({"v": 1, **fields})
+            return
+        for line in lines:
+            print(line, flush=True)
+
+
+_OPTIONS: dict[str, tuple[Any, object]] = {
+    "data": (Data, None),
+    "agent": (Agent, None),
+    "as_json": (Json, False),
+}
+
+TextCall: TypeAlias = Annotated[Call, "data", "agent"]
+"""Of a command that prints no JSON."""
+InstanceCall: TypeAlias = Annotated[Call, "data", "as_json"]
+"""Of a command on the whole instance, or one that names the agent itself."""
+
+
+class _Commands(typer.Typer):
+    """A group whose commands may take a `Call`."""
+
+    def command(self, *names: Any, **details: Any) -> Callable[[Any], Any]:
+        """Register a function as a command, as Typer does."""
+        register = super().command(*names, **details)
+
+        def registered(work: Callable[..., object]) -> Callable[..., object]:
+            register(_with_options(work))
+            return work
+
+        return registered
+
+
 def new_app(name: str, about: str) -> typer.Typer:
     """A group of commands that loads fast: plain help, no completion."""
-    return typer.Typer(
+    return _Commands(
         name=name,
         help=about,
         no_args_is_help=True,
@@ -29,6 +84,37 @@ def new_app(name: str, about: str) -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
+
+
+def _with_options(work: Callable[..., object]) -> Callable[..., object]:
+    """The same command with the options of its `Call` in place of it, after all others."""
+    first = next(iter(inspect.signature(work).parameters.values()), None)
+    kind = None if first is None else first.annotation
+    if first is None or Call not in (kind, *get_args(kind)[:1]):
+        return work
+    wanted = get_args(kind)[1:] if get_origin(kind) is Annotated else tuple(_OPTIONS)
+
+    @wraps(work)
+    def command(**given: Any) -> object:
+        return work(Call(**{name: given.pop(name) for name in wanted}), **given)
+
+    own = list(inspect.signature(work).parameters.values())[1:]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option
+        )
+        for name, (option, default) in _OPTIONS.items()
+        if name in wanted
+    ]
+    signature = inspect.Signature(
+        [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *options]
+    )
+    # Typer reads both: the options from the one, their types from the other.
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {
+        each.name: each.annotation for each in signature.parameters.values()
+    }
+    return command
 
 
 def settings_of(

@@ -7,13 +7,13 @@ import typer
 
 from echoic import errors
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, Json, new_app
+from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.client import packs as packs_in_force
 from echoic.client.connection import Connection
 from echoic.packs import bundled
 from echoic.packs import load as packs
-from echoic.terminal.decisions import counted
 from echoic.terminal.output import note, print_json, print_rows
+from echoic.terminal.text import counted
 from schemas.packs.manifest import Pack
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
@@ -32,14 +32,14 @@ def validate(
     checked = [(folder, packs.check(bundled.found(folder))) for folder in folders]
     problems = [problem for _, each in checked for problem in each.problems]
     failures = sum(problem.severity == "error" for problem in problems)
-    if as_json:
-        print_json({"v": 1, "problems": [_fields(problem) for problem in problems]})
-    else:
-        for problem in problems:
-            print(packs.render(problem))
-        for folder, each in checked:
-            if each.pack is not None:
-                print(f"{folder}: {_summary(each.pack)}")
+    summaries = (
+        f"{folder}: {_summary(each.pack)}" for folder, each in checked if each.pack
+    )
+    Call(as_json=as_json).show(
+        {"problems": [_fields(problem) for problem in problems]},
+        (*map(packs.render, problems), *summaries),
+    )
+    if not as_json:
         note(
             f"{counted(failures, 'error')},"
             f" {counted(len(problems) - failures, 'warning')}"
@@ -49,7 +49,7 @@ def validate(
 
 
 @app.command(name="list")
-def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def list_(call: Call) -> None:
     """List the packs in force for the agent.
 
     Example: `echoic pack list`.
@@ -70,18 +70,17 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
             for each in (shared | own).values()
         ]
 
-    rows = on_instance(data, agent, run)
-    print_rows(rows, ("name", "version", "for", "digest"), as_json)
+    rows = on_instance(call, run)
+    print_rows(rows, ("name", "version", "for", "digest"), call.as_json)
 
 
 @app.command()
 def load(
+    call: TextCall,
     folder: Annotated[Path, typer.Argument(help="The pack's folder.")],
     everyone: Annotated[
         bool, typer.Option("--all", help="For every agent, not just one.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Put a pack in force; another version of it is replaced.
 
@@ -98,7 +97,7 @@ def load(
         loaded = await packs_in_force.load_for(connection.log, name, folder)
         return f"in force for {name}" if loaded else f"was in force for {name} already"
 
-    print(on_instance(data, agent, run))
+    print(on_instance(call, run))
 
 
 @app.command()

@@ -1,7 +1,6 @@
 """`echoic projection`: the read models, where they stand, and making them again."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,11 +8,11 @@ import typer
 from echoic import errors
 from echoic.cli import projection_replay
 from echoic.cli.connected import bringer_of, on_instance
-from echoic.cli.options import Data, Json, new_app
+from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.client.connection import Connection
 from echoic.client.watch import last_answered
-from echoic.terminal.decisions import counted
 from echoic.terminal.output import note, print_json, print_rows
+from echoic.terminal.text import counted
 from projections.projector import rebuild as rebuilding
 from projections.store.store import Store
 from projections.store.tables import KEYS
@@ -24,7 +23,7 @@ app.command()(projection_replay.replay)
 
 
 @app.command(name="list")
-def list_(data: Data = None, as_json: Json = False) -> None:
+def list_(call: InstanceCall) -> None:
     """List the versions of the read models, and the views that everybody reads.
 
     Example: `echoic projection list`.
@@ -37,8 +36,8 @@ def list_(data: Data = None, as_json: Json = False) -> None:
                 for version in store.versions()
             ]
 
-    rows = on_instance(data, None, run)
-    if as_json:
+    rows = on_instance(call, run)
+    if call.as_json:
         print_json({"v": 1, "rows": rows, "views": list(KEYS)})
     else:
         print_rows(rows, ("number", "shape", "state", "partitions"), as_json=False)
@@ -46,7 +45,7 @@ def list_(data: Data = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def lag(data: Data = None, as_json: Json = False) -> None:
+def lag(call: InstanceCall) -> None:
     """Show how far the read models are behind the log.
 
     Example: `echoic projection lag`. The exit code is 1 if they are behind.
@@ -64,9 +63,9 @@ def lag(data: Data = None, as_json: Json = False) -> None:
                 rows.append({"partition": partition, "position": at, "log": answered})
         return rows
 
-    rows = on_instance(data, None, run)
+    rows = on_instance(call, run)
     behind = sum(row["position"] < row["log"] for row in rows)
-    print_rows(rows, ("partition", "position", "log"), as_json)
+    print_rows(rows, ("partition", "position", "log"), call.as_json)
     if behind:
         note(f"behind: {counted(behind, 'partition')}")
         raise typer.Exit(errors.FINDING)
@@ -74,11 +73,10 @@ def lag(data: Data = None, as_json: Json = False) -> None:
 
 @app.command()
 def rebuild(
+    call: InstanceCall,
     check: Annotated[
         bool, typer.Option("--verify", help="Change nothing: prove table = fold(log).")
     ] = False,
-    data: Data = None,
-    as_json: Json = False,
 ) -> None:
     """Make the read models again from the log, beside those that serve meanwhile.
 
@@ -86,7 +84,7 @@ def rebuild(
     --verify the exit code is 1 if a table is not what the log makes of it.
     """
     if check:
-        _verify(data, as_json)
+        _verify(call)
         return
 
     async def run(connection: Connection) -> int:
@@ -95,28 +93,27 @@ def rebuild(
                 connection.log, store, bringer_of(connection)
             )
 
-    version = on_instance(data, None, run)
-    if as_json:
-        print_json({"v": 1, "version": version})
-    else:
-        print(f"version {version} serves")
+    version = on_instance(call, run)
+    call.show({"version": version}, [f"version {version} serves"])
 
 
-def _verify(data: Path | None, as_json: bool) -> None:
+def _verify(call: Call) -> None:
     async def run(connection: Connection) -> rebuilding.Verified:
         with Store(connection.needed_database()) as store:
             return await rebuilding.verify(
                 connection.log, store, bringer_of(connection)
             )
 
-    found = on_instance(data, None, run)
-    if as_json:
-        print_json({"v": 1, "is_equal": found.is_equal, **asdict(found)})
-    else:
-        for name, checksum in found.tables.items():
-            print(f"{name:<20} {checksum.rows:>9,} rows  {checksum.digest[:16]}")
-        for each in found.differences:
-            print(f"{each.kind}: {each.table} {', '.join(each.key)}")
+    found = on_instance(call, run)
+    tables = (
+        f"{name:<20} {checksum.rows:>9,} rows  {checksum.digest[:16]}"
+        for name, checksum in found.tables.items()
+    )
+    differ = (
+        f"{each.kind}: {each.table} {', '.join(each.key)}" for each in found.differences
+    )
+    call.show({"is_equal": found.is_equal, **asdict(found)}, (*tables, *differ))
+    if not call.as_json:
         note("equal to the fold" if found.is_equal else "not equal to the fold")
     if not found.is_equal:
         raise typer.Exit(errors.FINDING)

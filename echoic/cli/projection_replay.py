@@ -6,13 +6,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from echoic.cli.options import Agent, Data, Json, settings_of
+from echoic.cli.options import Call
 from echoic.client.evidence import evidence_of, rapport_of
-from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.terminal import retuning
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, print_json, terminal_width
+from echoic.terminal.output import print_json, style
 from evaluation.evidence.rapport import PREFIX, as_fields, pace_of
 from evaluation.tuning.scoring import Retuning, retuned
 from schemas.values.settings import SEED_LEARNING
@@ -31,6 +29,7 @@ _PRESET: Mapping[str, Scalar] = {
 
 
 def replay(
+    call: Call,
     sessions: Annotated[
         list[str] | None,
         typer.Argument(metavar="SESSION|FILE", help="Sessions' ids, or files."),
@@ -43,9 +42,6 @@ def replay(
         Literal["seed"] | None,
         typer.Option(help="`seed`: every signal counts as one whole observation."),
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Fold what was recorded under other learning settings; nothing is written.
 
@@ -63,54 +59,45 @@ def replay(
         raise EchoicError(
             "nothing is to be changed", next_step="--set learning.gamma=0.98"
         )
-    settings, names = settings_of(data, agent), sessions or ()
+    names = sessions or ()
     of_rapport = {
         name: wanted.pop(name) for name in list(wanted) if name.startswith(PREFIX)
     }
     told: dict[str, object] = {"v": 1}
     if of_rapport:
-        told["rapport"] = _rapport(settings, names, of_rapport, as_json=as_json)
+        told["rapport"] = _rapport(call, names, of_rapport)
     if wanted:
-        found = _retuned(settings, names, wanted, as_json=as_json)
+        found = _retuned(call, names, wanted)
         told = {**found.as_json(), **told}
-    if as_json:
+    if call.as_json:
         print_json(told)
 
 
 def _retuned(
-    settings: Settings,
-    names: Sequence[str],
-    wanted: Mapping[str, Scalar],
-    *,
-    as_json: bool,
+    call: Call, names: Sequence[str], wanted: Mapping[str, Scalar]
 ) -> Retuning:
     """Fold confidences anew, and show them unless a program reads."""
-    evidence = asyncio.run(evidence_of(settings, names))
+    evidence = asyncio.run(evidence_of(call.settings, names))
     try:
         found = retuned(evidence, wanted)
     except TuningError as error:
         raise EchoicError(str(error)) from error
-    if not as_json:
-        style = Style(terminal_width(), has_colour())
-        for line in retuning.lines(found, style):
+    if not call.as_json:
+        for line in retuning.lines(found, style()):
             print(line)
     return found
 
 
 def _rapport(
-    settings: Settings,
-    names: Sequence[str],
-    wanted: Mapping[str, Scalar],
-    *,
-    as_json: bool,
+    call: Call, names: Sequence[str], wanted: Mapping[str, Scalar]
 ) -> dict[str, object]:
     """Fold rapport anew, and show it unless a program reads."""
     try:
         pace = pace_of(wanted)
     except TuningError as error:
         raise EchoicError(str(error)) from error
-    curves = asyncio.run(rapport_of(settings, names, pace))
-    if not as_json:
+    curves = asyncio.run(rapport_of(call.settings, names, pace))
+    if not call.as_json:
         for line in retuning.rapport_lines(pace, curves):
             print(line)
     return as_fields(pace, curves)

@@ -1,6 +1,5 @@
 """`echoic pub`: events from the command line, a file or stdin, as a sensor sends them."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -10,10 +9,11 @@ from typing import Annotated, get_args
 import orjson
 import typer
 
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.connected import on_instance
+from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress, waiting
 from echoic.client import decision_record
-from echoic.client.connection import Connection, connect
+from echoic.client.connection import Connection
 from echoic.client.decision_record import Account
 from echoic.client.event_lines import Sending, read_lines
 from echoic.client.names import heuristic_names
@@ -23,7 +23,7 @@ from echoic.client.publish import new_event_id
 from echoic.client.sending import Item, Sender, read_file
 from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.terminal import decisions
-from echoic.terminal.output import has_colour, note, print_json, terminal_width
+from echoic.terminal.output import note, print_json, style
 from schemas.messages.sensing import Dimension
 
 app = new_app("publishing", "Events, as a sensor sends them.")
@@ -31,6 +31,7 @@ app = new_app("publishing", "Events, as a sensor sends them.")
 
 @app.command()
 def pub(
+    call: Call,
     text: Annotated[
         str | None, typer.Argument(help="The event in words; `-` reads lines of stdin.")
     ] = None,
@@ -55,23 +56,20 @@ def pub(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the decision and print it.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Publish events as a sensor does; each run gives them ids of their own.
 
     Examples: `echoic pub "Oven is done" --source kitchen --type oven --wait`, `echoic pub
     -f evening.echoic --pace original`. The exit code is 1 if an event was refused.
     """
-    settings = settings_of(data, agent)
+    settings = call.settings
     if (text is None) == (file is None) or (text is not None and not text.strip()):
         raise EchoicError(
             "give either a text or a file", next_step='echoic pub "hello" --wait'
         )
     if file is not None:
         items: Iterator[Item] = read_file(
-            file, agent=agent, default_agent=settings.agent, new_id=new_event_id
+            file, agent=call.agent, default_agent=settings.agent, new_id=new_event_id
         )
     else:
         event = {
@@ -83,15 +81,14 @@ def pub(
         }
         lines = sys.stdin if text == "-" else [json.dumps(event)]
         items = read_lines(
-            lines, agent=agent, default_agent=settings.agent, new_id=new_event_id
+            lines, agent=call.agent, default_agent=settings.agent, new_id=new_event_id
         )
     pacer = Pace(pace)
 
-    async def run() -> int:
-        async with connect(settings) as connection:
-            return await _send(connection, items, pacer, wait=wait, as_json=as_json)
+    async def run(connection: Connection) -> int:
+        return await _send(connection, items, pacer, wait=wait, as_json=call.as_json)
 
-    if asyncio.run(run()):
+    if on_instance(call, run):
         raise typer.Exit(FINDING)
 
 
@@ -134,8 +131,8 @@ async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], N
     if as_json:
         return lambda account: print_json(decision_record.as_response(account))
     names = await heuristic_names(connection.log, connection.settings.agent)
-    style = decisions.Style(width=terminal_width(), colour=has_colour())
-    return lambda account: print(decisions.line(account, names, style), flush=True)
+    here = style()
+    return lambda account: print(decisions.line(account, names, here), flush=True)
 
 
 async def _answered(

@@ -11,7 +11,7 @@ import typer
 from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import bringer_of
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Bar
 from echoic.client import known_agents
 from echoic.client.connection import Connection, connect
@@ -43,13 +43,11 @@ def _group() -> None:
 
 @app.command()
 def verify(
+    call: Call,
     session: Annotated[
         str | None,
         typer.Argument(metavar="[SESSION|FILE]", help="A session's id, or a file."),
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Decide again under the recorded strategy: every output must come out the same.
 
@@ -57,14 +55,14 @@ def verify(
     `echoic replay verify packs/survival/recording/evening.echoic`. The exit code is 1 if
     one differs.
     """
-    settings = settings_of(data, agent)
-    with Bar("deciding again", is_silent=as_json) as progress:
+    settings = call.settings
+    with Bar("deciding again", is_silent=call.as_json) as progress:
         found = asyncio.run(
             _of_file(settings, bundled.found(Path(session)), progress)
             if session is not None and is_path(session)
             else _of_log(settings, session, progress)
         )
-    if as_json:
+    if call.as_json:
         print_json({"v": 1, **asdict(found), "is_identical": found.is_identical})
     else:
         _tell(found)

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from echoic import errors
-from echoic.cli.options import Agent, Data, Json, settings_of
+from echoic.cli.options import Call
 from echoic.cli.progress import Bar
 from echoic.cli.replay_compare_options import (
     Asked,
@@ -34,8 +34,7 @@ from echoic.config.load import Settings
 from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError
 from echoic.terminal import comparison
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, note, print_json, terminal_width
+from echoic.terminal.output import note, style
 from echoic.web.report import page as html
 from evaluation.compare.document import Document
 from evaluation.compare.document_of import document
@@ -57,6 +56,7 @@ STUB = "(stub)"
 
 
 def compare(
+    call: Call,
     session: Sessions = None,
     strategy: Challengers = None,
     baseline: Baseline = None,
@@ -73,9 +73,6 @@ def compare(
     report: Report = None,
     fail_on: FailOn = None,
     jobs: Jobs = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Decide recorded sessions again under other strategies, and say what would change.
 
@@ -86,7 +83,7 @@ def compare(
     """
     conditions = _conditions(fail_on)
     _can_be_written(report)
-    settings = settings_of(data, agent)
+    settings = call.settings
     plan = Plan(
         baseline=_baseline(baseline),
         challengers=_challengers(strategy or [], personality),
@@ -98,11 +95,11 @@ def compare(
     )
     # One budget is spent by one process.
     jobs = 1 if model == "requery" else jobs
-    with Bar("comparing", is_silent=as_json) as progress:
+    with Bar("comparing", is_silent=call.as_json) as progress:
         results = _results(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
     found = document(results, plan, _wish(rope, results))
-    _show(found, as_json=as_json)
+    call.show(found.as_json(), comparison.lines(found, style()))
     if report is not None:
         _write(report, html.render(found.as_json()))
     raise typer.Exit(_exit_code(found, conditions))
@@ -200,14 +197,6 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
         return parse(text) if text else ()
     except FailOnError as error:
         raise EchoicError(str(error)) from error
-
-
-def _show(found: Document, *, as_json: bool) -> None:
-    if as_json:
-        print_json(found.as_json())
-        return
-    for line in comparison.lines(found, Style(terminal_width(), has_colour())):
-        print(line)
 
 
 def _write(file: Path, page: str) -> None:

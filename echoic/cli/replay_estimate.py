@@ -15,8 +15,7 @@ from echoic.cli.progress import Progress
 from echoic.cli.replay_compare_options import Rope
 from echoic.errors import EchoicError
 from echoic.terminal import estimate as estimate_screen
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, print_json, terminal_width
+from echoic.terminal.output import print_json, style
 from evaluation.ope import jsonl
 from evaluation.ope.estimate import estimate as estimated
 from evaluation.ope.rows import Observation
@@ -56,14 +55,11 @@ def estimate(
     """
     settings = _settings(rope, limit or [])
     found = estimated(observations_of(file), settings)
+    screen = estimate_screen.lines(found, file, style(), all_shown=show_unreliable)
     if as_json:
         print_json(found.as_json(all_shown=show_unreliable))
     else:
-        style = Style(terminal_width(), has_colour())
-        for line in estimate_screen.lines(
-            found, file, style, all_shown=show_unreliable
-        ):
-            print(line)
+        print("\n".join(screen))
     if found.difference.verdict == Verdict.INVALID:
         raise typer.Exit(errors.INVALID)
 

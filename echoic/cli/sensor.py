@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, new_app, settings_of
+from echoic.cli.options import Call, TextCall, new_app
 from echoic.client import packs, sensor_access
 from echoic.client.connection import Connection
 from echoic.client.sensor_access import access_file, sensor_credentials, write_access
@@ -29,66 +29,54 @@ _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @app.command(context_settings=_PASSED_ON)
-def crafter(context: typer.Context, data: Data = None, agent: Agent = None) -> None:
+def crafter(call: TextCall, context: typer.Context) -> None:
     """Play the open-world game Crafter live; `-- --help` shows its own options.
 
     Examples: `echoic sensor crafter`, `echoic sensor crafter --rate 5 --steps 300`.
     """
-    raise typer.Exit(
-        _run("survival", "crafter", data, agent, context.args, needs="crafter")
-    )
+    raise typer.Exit(_run(call, "survival", "crafter", context.args, needs="crafter"))
 
 
 @app.command(context_settings=_PASSED_ON)
-def desk(context: typer.Context, data: Data = None, agent: Agent = None) -> None:
+def desk(call: TextCall, context: typer.Context) -> None:
     """Watch this machine: load, memory, disk, battery, temperature.
 
     Examples: `echoic sensor desk`, `echoic sensor desk --interval 1 --count 10`.
     """
-    raise typer.Exit(_run("desk", "desk", data, agent, context.args, needs="psutil"))
+    raise typer.Exit(_run(call, "desk", "desk", context.args, needs="psutil"))
 
 
 @app.command()
 def access(
+    call: TextCall,
     source: Annotated[str, typer.Argument(help="As which source it speaks.")],
     grant: Annotated[
         list[str] | None, typer.Option(help="Also allow `feedback` or `control`.")
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Make credentials for a sensor of your own, and print the file that has them.
 
     Example: `echoic sensor access door --agent ada`.
     """
-    print(
-        on_instance(data, agent, lambda c: _credentials(c, source, tuple(grant or ())))
-    )
+    print(on_instance(call, lambda c: _credentials(c, source, tuple(grant or ()))))
 
 
 @app.command()
 def revoke(
+    call: TextCall,
     source: Annotated[str, typer.Argument(help="As which source it speaks.")],
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Take a sensor's access away: it is put out at once, and its file is deleted.
 
     Example: `echoic sensor revoke door --agent ada`.
     """
-    settings = settings_of(data, agent)
+    settings = call.settings
     asyncio.run(sensor_access.revoke(settings, settings.agent, source))
     note(f"{settings.agent}.{source} has no access any more")
 
 
 def _run(
-    pack: str,
-    source: str,
-    data: Path | None,
-    agent: str | None,
-    arguments: list[str],
-    *,
-    needs: str | None = None,
+    call: Call, pack: str, source: str, arguments: list[str], *, needs: str
 ) -> int:
     """Run a pack's sensor until it ends, and return its exit code.
 
@@ -96,7 +84,7 @@ def _run(
         EchoicError: the library that it `needs` is not installed.
     """
     folder = bundled.PACKS / pack
-    if needs is not None and find_spec(needs) is None:
+    if find_spec(needs) is None:
         raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
@@ -105,7 +93,7 @@ def _run(
         await _have_pack(connection, folder)
         return connection.settings.agent, await _credentials(connection, source)
 
-    name, credentials = on_instance(data, agent, prepare)
+    name, credentials = on_instance(call, prepare)
     note(
         f"{source} runs for {name}; `echoic watch` shows what comes of it; Ctrl-C ends"
     )

@@ -8,12 +8,11 @@ from uuid import uuid4
 
 import typer
 
-from echoic.cli.connected import bringer_of, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app
+from echoic.cli.connected import bringer_of, on_instance, send
+from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection
-from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
 from echoic.errors import NotFoundError
 from echoic.terminal.output import note, print_json, table
@@ -35,42 +34,37 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or how that begin
 
 
 @app.command(name="list")
-def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def list_(call: Call) -> None:
     """List the agent's sessions, the newest last.
 
     Example: `echoic session list`.
     """
 
-    rows = on_instance(data, agent, _rows)
-    if as_json:
+    rows = on_instance(call, _rows)
+    if call.as_json:
         print_json({"v": 1, "rows": rows})
         return
     table([[_cell(row[name]) for name in _COLUMNS] for row in rows], _COLUMNS)
 
 
 @app.command()
-def show(
-    id_: Id, data: Data = None, agent: Agent = None, as_json: Json = False
-) -> None:
+def show(call: Call, id_: Id) -> None:
     """Show one session.
 
     Example: `echoic session show evening`.
     """
-    span = on_instance(data, agent, lambda connection: _span(connection, id_))
-    if as_json:
-        print_json({"v": 1, **asdict(span)})
-    else:
-        print("\n".join(f"{key:<12} {value}" for key, value in asdict(span).items()))
+    span = on_instance(call, lambda connection: _span(connection, id_))
+    fields = asdict(span)
+    call.show(fields, (f"{key:<12} {value}" for key, value in fields.items()))
 
 
 @app.command()
 def export(
+    call: TextCall,
     id_: Id,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write.")
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Write a session to a file that can be replayed anywhere.
 
@@ -85,48 +79,35 @@ def export(
         note(f"{len(file.records)} messages, {path.stat().st_size:,} bytes")
         return path
 
-    print(on_instance(data, agent, write))
+    print(on_instance(call, write))
 
 
 @app.command()
 def start(
+    call: Call,
     id_: Annotated[str | None, typer.Option("--id", help="What to call it.")] = None,
     title: Annotated[str, typer.Option(help="A few words.")] = "",
     clock: Annotated[
         Literal["broker", "event"],
         typer.Option(help="`event`: time is what the sensors say."),
     ] = "broker",
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Begin a session; one that is open ends.
 
     Example: `echoic session start --id evening --clock event`.
     """
     started = SessionStarted(session_id=id_ or str(uuid4()), title=title, clock=clock)
-
-    async def begin(connection: Connection) -> None:
-        await tell(connection.log, connection.settings.agent, started)
-
-    on_instance(data, agent, begin)
-    if as_json:
-        print_json({"v": 1, "session_id": started.session_id})
-    else:
-        print(started.session_id)
+    send(call, started)
+    call.show({"session_id": started.session_id}, [started.session_id])
 
 
 @app.command()
-def end(data: Data = None, agent: Agent = None) -> None:
+def end(call: TextCall) -> None:
     """End the open session.
 
     Example: `echoic session end`.
     """
-
-    async def finish(connection: Connection) -> None:
-        await tell(connection.log, connection.settings.agent, SessionEnded())
-
-    on_instance(data, agent, finish)
+    send(call, SessionEnded())
     print("ended")
 
 
@@ -157,11 +138,9 @@ def make(
         files.append(str(file))
         progress(len(files))
     progress.done()
+    Call(as_json=as_json).show({"files": files}, files)
     if as_json:
-        print_json({"v": 1, "files": files})
         return
-    for each in files:
-        print(each)
     note(f"→ echoic tune strategy.threshold=0.6,0.8 {folder}/*.echoic")
     note(f"→ echoic tune learning.gamma=0.8..1 {folder}/*.echoic")
 

@@ -1,20 +1,19 @@
 """`echoic shadow`: what another strategy would do, beside the one that decides."""
 
-import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.connected import on_instance
+from echoic.cli.options import Call, new_app
 from echoic.cli.pulse import Pulse
-from echoic.client.connection import connect
+from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import last_answered
-from echoic.config.load import Settings
 from echoic.config.strategies import strategy_of
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, note, print_json, terminal_width
+from echoic.terminal.output import note, style
 from echoic.terminal.shadow import line, totals_line
 from replay.open_loop.shadow import Shadowed, Totals, follow
 from schemas.values.settings import StrategySpec
@@ -25,15 +24,13 @@ app = new_app("shadowing", "What another strategy would do.")
 
 @app.command()
 def shadow(
+    call: Call,
     strategy: Annotated[
         str, typer.Argument(metavar="STRATEGY", help="name:key=value, or a YAML file.")
     ],
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", help="Stop after so many decisions.")
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Ask a strategy about each decision as it is made, until Ctrl-C; it never acts.
 
@@ -41,63 +38,57 @@ def shadow(
     end. Examples: `echoic shadow always_llm`, `echoic shadow
     heuristic_first:threshold=0.6 --json`.
     """
-    settings = settings_of(data, agent)
-    beside = _Beside(strategy_of(strategy), as_json)
+    _ = call.settings  # They list the modules that strategies may be of.
+    beside = _Beside(call, strategy_of(strategy))
     # Ctrl-C is the ordinary end of what goes on until somebody ends it.
     with suppress(KeyboardInterrupt):
-        asyncio.run(beside.run(settings, limit))
+        on_instance(call, partial(beside.run, limit=limit))
     beside.tell_totals()
 
 
 class _Beside:
     """Runs beside the mind, and keeps count."""
 
-    def __init__(self, strategy: StrategySpec, as_json: bool) -> None:
+    def __init__(self, call: Call, strategy: StrategySpec) -> None:
         self._strategy = strategy
-        self._as_json = as_json
+        self._call = call
         self._totals = Totals()
-        self._style = Style(width=terminal_width(), colour=has_colour())
+        self._style = style()
         self._names: Names = {}
 
-    async def run(self, settings: Settings, limit: int | None) -> None:
+    async def run(self, connection: Connection, *, limit: int | None) -> None:
         """Show each decision until there were as many as wanted."""
-        agent = settings.agent
-        async with connect(settings) as connection:
-            log = connection.log
-            self._names = await heuristic_names(log, agent)
-            after = await last_answered(log, partition_of(agent))
-            note(f"watching {agent}; Ctrl-C ends")
-            async with Pulse(self._so_far) as pulse:
-                async for shadowed in follow(log, agent, self._strategy, after):
-                    self._totals = self._totals.after(shadowed)
-                    if shadowed is not None:
-                        pulse.clear()
-                        self._tell(shadowed)
-                    if self._totals.decisions == limit:
-                        return
+        log, agent = connection.log, connection.settings.agent
+        self._names = await heuristic_names(log, agent)
+        after = await last_answered(log, partition_of(agent))
+        note(f"watching {agent}; Ctrl-C ends")
+        async with Pulse(self._so_far) as pulse:
+            async for shadowed in follow(log, agent, self._strategy, after):
+                self._totals = self._totals.after(shadowed)
+                if shadowed is not None:
+                    pulse.clear()
+                    self._tell(shadowed)
+                if self._totals.decisions == limit:
+                    return
 
     def tell_totals(self) -> None:
         """Say how it went in all."""
-        if self._as_json:
-            print_json({"v": 1, "totals": _totals_fields(self._totals)})
-        else:
-            print(totals_line(self._totals, self._style), flush=True)
+        fields = {"totals": _totals_fields(self._totals)}
+        self._call.show(fields, [totals_line(self._totals, self._style)])
 
     def _so_far(self) -> str:
         """That it lives, though it may agree, or nothing may happen."""
         return f"beside it so far: {totals_line(self._totals)}; Ctrl-C ends"
 
     def _tell(self, shadowed: Shadowed) -> None:
-        if self._as_json:
-            print_json(_fields(shadowed, self._totals))
-        elif shadowed.is_flip:
-            told = line(shadowed, self._totals, self._names, self._style)
-            print(told, flush=True)
+        told = line(shadowed, self._totals, self._names, self._style)
+        self._call.show(
+            _fields(shadowed, self._totals), [told] if shadowed.is_flip else ()
+        )
 
 
 def _fields(shadowed: Shadowed, totals: Totals) -> dict[str, Any]:
     return {
-        "v": 1,
         "decision_id": shadowed.decision_id,
         "event": {
             "id": shadowed.event_id,

@@ -1,18 +1,15 @@
 """`echoic sleep`: let an agent look back now, and show what it came to."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from echoic.cli.connected import known_at, on_instance
+from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.moments import moment
-from echoic.cli.options import Agent, Data, Json, new_app
-from echoic.client import publish
+from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.terminal import sleep as sleep_screen
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, note, print_json, terminal_width
+from echoic.terminal.output import note, style
 from schemas.messages.controls import SleepRequested
 from schemas.messages.sleep import SleepBegun, SleepEnded
 from schemas.state.agent import AgentState
@@ -22,6 +19,7 @@ app = new_app("sleep", "Look back on what was done, and propose what to change."
 
 @app.command()
 def sleep(
+    call: Call,
     since: Annotated[
         str | None,
         typer.Option(
@@ -38,9 +36,6 @@ def sleep(
     is_report: Annotated[
         bool, typer.Option("--report", help="Only show what the last sleep came to.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Make recent decisions again, showing the model nothing known; propose changes.
 
@@ -54,46 +49,38 @@ def sleep(
     if not is_report:
         at = None if since is None else moment(since, "--since")
         control = SleepRequested(since=at, limit=limit, apply=apply)
-        if not _begun(control, data, agent, as_json):
+        if not _begun(control, call):
             return
-    _report(data, agent, as_json)
+    _report(call)
 
 
-def _begun(
-    control: SleepRequested, data: Path | None, agent: str | None, as_json: bool
-) -> bool:
+def _begun(control: SleepRequested, call: Call) -> bool:
     """Let the agent sleep; tell whether it is over already."""
-
-    async def run(connection: Connection) -> tuple[SleepBegun, bool]:
-        settings = connection.settings
-        outputs = await publish.tell(connection.log, settings.agent, control)
-        messages = [output.message for output in outputs]
-        begun = next(each for each in messages if isinstance(each, SleepBegun))
-        return begun, any(isinstance(each, SleepEnded) for each in messages)
-
-    begun, is_over = on_instance(data, agent, run)
-    if is_over:
+    messages = send(call, control)
+    if any(isinstance(each, SleepEnded) for each in messages):
         return True
-    if as_json:
-        print_json({"v": 1, "id": begun.sleep_id, "decisions": begun.decisions})
-    else:
-        print(f"sleeps on {len(begun.decisions)} decisions")
+    begun = next(each for each in messages if isinstance(each, SleepBegun))
+    call.show(
+        {"id": begun.sleep_id, "decisions": begun.decisions},
+        [f"sleeps on {len(begun.decisions)} decisions"],
+    )
+    if not call.as_json:
         note("what it comes to: echoic sleep --report")
     return False
 
 
-def _report(data: Path | None, agent: str | None, as_json: bool) -> None:
+def _report(call: Call) -> None:
     async def run(connection: Connection) -> AgentState:
         known = await known_at(connection)
         return known.agent
 
-    known = on_instance(data, agent, run)
-    if as_json:
-        print_json(sleep_screen.fields(known) or {"v": 1, "id": None})
-        return
-    if known.sleeping is None and known.slept is None:
+    known = on_instance(call, run)
+    if known.sleeping is None and known.slept is None and not call.as_json:
         note("never slept yet: echoic sleep")
-    for line in sleep_screen.lines(known, Style(terminal_width(), has_colour())):
-        print(line)
+    call.show(
+        sleep_screen.fields(known) or {"id": None}, sleep_screen.lines(known, style())
+    )
+    if call.as_json:
+        return
     if known.slept is not None and known.slept.proposals:
         note("put in force: echoic tune apply ID; take back: echoic tune revert ID")

@@ -3,30 +3,30 @@
 from collections.abc import Iterator
 
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Agent, Data, Json, new_app
+from echoic.cli.options import Call, new_app
 from echoic.client import decision_record
 from echoic.status import Status, look
-from echoic.terminal import decisions
-from echoic.terminal.decisions import Style, counted, padded
-from echoic.terminal.output import has_colour, print_json, say, terminal_width
+from echoic.terminal.called import as_typed
+from echoic.terminal.output import style
+from echoic.terminal.text import Style, counted, fitted, padded
 
 app = new_app("status", "What runs, and how it goes, on one screen.")
 
 
 @app.command()
-def status(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def status(call: Call) -> None:
     """Show what runs, what decides, and what each agent did last.
 
     Examples: `echoic status`, `echoic status --json`. `echoic doctor` tries what can fail.
     """
-    found = on_instance(data, agent, look)
-    if as_json:
-        lately = [decision_record.as_fields(each) for each in found.lately]
-        mind = found.mind.model_dump(exclude_none=True)
-        fields = {name: getattr(found, name) for name in _PLAIN}
-        print_json({"v": 1, **fields, "mind": mind, "lately": lately})
-    else:
-        say("\n".join(_lines(found, Style(terminal_width(), has_colour()))))
+    found = on_instance(call, look)
+    lately = [decision_record.as_fields(each) for each in found.lately]
+    mind = found.mind.model_dump(exclude_none=True)
+    fields = {name: getattr(found, name) for name in _PLAIN}
+    call.show(
+        {**fields, "mind": mind, "lately": lately},
+        map(as_typed, _lines(found, style())),
+    )
 
 
 _PLAIN = (
@@ -56,6 +56,6 @@ def _lines(found: Status, style: Style) -> Iterator[str]:
         said = f"“{account.said}”" if account.said else f"silent: {account.silence}"
         words = f"{account.event_text} → {said}"
         yield (
-            f"    {decisions.fitted(account.agent, 14)} {account.at.astimezone():%m-%d %H:%M}"
-            f"  {decisions.fitted(words, max(30, style.width - 32)).rstrip()}"
+            f"    {fitted(account.agent, 14)} {account.at.astimezone():%m-%d %H:%M}"
+            f"  {fitted(words, max(30, style.width - 32)).rstrip()}"
         )

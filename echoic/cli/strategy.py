@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 from pydantic.fields import FieldInfo
 
-from echoic.cli.options import Data, Json, new_app, settings_of
+from echoic.cli.options import InstanceCall, Json, new_app
+from echoic.config.load import Settings
 from echoic.config.strategies import UNDER_NEW_RULES, strategy_of
 from echoic.terminal.output import print_json, table
 from handlers.mind.strategies.heuristic_first import Trusting
@@ -39,23 +40,22 @@ def list_(as_json: Json = False) -> None:
 
 @app.command()
 def show(
+    call: InstanceCall,
     strategy: Annotated[
         str, typer.Argument(help="Its name, name:key=value,…, or a YAML file.")
     ],
-    data: Data = None,
-    as_json: Json = False,
 ) -> None:
     """Show what a strategy does, and its parameters as they would be in force.
 
     Examples: `echoic strategy show urgency`, `echoic strategy show
     urgency:reduction=0.4`, `echoic strategy show my.yaml`.
     """
-    mind = _settings(data)
+    mind = _settings(call.settings)
     spec = strategy_of(strategy)
     made = create_decision_strategy(spec, mind)
     does = _about(type(made.made) if isinstance(made, Own) else type(made))
     parameters = _parameters(made, spec.parameters, mind)
-    if as_json:
+    if call.as_json:
         what = {"strategy": made.name, "version": made.version, "does": does}
         print_json({"v": 1, **what, "parameters": parameters})
         return
@@ -65,9 +65,8 @@ def show(
         table([_row(each) for each in parameters], _SHOW)
 
 
-def _settings(data: Any) -> MindSettings:
+def _settings(settings: Settings) -> MindSettings:
     """What settings say of strategies."""
-    settings = settings_of(data)
     return UNDER_NEW_RULES.model_copy(
         update={
             "threshold": settings.threshold,

@@ -1,7 +1,6 @@
 """`echoic tune`: search for better settings, and propose, apply or revert them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated
@@ -10,17 +9,16 @@ import typer
 from typer.core import TyperGroup
 
 from echoic import errors
-from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
-from echoic.client import publish, state
+from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.options import Call, new_app
+from echoic.client import state
 from echoic.client.connection import Connection
-from echoic.client.tuning import Task, ranges_of, tuned
+from echoic.client.tuning import ranges_of, tuned
 from echoic.errors import EchoicError
 from echoic.terminal import tuning
-from echoic.terminal.decisions import Style
-from echoic.terminal.output import has_colour, note, print_json, terminal_width
+from echoic.terminal.output import note, style
 from evaluation.tuning.policy_value import Limits
-from evaluation.tuning.search import Gain, Search, TooFewSessionsError, Trial
+from evaluation.tuning.search import Gain, TooFewSessionsError, Trial
 from evaluation.tuning.search_space import MissingOptunaError
 from handlers.mind.strategies.registry import UnknownStrategyError
 from schemas.messages.controls import (
@@ -58,6 +56,7 @@ ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")
 
 @app.command()
 def search(
+    call: Call,
     named: Annotated[
         list[str],
         typer.Argument(
@@ -75,9 +74,6 @@ def search(
     submit: Annotated[
         bool, typer.Option("--submit", help="Propose what is recommended.")
     ] = False,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Search settings on the earlier sessions; judge the best once on the later.
 
@@ -91,7 +87,7 @@ def search(
     """
     ranges = ranges_of([each for each in named if _is_parameter(each)])
     names = [each for each in named if not _is_parameter(each)]
-    settings = settings_of(data, agent)
+    settings = call.settings
     limits = Limits(model_share=max_model_share)
     try:
         task, found = asyncio.run(
@@ -99,15 +95,18 @@ def search(
         )
     except _CANNOT as error:
         raise EchoicError(str(error)) from error
-    _show(task, found, as_json)
+    call.show(
+        tuning.as_json(found, task.current, task.name),
+        tuning.lines(found, task.current, task.name, style()),
+    )
     if found.recommended is None:
         raise typer.Exit(errors.FINDING)
     if submit:
-        _submit(found.recommended, data, agent)
+        _submit(found.recommended, call)
 
 
 @app.command(name="list")
-def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None:
+def list_(call: Call) -> None:
     """List what was proposed, and what became of it.
 
     Example: `echoic tune list`.
@@ -117,50 +116,30 @@ def list_(data: Data = None, agent: Agent = None, as_json: Json = False) -> None
         known = await known_at(connection)
         return [state.proposal_fields(each) for each in known.agent.proposals]
 
-    rows = on_instance(data, agent, run)
-    if as_json:
-        print_json({"v": 1, "rows": rows})
-        return
-    if not rows:
+    rows = on_instance(call, run)
+    if not rows and not call.as_json:
         note("nothing was proposed yet")
-    for line in tuning.proposals(rows):
-        print(line)
+    call.show({"rows": rows}, tuning.proposals(rows))
 
 
 @app.command()
-def apply(
-    proposal_id: ProposalId,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
-) -> None:
+def apply(call: Call, proposal_id: ProposalId) -> None:
     """Let the agent go by a proposal's settings.
 
     Example: `echoic tune apply tune-3f2a91`.
     """
     control = ProposalApplied(proposal_id=proposal_id)
-    _tell(
-        control,
-        data,
-        agent,
-        as_json,
-        f"in force; back with: echoic tune revert {proposal_id}",
-    )
+    _tell(control, call, f"in force; back with: echoic tune revert {proposal_id}")
 
 
 @app.command()
-def revert(
-    proposal_id: ProposalId,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
-) -> None:
+def revert(call: Call, proposal_id: ProposalId) -> None:
     """Let the agent go by what was in force before a proposal.
 
     Example: `echoic tune revert tune-3f2a91`.
     """
     control = ProposalReverted(proposal_id=proposal_id)
-    _tell(control, data, agent, as_json, "what was in force before is again")
+    _tell(control, call, "what was in force before is again")
 
 
 def _is_parameter(text: str) -> bool:
@@ -169,16 +148,7 @@ def _is_parameter(text: str) -> bool:
     return bool(equals) and not Path(text).exists() and "/" not in name
 
 
-def _show(task: Task, found: Search, as_json: bool) -> None:
-    if as_json:
-        print_json(tuning.as_json(found, task.current, task.name))
-        return
-    style = Style(terminal_width(), has_colour())
-    for line in tuning.lines(found, task.current, task.name, style):
-        print(line)
-
-
-def _submit(best: Trial, data: Path | None, agent: str | None) -> None:
+def _submit(best: Trial, call: Call) -> None:
     proposal_id = f"tune-{token_hex(3)}"
     control = ProposalSubmitted(
         proposal_id=proposal_id,
@@ -187,7 +157,7 @@ def _submit(best: Trial, data: Path | None, agent: str | None) -> None:
         figures=_figures(best),
         by="tune",
     )
-    on_instance(data, agent, _telling(control))
+    send(call, control)
     note(f"proposed: echoic tune apply {proposal_id}")
 
 
@@ -200,27 +170,9 @@ def _figures(best: Trial) -> dict[str, float]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def _tell(
-    control: ProposalApplied | ProposalReverted,
-    data: Path | None,
-    agent: str | None,
-    as_json: bool,
-    words: str,
-) -> None:
-    applied = on_instance(data, agent, _telling(control))
-    if as_json:
-        print_json({"v": 1, **applied.model_dump()})
-    else:
-        print(applied.detail)
+def _tell(control: ProposalApplied | ProposalReverted, call: Call, words: str) -> None:
+    messages = send(call, control)
+    applied = next(each for each in messages if isinstance(each, ControlApplied))
+    call.show(applied.model_dump(), [applied.detail])
+    if not call.as_json:
         note(words)
-
-
-def _telling(
-    control: ProposalSubmitted | ProposalApplied | ProposalReverted,
-) -> Callable[[Connection], Awaitable[ControlApplied]]:
-    async def run(connection: Connection) -> ControlApplied:
-        outputs = await publish.tell(connection.log, connection.settings.agent, control)
-        messages = (output.message for output in outputs)
-        return next(each for each in messages if isinstance(each, ControlApplied))
-
-    return run

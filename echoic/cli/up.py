@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.options import Data, Json, TextCall, new_app, settings_of
 from echoic.client.instance_note import (
     InstanceNote,
     already_runs,
@@ -44,6 +44,7 @@ _LOG = "echoic.log"
 
 @app.command()
 def up(
+    call: TextCall,
     detach: Annotated[
         bool, typer.Option("--detach", help="Return when it is ready.")
     ] = False,
@@ -51,8 +52,6 @@ def up(
         list[Path] | None,
         typer.Option("--pack", help="A pack to load, for all agents."),
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
@@ -63,7 +62,7 @@ def up(
     from echoic.packs.load import found_in
 
     packs = None if pack is None else [str(folder) for folder in pack]
-    settings = settings_of(data, agent, packs=packs)
+    settings = settings_of(call.data, call.agent, packs=packs)
     if not settings.packs:
         packs = [str(folder) for folder in found_in(Path(settings.pack_folder))]
         settings = replace(settings, packs=tuple(packs))

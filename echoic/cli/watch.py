@@ -1,8 +1,7 @@
 """`echoic watch`, `explain` and `state`: what was decided, why, and what is known."""
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -10,20 +9,29 @@ import typer
 from msgspec import to_builtins
 
 from echoic.cli import moments
-from echoic.cli.connected import known_at
-from echoic.cli.options import Agent, Data, Json, new_app, settings_of
+from echoic.cli.connected import known_at, on_instance
+from echoic.cli.options import (
+    Call,
+    InstanceCall,
+    new_app,
+)
 from echoic.client import decision_record, find, known_agents
 from echoic.client import state as remembering
-from echoic.client.connection import Connection, connect
+from echoic.client.connection import Connection
 from echoic.client.decision_record import Account, Accounts
 from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import answered, last_answered
-from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions, lessons
-from echoic.terminal.output import has_colour, note, print_json, say, terminal_width
+from echoic.terminal.called import as_typed
+from echoic.terminal.output import (
+    note,
+    print_json,
+    style,
+)
+from echoic.terminal.text import visible
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
 from schemas.messages.learning import HeuristicFormed
@@ -34,22 +42,21 @@ app = new_app("watching", "What was decided, and why.")
 
 @app.command()
 def watch(
+    call: Call,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", help="Stop after so many.")
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Show each decision as it is made, and what is learnt of models, until Ctrl-C.
 
     Examples: `echoic watch`, `echoic watch --json | jq .silence`.
     """
-    asyncio.run(_watch(settings_of(data, agent), limit, as_json))
+    on_instance(call, lambda each: _watch(each, limit, call.as_json))
 
 
 @app.command(name="explain")
 def explain_(
+    call: Call,
     id_: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="Its id, or how that begins.")
     ] = None,
@@ -61,9 +68,6 @@ def explain_(
         list[str] | None,
         typer.Option(metavar="NAME=NUMBER", help="Suppose another number."),
     ] = None,
-    data: Data = None,
-    agent: Agent = None,
-    as_json: Json = False,
 ) -> None:
     """Say why a decision came out as it did, from the log alone.
 
@@ -74,30 +78,26 @@ def explain_(
         raise EchoicError("give one of ID, --last and --last-silent")
     suppositions = dict(_supposition(text) for text in what_if or ())
 
-    async def run() -> tuple[Account, Explanation]:
-        async with connect(settings_of(data, agent)) as connection:
-            await known_agents.check(connection)
-            account = await _account(connection, id_, last_silent)
-            names = await heuristic_names(connection.log, account.agent)
-            return account, explain.explain(account, names, suppositions)
+    async def run(connection: Connection) -> tuple[Account, Explanation]:
+        await known_agents.check(connection)
+        account = await _account(connection, id_, last_silent)
+        names = await heuristic_names(connection.log, account.agent)
+        return account, explain.explain(account, names, suppositions)
 
-    account, explanation = asyncio.run(run())
-    if as_json:
-        print_json(_as_fields(account, explanation))
-    else:
-        say(decisions.explained(account, explanation, _style()))
+    account, explanation = on_instance(call, run)
+    page = decisions.explained(account, explanation, style())
+    call.show(_as_fields(account, explanation), [as_typed(page)])
 
 
 @app.command()
 def state(
+    call: InstanceCall,
     agent: Annotated[
         str | None, typer.Argument(help="The companion; else ECHOIC_AGENT.")
     ] = None,
     at: Annotated[
         str | None, typer.Option(metavar="SEQ|TIME", help="As of then.")
     ] = None,
-    data: Data = None,
-    as_json: Json = False,
 ) -> None:
     """Show what the mind knows of an agent, now or at any time before.
 
@@ -107,49 +107,44 @@ def state(
     --at '5 minutes ago'`.
     """
     sequence, moment = _place(at)
-    settings = settings_of(data, agent)
 
-    async def run() -> tuple[remembering.Remembered, Names]:
-        async with connect(settings) as connection:
-            found = await known_at(connection, sequence, moment)
-            return found, await heuristic_names(connection.log, settings.agent)
-
-    found, names = asyncio.run(run())
-    fields = remembering.as_fields(found, settings.agent)
-    if as_json:
-        print_json(fields)
-    else:
-        print(decisions.known(fields, names))
-
-
-async def _watch(settings: Settings, limit: int | None, as_json: bool) -> None:
-    agent = settings.agent
-    async with connect(settings) as connection:
+    async def run(connection: Connection) -> tuple[dict[str, object], Names]:
+        agent = connection.settings.agent
+        found = await known_at(connection, sequence, moment)
         names = await heuristic_names(connection.log, agent)
-        position = await last_answered(connection.log, partition_of(agent))
-        note(f"watching {agent}; Ctrl-C ends")
-        try:
-            await known_agents.check(connection)
-        except NotFoundError as error:
-            note(error.what)
+        return remembering.as_fields(found, agent), names
+
+    fields, names = on_instance(replace(call, agent=agent), run)
+    call.show(fields, [decisions.known(fields, names)])
+
+
+async def _watch(connection: Connection, limit: int | None, as_json: bool) -> None:
+    agent = connection.settings.agent
+    names = await heuristic_names(connection.log, agent)
+    position = await last_answered(connection.log, partition_of(agent))
+    note(f"watching {agent}; Ctrl-C ends")
+    try:
+        await known_agents.check(connection)
+    except NotFoundError as error:
+        note(error.what)
+    if not as_json:
+        note(decisions.heading(style()))
+    count = 0
+    told = Accounts()
+    async for taken, outputs in answered(connection.log, agent, position):
+        found = told.take(taken, outputs)
+        if _is_renamed(taken) or any(_is_news(each, names) for each in found):
+            names = await heuristic_names(connection.log, agent)
+        for account in found:
+            if as_json:
+                print_json(decision_record.as_fields(account))
+            elif account.is_final:
+                print(decisions.line(account, names, style()), flush=True)
+            count += account.is_final
+            if count == limit:
+                return
         if not as_json:
-            note(decisions.heading(_style()))
-        count = 0
-        told = Accounts()
-        async for taken, outputs in answered(connection.log, agent, position):
-            found = told.take(taken, outputs)
-            if _is_renamed(taken) or any(_is_news(each, names) for each in found):
-                names = await heuristic_names(connection.log, agent)
-            for account in found:
-                if as_json:
-                    print_json(decision_record.as_fields(account))
-                elif account.is_final:
-                    print(decisions.line(account, names, _style()), flush=True)
-                count += account.is_final
-                if count == limit:
-                    return
-            if not as_json:
-                names = _show_lessons(outputs, names)
+            names = _show_lessons(outputs, names)
 
 
 def _is_renamed(taken: Input) -> bool:
@@ -169,8 +164,8 @@ def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
             names = {**names, message.heuristic_id: message.name}
         line = lessons.lesson(message, names)
         if line is not None:
-            shown = f"{output.at.astimezone():%H:%M:%S} {decisions.visible(line)}"
-            print(_style().paint(shown, "dim"), flush=True)
+            shown = f"{output.at.astimezone():%H:%M:%S} {visible(line)}"
+            print(style().paint(shown, "dim"), flush=True)
     return names
 
 
@@ -208,7 +203,3 @@ def _as_fields(account: Account, explanation: Explanation) -> dict[str, object]:
         "salience": to_builtins(account.decided.salience),
     }
     return {**decision_record.as_fields(account), "explanation": told}
-
-
-def _style() -> decisions.Style:
-    return decisions.Style(width=terminal_width(), colour=has_colour())

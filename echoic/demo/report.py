@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from echoic.client.decision_record import Account
 from echoic.client.names import Names, named
-from echoic.terminal.decisions import PLAIN, Style, padded
+from echoic.terminal.text import PLAIN, Style, padded
 from replay.verify import Verification
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, Signal

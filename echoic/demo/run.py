@@ -34,8 +34,8 @@ from echoic.run.instance import Instance, instance
 from echoic.run.private import keep_private
 from echoic.terminal import decisions as render
 from echoic.terminal.called import program
-from echoic.terminal.decisions import Style
 from echoic.terminal.output import has_colour, note, print_json, terminal_width
+from echoic.terminal.text import Style
 from handlers.aids import Bringer, PackLibrary
 from replay.verify import Span, Verification, verify
 from schemas.messages.controls import SessionEnded, SessionStarted

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from echoic.client.decision_record import Account
 from echoic.client.names import Names
-from echoic.terminal.decisions import Style, line
+from echoic.terminal.decisions import line
+from echoic.terminal.text import Style
 
 _NO_MODEL = (
     "no model is set, so what no heuristic is trusted with stays unanswered: told once"

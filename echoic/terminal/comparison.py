@@ -6,7 +6,7 @@ Its rule: pure, a document in and lines out; each number says what kind it is.
 from collections.abc import Iterator
 from textwrap import wrap
 
-from echoic.terminal.decisions import PLAIN, Style, counted, fitted, visible
+from echoic.terminal.text import PLAIN, Style, counted, fitted, visible
 from evaluation.compare.document import (
     Choice,
     Comparison,

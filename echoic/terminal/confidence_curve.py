@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
 
-from echoic.terminal.decisions import PLAIN, Style, counted, fitted, visible
+from echoic.terminal.text import PLAIN, Style, counted, fitted, visible
 from evaluation.learning.causes import EVIDENCE, CauseKind
 from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move

@@ -6,7 +6,7 @@ gate holds back is not shown as a value.
 
 from collections.abc import Callable, Iterator
 
-from echoic.terminal.decisions import PLAIN, Style
+from echoic.terminal.text import PLAIN, Style
 from evaluation.ope.gates import Gate
 from evaluation.ope.results import Estimate
 from evaluation.ope.verdicts import CLAIMS, Verdict

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from echoic.terminal.decisions import PLAIN, Style, counted, figure, padded
+from echoic.terminal.text import PLAIN, Style, counted, figure, padded
 from evaluation.experiments.session_trials import SessionJudgement, judge
 from evaluation.experiments.switchback import Difference, Side, Switchback
 from evaluation.experiments.trials import Course

@@ -5,7 +5,7 @@ Its rule: pure, findings go in and lines come out; it reads the same without col
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from echoic.terminal.decisions import PLAIN, Style, bar, counted, fitted, short, visible
+from echoic.terminal.text import PLAIN, Style, bar, counted, fitted, short, visible
 from evaluation.compare.calibration import LEAST
 from evaluation.learning.credit_audit import RULES, Fault
 from evaluation.learning.differences import Difference

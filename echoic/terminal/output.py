@@ -8,10 +8,13 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from rich.cells import cell_len
+
 from echoic.terminal.called import as_typed
+from echoic.terminal.text import Style, padded
 from schemas.values.base import rfc3339
 
 
@@ -58,17 +61,20 @@ def say(text: str) -> None:
 
 def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
     """Print rows in columns as wide as they need to be."""
-    cells = [[str(cell) for cell in row] for row in (header, *rows)]
-    if len(cells) == 1:
+    lines = list(columns(rows, header))
+    if len(lines) == 1:
         note("nothing yet")
         return
-    from rich.cells import cell_len
+    print("\n".join(lines))
 
-    widths = [max(cell_len(row[i]) for row in cells) for i in range(len(header))]
+
+def columns(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
+    """Rows below their header, in columns as wide as they need to be."""
+    cells = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        columns = zip(row, widths, strict=True)
-        padded = (cell + " " * (width - cell_len(cell)) for cell, width in columns)
-        print("  ".join(padded).rstrip())
+        filled = map(padded, row, widths)
+        yield "  ".join(filled).rstrip()
 
 
 def print_rows(
@@ -92,3 +98,8 @@ def has_colour() -> bool:
     if os.environ.get("NO_COLOR"):
         return False
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def style() -> Style:
+    """How much room there is here, and whether in colour."""
+    return Style(width=terminal_width(), colour=has_colour())

@@ -5,7 +5,7 @@ Its rule: pure, what was found goes in and lines come out.
 
 from collections.abc import Iterator, Sequence
 
-from echoic.terminal.decisions import PLAIN, Style, counted, fitted
+from echoic.terminal.text import PLAIN, Style, counted, fitted
 from evaluation.evidence.rapport import RapportCurve, as_fields
 from evaluation.evidence.refold import Curve
 from evaluation.ope.calibration import Calibration

@@ -4,7 +4,7 @@ Its rule: pure, and one line a flip however much was said.
 """
 
 from echoic.client.names import Names
-from echoic.terminal.decisions import PLAIN, Style, counted, figure, fitted
+from echoic.terminal.text import PLAIN, Style, counted, figure, fitted
 from replay.open_loop.shadow import Shadowed, Totals
 from schemas.messages.decisions import SILENT
 

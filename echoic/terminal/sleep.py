@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from echoic.terminal.decisions import Style, visible
+from echoic.terminal.text import Style, visible
 from schemas.messages.sleep import Reflection, Sleeping
 from schemas.state.agent import AgentState
 from schemas.state.proposals import Proposal

@@ -6,8 +6,8 @@ Its rule: pure; what a search promised never stands without what the later sessi
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from echoic.terminal.decisions import PLAIN, Style, counted, visible
 from echoic.terminal.retuning import change
+from echoic.terminal.text import PLAIN, Style, counted, visible
 from evaluation.tuning.search import Evaluation, Gain, Refused, Search, Trial, Values
 
 _REFUSED_SHOWN = 8

@@ -8,17 +8,9 @@ from rich.cells import cell_len
 
 from echoic.client.decision_record import Accounts, as_fields
 from echoic.explain.explain import explain
-from echoic.terminal.decisions import (
-    Style,
-    bar,
-    counted,
-    explained,
-    figure,
-    fitted,
-    heading,
-    line,
-)
+from echoic.terminal.decisions import explained, heading, line
 from echoic.terminal.output import table
+from echoic.terminal.text import Style, bar, counted, figure, fitted
 from schemas.messages.decisions import Decided
 from tests.echoic.samples import (
     NAMES,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from echoic.terminal import confidence_curve, learning
-from echoic.terminal.decisions import Style
+from echoic.terminal.text import Style
 from evaluation.learning.credit_audit import Fault
 from evaluation.learning.history import Story, story
 from evaluation.learning.near_misses import near_misses

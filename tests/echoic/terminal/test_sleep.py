@@ -2,7 +2,7 @@
 
 from echoic.client.state import proposal_fields
 from echoic.terminal import sleep, tuning
-from echoic.terminal.decisions import Style
+from echoic.terminal.text import Style
 from schemas.messages.controls import SleepRequested
 from schemas.state.agent import AgentState
 from tests.handlers.mind.sleepers import SAID, lived, living, rule, taught, told

@@ -1,0 +1,85 @@
+"""Words and figures as a terminal shows them: cut, filled up, counted and coloured.
+
+Its rule: pure, text in and text out; the words are the same without colour.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+
+BAR_CELLS = 8
+WIDE = 110
+"""From how many columns on a line shows everything."""
+_BLOCKS = " ▁▂▃▄▅▆▇"
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""What turns the direction of the text behind it."""
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How much room there is, and whether in colour."""
+
+    width: int = 120
+    colour: bool = False
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is no room for all columns."""
+        return self.width < WIDE
+
+    def paint(self, text: str, name: str) -> str:
+        """The text in a colour, if there are colours."""
+        return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self.colour else text
+
+
+PLAIN = Style()
+
+
+def short(id_: str) -> str:
+    """An id as people see it; any unique beginning is accepted back."""
+    return id_[:8]
+
+
+def figure(value: float) -> str:
+    """A number from 0 to 1 with two digits: `.82`, `1.0`."""
+    return "1.0" if value >= 0.995 else f"{value:.2f}".lstrip("0")
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """So many of something: `1 fire`, `2 fires`."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def bar(value: float, cells: int = BAR_CELLS) -> str:
+    """A number from 0 to 1 as a bar of that many cells."""
+    eighths = round(max(0.0, min(1.0, value)) * cells * 7)
+    return "".join(
+        _BLOCKS[max(0, min(7, eighths - 7 * cell))] if eighths > 7 * cell else "▁"
+        for cell in range(cells)
+    )
+
+
+def fitted(text: str, width: int) -> str:
+    """The text on one line in exactly so many columns."""
+    flat = visible(text)
+    if cell_len(flat) <= width:
+        return padded(flat, width)
+    return set_cell_size(flat, width - 1) + "…"
+
+
+def padded(text: str, width: int) -> str:
+    """The text with spaces up to so many columns; a wide character takes two."""
+    return text + " " * max(0, width - cell_len(text))
+
+
+def visible(text: str) -> str:
+    """The text on one line, with whatever would command a terminal written out."""
+    return "".join(
+        repr(each)[1:-1] if _commands(each) else each for each in " ".join(text.split())
+    )
+
+
+def _commands(character: str) -> bool:
+    return unicodedata.category(character) == "Cc" or character in _TURNS
