@@ -18,7 +18,7 @@ from multiprocessing.queues import SimpleQueue
 from threading import Thread
 from typing import TypeAlias, TypeVar
 
-from handlers.mind.strategies import modules
+from handlers.mind.strategies import plugin
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -71,7 +71,7 @@ def run(
         count,
         mp_context=context,
         initializer=_begin,
-        initargs=(told, modules.allowed()),
+        initargs=(told, plugin.allowed()),
     ) as pool:
         try:
             futures = [
@@ -155,7 +155,7 @@ _TOLD: ContextVar[Told] = ContextVar("told")
 
 def _begin(told: Told, allowed: tuple[str, ...]) -> None:
     """Begin a worker process: it ends when told to, or with its parent."""
-    modules.allow(allowed)
+    plugin.allow(allowed)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _TOLD.set(told)
     Thread(target=_end_with_parent, daemon=True).start()

@@ -127,7 +127,7 @@ def settings_of(
         note(f"echoic: {each}; it is ignored")
     if found.strategies_modules:
         # Imported here: most commands decide nothing, and should start at once.
-        from handlers.mind.strategies import modules
+        from handlers.mind.strategies import plugin
 
-        modules.allow(found.strategies_modules)
+        plugin.allow(found.strategies_modules)
     return found

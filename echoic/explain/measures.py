@@ -7,7 +7,7 @@ two fires; and a rate says little without its number.
 from dataclasses import dataclass
 
 from echoic.client.heuristics import Learnt
-from handlers.mind.strategies import beta_draws
+from handlers.mind.strategies import thompson
 from projections.store.queries import Fired
 from schemas.values.exact_math import round6
 
@@ -35,7 +35,7 @@ class Measures:
 
 def measures(found: Learnt, fired: Fired | None) -> Measures:
     """The measures of a heuristic; without the read models its fires are not counted."""
-    low, high = beta_draws.interval(found.alpha, found.beta, LEVEL)
+    low, high = thompson.interval(found.alpha, found.beta, LEVEL)
     similarity = fired.similarity if fired else None
     rate = fired.succeeded / fired.judged if fired and fired.judged else None
     return Measures(

@@ -33,7 +33,7 @@ from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM, Model
 from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
-from handlers.mind.strategies import modules
+from handlers.mind.strategies import plugin
 from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import Worker
 from handlers.worker.stray_subjects import readmit
@@ -116,7 +116,7 @@ async def instance(
         ServerFailed, LogUnavailable: there is no broker.
         ServerMoved: one listens at another port now; run the instance again.
     """
-    modules.allow(settings.strategies_modules)
+    plugin.allow(settings.strategies_modules)
     made_by = embedder(settings.embedder)
     started = _started(settings, made_by)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
@@ -197,8 +197,8 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
 
 def _module_digests() -> dict[str, str]:
     try:
-        return modules.digests()
-    except modules.StrategyModuleError as error:
+        return plugin.digests()
+    except plugin.StrategyModuleError as error:
         raise SettingsError(str(error), next_step="echoic config show") from error
 
 

@@ -6,7 +6,7 @@ Decisions that ended at a gate before the strategy are none: no strategy changes
 from collections.abc import Collection, Mapping, Sequence
 
 from evaluation.ope.rows import Observation
-from handlers.mind.strategies.critical import criticality
+from handlers.mind.strategies.exploration import criticality
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import UNKNOWN, Outcome
 from schemas.messages.decisions import SILENT

@@ -11,7 +11,7 @@ from typing import Literal
 
 from evaluation.learning.groups_in_context import Passage, passages
 from evaluation.learning.witnessed import Deed, Witnessed
-from handlers.mind.stages import undo
+from handlers.mind.stages import outcomes
 from projections.folds import outcome_patterns
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
@@ -292,8 +292,8 @@ def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
 
 def _takes_back(passage: Passage, event: Sensed) -> bool:
     words = outcome_patterns.words(event, passage.before.settings.edition)
-    is_said = any(word_patterns.occurs(each, words) for each in undo.WORDS)
-    return is_said or undo.UNDOES in event.fields
+    is_said = any(word_patterns.occurs(each, words) for each in outcomes.WORDS)
+    return is_said or outcomes.UNDOES in event.fields
 
 
 def _occurs(

@@ -16,7 +16,6 @@ from handlers.mind.stages import (
     bounds,
     completion,
     controls,
-    delivery,
     feedback,
     intake,
     outcomes,
@@ -212,7 +211,7 @@ def _answer(group: Group, ran: int) -> None:
             _hear(group, result)
         case Delivered() | DeliveryFailed() as result:
             group.say(
-                delivery.refusal(group.state, result) or Handled(reason="recorded")
+                completion.refusal(group.state, result) or Handled(reason="recorded")
             )
         case Unreadable() | NotBuilt():
             raise AssertionError("intake refuses what cannot be read")

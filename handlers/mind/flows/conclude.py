@@ -6,9 +6,8 @@ what is at hand is said: an answer whose prediction is missing, a heuristic that
 
 from handlers.mind.context import Group
 from handlers.mind.flows import composing, endorsement
-from handlers.mind.flows.consult import manner_of
-from handlers.mind.flows.wording import wording
-from handlers.mind.stages import completion, delivery, nonsense, prompts
+from handlers.mind.flows.consult import manner_of, wording
+from handlers.mind.stages import completion, nonsense, prompts
 from schemas.messages.asks import Words
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
@@ -25,7 +24,7 @@ def heard(
     group: Group, strategy: Strategy, result: ModelAnswered | ModelFailed
 ) -> None:
     """Take in what the model answered, if that is still waited for."""
-    refused = delivery.refusal(group.state, result)
+    refused = completion.refusal(group.state, result)
     pending = group.state.pending.get(result.ask_id)
     if refused is not None or pending is None:
         group.say(refused or Handled(reason="unknown", detail=result.ask_id))

@@ -8,10 +8,10 @@ from handlers.mind.context import Group
 from handlers.mind.flows import composing, conclude, silence
 from handlers.mind.flows.consult import Consultation, consultation
 from handlers.mind.flows.occasion import Occasion, occasion
-from handlers.mind.stages import completion, executive, matching, outcomes, undo
+from handlers.mind.stages import completion, executive, matching, outcomes
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.strategies import exploration, registry
-from handlers.mind.strategies.ranking import ranked
+from handlers.mind.strategies.scoring import ranked
 from schemas.messages.asks import ModelAsked
 from schemas.messages.experiments import Variant
 from schemas.messages.learning import OutcomeObserved
@@ -52,7 +52,7 @@ def _undone(group: Group, event: Sensed, domain: str) -> OutcomeObserved | None:
     """What the event takes back of what was just advised."""
     if not group.state.shown or event.in_reply_to is not None:
         return None
-    fire = undo.undone(
+    fire = outcomes.undone_fire(
         group.state,
         event,
         domain,

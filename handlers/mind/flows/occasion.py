@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from handlers.mind.context import Group
-from handlers.mind.stages import delivery, experiments, outcomes, salience
+from handlers.mind.stages import completion, experiments, outcomes, salience
 from handlers.mind.stages.salience import Assessment
 from projections.folds.domains import Domain
 from schemas.messages.experiments import Assignment
@@ -43,7 +43,7 @@ class Occasion:
     def priority(self) -> float:
         """What asks about it are served by."""
         assessed = self.assessment
-        return delivery.priority(
+        return completion.priority(
             assessed.salience, assessed.is_threat, assessed.is_addressed
         )
 

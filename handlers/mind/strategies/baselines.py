@@ -5,8 +5,8 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from handlers.mind.strategies.heuristic_first import ask_or_reject
-from handlers.mind.strategies.model_parameters import Asking
-from handlers.mind.strategies.ranking import ranked
+from handlers.mind.strategies.scoring import ranked
+from handlers.mind.strategies.urgency import Asking
 from schemas.messages.decisions import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds
 from schemas.values.base import Part

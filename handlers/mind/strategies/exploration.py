@@ -8,7 +8,6 @@ come out are those of the draw, to the last digit: an estimate rests on them.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from handlers.mind.strategies.critical import criticality
 from schemas.messages.decisions import SILENT, Excluded, Exclusion
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.values.exact_math import round6, total
@@ -114,3 +113,22 @@ def _moved(odds: Odds, arms: Sequence[tuple[str, float]]) -> float:
 def _exclusion(odds: Odds, context: DecisionContext) -> Exclusion | None:
     """Why this is no occasion to try things; a mute or a spent budget would be named here."""
     return criticality(context, odds.greedy)
+
+
+CRITICAL_URGENCY = 0.9
+"""From this urgency on, an event or what it calls for brooks no delay and no trial."""
+
+CRITICAL_THREAT = 0.8
+"""From this threat on, neither does an event."""
+
+
+def criticality(context: DecisionContext, arm: str) -> Exclusion | None:
+    """Why taking `arm` here is critical; None if it is not."""
+    urgency = max(
+        [context.urgency, *(c.urgency for c in context.candidates if c.arm == arm)]
+    )
+    if urgency >= CRITICAL_URGENCY:
+        return "critical_urgency"
+    if context.salience.get("threat", 0.0) >= CRITICAL_THREAT:
+        return "threat"
+    return None

@@ -6,11 +6,9 @@ from typing import ClassVar
 from msgspec import structs
 from pydantic import Field
 
-from handlers.mind.strategies.critical import criticality
-from handlers.mind.strategies.exploration import whole
-from handlers.mind.strategies.model_parameters import Asking
-from handlers.mind.strategies.ranking import ranked
-from handlers.mind.strategies.scoring import Rank, Weights, best_first, scored
+from handlers.mind.strategies.exploration import criticality, whole
+from handlers.mind.strategies.scoring import Rank, Weights, best_first, ranked, scored
+from handlers.mind.strategies.urgency import Asking
 from schemas.messages.decisions import SILENT, Gate
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.values.base import Unit

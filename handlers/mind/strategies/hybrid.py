@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from handlers.mind.strategies.critical import criticality
+from handlers.mind.strategies.exploration import criticality
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
 from schemas.messages.decisions import race_arm
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds

@@ -5,19 +5,25 @@ or a control which names some other function cannot run it. What it makes is che
 time it decides: what cannot be done comes out as silence with the reason `error`.
 """
 
+import ast
+import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args
 
 from msgspec.structs import asdict
 from pydantic import JsonValue
 
-from handlers.mind.strategies import modules
 from handlers.mind.strategies.exploration import eligible_arms, whole
-from handlers.mind.strategies.modules import StrategyModuleError
 from schemas.codec.struct_models import part_model
 from schemas.messages.decisions import SILENT, Gate
+from schemas.ports.aids import MissingStrategyError
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.values.exact_math import total
 from schemas.values.reasons import Silence
@@ -71,7 +77,7 @@ class Unlisted:
 
     def decide(self, context: DecisionContext) -> Odds:
         """Silence that says which setting to change."""
-        return _failed(f"{quoted(self.name)} is of no module in {modules.SETTING}")
+        return _failed(f"{quoted(self.name)} is of no module in {SETTING}")
 
 
 def make(name: str, parameters: Parameters) -> Own:
@@ -115,7 +121,7 @@ def _failed(note: str) -> Odds:
 def _function(name: str) -> Callable[[Parameters], Any]:
     module_name, _, function_name = name.partition(":")
     try:
-        module = modules.load(module_name)
+        module = load(module_name)
     except StrategyModuleError as error:
         raise OwnStrategyError(str(error)) from error
     function = getattr(module, function_name, None)
@@ -172,3 +178,129 @@ def _is_on_offer(arm: str, context: DecisionContext) -> bool:
         for each in context.candidates
         if each.eligible
     )
+
+
+SETTING = "strategies.modules"
+
+_CHANCE = (
+    "random",
+    "secrets",
+    "numpy.random",
+    "os.urandom",
+    "uuid.uuid1",
+    "uuid.uuid4",
+)
+"""What draws without a key, by which a replay would decide otherwise."""
+
+_OURS = (
+    "schemas",
+    "streams",
+    "projections",
+    "handlers",
+    "replay",
+    "evaluation",
+    "echoic",
+)
+
+_LISTED: ContextVar[tuple[str, ...]] = ContextVar("listed", default=())
+
+
+class StrategyModuleError(ValueError):
+    """A module that the operator lists cannot be used."""
+
+
+def allow(names: Iterable[str]) -> None:
+    """Let these modules, and no others, be imported from now on."""
+    _LISTED.set(tuple(names))
+
+
+def allowed() -> tuple[str, ...]:
+    """The modules that may be imported."""
+    return _LISTED.get()
+
+
+def digests() -> dict[str, str]:
+    """Import every listed module; return what its source is, by its name.
+
+    Raises:
+        StrategyModuleError: one of them cannot be imported, or draws by chance.
+    """
+    return {name: _digest(load(name)) for name in allowed()}
+
+
+def load(name: str) -> ModuleType:
+    """Import a listed module; the second time it is only looked up.
+
+    Raises:
+        MissingStrategyError: it is not listed.
+        StrategyModuleError: it cannot be imported, or draws by chance.
+    """
+    if name not in allowed():
+        raise MissingStrategyError(
+            f"the module {quoted(name)} is not listed here: set {SETTING}"
+            " (ECHOIC_STRATEGIES_MODULES) to run strategies of it"
+        )
+    if name.partition(".")[0] in _OURS:
+        raise StrategyModuleError(
+            f"{quoted(name)} is Echoic's own code: list a module of yours"
+        )
+    try:
+        _check(name)
+        return import_module(name)
+    except StrategyModuleError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise StrategyModuleError(
+            f"the module {quoted(name)} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _check(name: str) -> None:
+    """Refuse a module that imports a source of chance, before its code runs."""
+    source = _source(name)
+    if source is None:
+        return
+    for used in _used(ast.parse(source)):
+        if used in _CHANCE or used.startswith("numpy.random."):
+            raise StrategyModuleError(
+                f"the module {quoted(name)} uses {used}, so a replay would decide otherwise:"
+                " return odds over arms, and Echoic draws by a recorded key"
+            )
+
+
+def _used(tree: ast.AST) -> Iterator[str]:
+    """The dotted names that a module imports, and what it takes of those."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                yield each.name
+                names[each.asname or each.name.partition(".")[0]] = (
+                    each.name if each.asname else each.name.partition(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            for each in node.names:
+                names[each.asname or each.name] = f"{node.module}.{each.name}"
+                yield f"{node.module}.{each.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            home = names.get(node.value.id)
+            if home is not None:
+                yield f"{home}.{node.attr}"
+
+
+def _source(name: str) -> bytes | None:
+    """The text of a module's file; None if it has none that can be read."""
+    try:
+        found = find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if found is None or found.origin is None or not found.origin.endswith(".py"):
+        return None
+    return Path(found.origin).read_bytes()
+
+
+def _digest(module: ModuleType) -> str:
+    source = _source(module.__name__) or b""
+    return hashlib.blake2b(source, digest_size=16).hexdigest()

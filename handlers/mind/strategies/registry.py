@@ -8,7 +8,7 @@ import orjson
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from handlers.mind.strategies import modules, plugin
+from handlers.mind.strategies import plugin
 from handlers.mind.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.mind.strategies.hybrid import Hybrid
@@ -64,7 +64,7 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
     """
     given = orjson.dumps(_parameters(spec, settings))
-    return _create(spec.name, given, settings.edition, modules.allowed())
+    return _create(spec.name, given, settings.edition, plugin.allowed())
 
 
 def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
@@ -74,7 +74,7 @@ def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
         MissingStrategyError: the log admits its module, and this program does not.
     """
-    return _in_force(spec, settings, modules.allowed())
+    return _in_force(spec, settings, plugin.allowed())
 
 
 @by_identity(256)
@@ -100,7 +100,7 @@ def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
     if not _is_listed(spec, settings):
         module = spec.name.partition(":")[0]
         return (
-            f"the module {quoted(module)} is not in {modules.SETTING} of this instance"
+            f"the module {quoted(module)} is not in {plugin.SETTING} of this instance"
         )
     try:
         create_decision_strategy(spec, settings)

@@ -1,4 +1,4 @@
-"""Scoring: how good a candidate is, as a product of factors.
+"""Scoring and ranking: how good a candidate is, as a product of factors.
 
 score = similarity * confidence * recency * origin * habituation. Recency lifts what
 succeeded of late, origin is where it is from, and habituation lowers what was said often
@@ -121,3 +121,25 @@ def _habituation(
     count = recent.fires_within(weights.habituation_s, now) + 1
     too_many = max(0, count - weights.habituation_after)
     return round6(power(weights.habituation, too_many))
+
+
+NEAR_TIE = 0.03
+"""Similarities so close to the highest count as equal to it."""
+
+
+def ranked(
+    candidates: Sequence[HeuristicCandidate],
+) -> tuple[HeuristicCandidate, ...]:
+    """The eligible candidates, best first.
+
+    Among those within 0.03 of the highest similarity the most confident comes first, then
+    the lowest id; the rest keep the order of similarity.
+    """
+    eligible = [candidate for candidate in candidates if candidate.eligible]
+    if not eligible:
+        return ()
+    eligible.sort(key=lambda each: (-each.similarity, each.heuristic_id))
+    floor = round6(eligible[0].similarity - NEAR_TIE)
+    near = [each for each in eligible if each.similarity >= floor]
+    best = min(near, key=lambda each: (-each.confidence, each.heuristic_id))
+    return (best, *(each for each in eligible if each is not best))

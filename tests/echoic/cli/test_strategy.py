@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handlers.mind.strategies import modules
+from handlers.mind.strategies import plugin
 from handlers.mind.strategies.registry import (
     STRATEGIES,
     UnknownStrategyError,
@@ -32,8 +32,8 @@ def example(name: str) -> str:
 @pytest.fixture
 def listed() -> Iterator[Callable[[str], None]]:
     """What lists a module, until the test ends."""
-    yield lambda name: modules.allow([name])
-    modules.allow(())
+    yield lambda name: plugin.allow([name])
+    plugin.allow(())
 
 
 def test_the_list_names_every_strategy(echoic: Program) -> None:

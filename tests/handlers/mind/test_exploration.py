@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from handlers.mind.strategies.critical import CRITICAL_URGENCY
+from handlers.mind.strategies.exploration import CRITICAL_URGENCY
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import SILENT, Decided, Excluded
 from schemas.values.settings import ExplorationSettings, StrategySpec

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handlers.mind.strategies import modules
+from handlers.mind.strategies import plugin
 from handlers.mind.strategies.awaiting import AwaitingError, LLMRequest, awaiting
 from handlers.mind.turn import Turn
 from schemas.messages.asks import ModelAsked
@@ -124,9 +124,9 @@ def test_a_decide_that_is_not_async_is_no_such_strategy() -> None:
 @pytest.fixture
 def listed() -> Iterator[None]:
     """This module is the operator's."""
-    modules.allow([HOME])
+    plugin.allow([HOME])
     yield
-    modules.allow(())
+    plugin.allow(())
 
 
 @pytest.mark.usefixtures("listed")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handlers.mind.stages import executive
-from handlers.mind.strategies import critical
+from handlers.mind.strategies import exploration
 from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.registry import (
     UnknownStrategyError,
@@ -48,9 +48,9 @@ def context(**changes: Any) -> DecisionContext:
         ({"immediate": False}, TRUSTED.arm),
         ({"immediate": False, "candidates": ()}, SILENT),
         ({"urgency": 0.899999}, RACE),
-        ({"urgency": critical.CRITICAL_URGENCY}, TRUSTED.arm),
+        ({"urgency": exploration.CRITICAL_URGENCY}, TRUSTED.arm),
         ({"urgency": 1.0, "candidates": (DOUBTED,)}, LLM),
-        ({"salience": {"threat": critical.CRITICAL_THREAT}}, TRUSTED.arm),
+        ({"salience": {"threat": exploration.CRITICAL_THREAT}}, TRUSTED.arm),
         ({"personality_biases": {"confidence_threshold": 0.1}}, LLM),
     ],
     ids=str,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from handlers.mind.strategies import modules
+from handlers.mind.strategies import plugin
 from handlers.mind.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
@@ -33,9 +33,9 @@ BEST = candidate("best")
 @pytest.fixture(autouse=True)
 def listed() -> Iterator[None]:
     """What the operator lists."""
-    modules.allow(LISTED)
+    plugin.allow(LISTED)
     yield
-    modules.allow(())
+    plugin.allow(())
 
 
 def own(name: str, **parameters: JsonValue) -> Strategy:
@@ -191,7 +191,7 @@ def test_what_is_not_listed_is_never_imported(
 
 def test_what_is_recorded_decides_which_modules_are_admitted() -> None:
     """Where the module is not listed, the control replays and only deciding does not."""
-    modules.allow(())
+    plugin.allow(())
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
     life = Life(garden, edition=2, strategy_modules=(MINE,))
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handlers.mind.strategies.ranking import ranked
+from handlers.mind.strategies.scoring import ranked
 from tests.factories import candidate
 
 

@@ -10,7 +10,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from handlers.mind.strategies import beta_draws
+from handlers.mind.strategies import thompson
 from handlers.mind.strategies.thompson import Thompson
 from schemas.messages.decisions import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds
@@ -71,7 +71,7 @@ def test_the_odds_are_those_of_drawing() -> None:
     draws = np.array([rng.beta(a, b, count) for a, b in COUNTS])
     best = np.where(draws.max(axis=0) >= threshold, draws.argmax(axis=0), len(COUNTS))
     shares = np.bincount(best, minlength=4) / count
-    odds = [*beta_draws.best_of(COUNTS, threshold)]
+    odds = [*thompson.best_of(COUNTS, threshold)]
     odds.append(1 - sum(odds))
 
     sigma = np.sqrt(np.array(odds) * (1 - np.array(odds)) / count)
@@ -86,7 +86,7 @@ def test_the_histograms_stand_for_the_betas(
     counts: list[tuple[float, float]], threshold: float
 ) -> None:
     """No probability is off by more than half a percent."""
-    found = beta_draws.best_of(tuple(counts), threshold)
+    found = thompson.best_of(tuple(counts), threshold)
 
     assert np.abs(found - by_quadrature(counts, threshold)).max() < 0.005
 
@@ -94,10 +94,10 @@ def test_the_histograms_stand_for_the_betas(
 @given(st.floats(0, 5_000), st.floats(0, 5_000))
 def test_a_histogram_is_one_of_a_belief(a: float, b: float) -> None:
     """However little or much is known, its mass is one and its mean the confidence."""
-    found = beta_draws.histogram(a, b)
+    found = thompson.histogram(a, b)
     a, b = max(a, 0.001), max(b, 0.001)
     mean = sum(
-        mass * (cell + 0.5) / beta_draws.CELLS for cell, mass in enumerate(found.mass)
+        mass * (cell + 0.5) / thompson.CELLS for cell, mass in enumerate(found.mass)
     )
 
     assert sum(found.mass) == pytest.approx(1.0, abs=1e-9)
@@ -138,12 +138,12 @@ def test_the_interval_of_a_beta(counts: tuple[float, float]) -> None:
     """As its quantiles have it, to the width of a cell."""
     ends = beta.ppf([0.025, 0.975], *counts)
 
-    assert beta_draws.interval(*counts, 0.95) == pytest.approx(tuple(ends), abs=0.002)
+    assert thompson.interval(*counts, 0.95) == pytest.approx(tuple(ends), abs=0.002)
 
 
 @pytest.mark.parametrize("counts", [(1000.0, 0.001), (0.001, 0.001), (0.0, 3.0)])
 def test_an_interval_at_the_ends_of_the_scale(counts: tuple[float, float]) -> None:
     """Beliefs without a failure, or nearly without any weight, have one as well."""
-    low, high = beta_draws.interval(*counts, 0.95)
+    low, high = thompson.interval(*counts, 0.95)
 
     assert 0.0 <= low <= high <= 1.0
