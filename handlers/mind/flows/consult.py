@@ -10,9 +10,8 @@ from typing import Protocol
 from handlers.mind.context import Group
 from handlers.mind.stages import prompts
 from handlers.mind.stages.prompts import Manner, Prompt
-from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
+from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.plugin import Own
-from handlers.mind.strategies.urgency import Asking
 from schemas.packs.manifest import CompiledPack, Executive
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.values.prompt_fencing import FENCED_SINCE

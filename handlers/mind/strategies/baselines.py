@@ -4,9 +4,8 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
-from handlers.mind.strategies.heuristic_first import ask_or_reject
+from handlers.mind.strategies.heuristic_first import Asking, ask_or_reject
 from handlers.mind.strategies.scoring import ranked
-from handlers.mind.strategies.urgency import Asking
 from schemas.messages.decisions import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds
 from schemas.values.base import Part

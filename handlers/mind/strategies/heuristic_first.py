@@ -1,24 +1,50 @@
 """`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
 
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar
 
 from msgspec import structs
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from handlers.mind.strategies.exploration import criticality, whole
 from handlers.mind.strategies.scoring import Rank, Weights, best_first, ranked, scored
-from handlers.mind.strategies.urgency import Asking
 from schemas.messages.decisions import SILENT, Gate
+from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
-from schemas.values.base import Unit
+from schemas.values.base import Part, Unit
 from schemas.values.exact_math import clamp, round6
+from schemas.values.settings import Prediction, Presentation
 
 SAFE_THRESHOLDS = (0.3, 0.95)
 """No bias moves the threshold out of this range."""
 
 THRESHOLD_BIAS = "confidence_threshold"
 """The personality bias that adjusts the threshold."""
+
+
+class Asking(Part):
+    """How the model is asked; None is as the settings say."""
+
+    name: ClassVar[str]
+
+    max_candidates: int | None = Field(default=None, ge=0, le=5)
+    """How many candidates it is shown."""
+    llm_confidence_ceiling: Unit | None = None
+    """Its own confidence counts up to here."""
+    present: Presentation | None = None
+    """How candidates are put to it."""
+    prediction: Prediction | None = None
+    """How it is asked how its answer will turn out."""
+    system_prompt: SystemPrompt | None = None
+    """What it is told that it is; `@FILE` takes it from a file."""
+    prediction_prompt_template: PredictionTemplate | None = None
+    """How it is asked for a separate prediction, its answer in place of `{answer}`."""
+
+    @cached_property
+    def config(self) -> dict[str, JsonValue]:
+        """What is set, for the record."""
+        return {"strategy": self.name, **self.model_dump(exclude_none=True)}
 
 
 class Trusting(Asking):

@@ -1,9 +1,6 @@
 """`urgency`: the more urgent the event, the less trust is asked of what was learnt."""
 
-from functools import cached_property
 from typing import ClassVar, Literal
-
-from pydantic import Field, JsonValue
 
 from handlers.mind.strategies.exploration import whole
 from handlers.mind.strategies.heuristic_first import (
@@ -15,11 +12,9 @@ from handlers.mind.strategies.heuristic_first import (
 )
 from handlers.mind.strategies.scoring import scored
 from schemas.messages.decisions import Gate
-from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
-from schemas.values.base import Part, Unit
+from schemas.values.base import Unit
 from schemas.values.exact_math import clamp, round6, total
-from schemas.values.settings import Prediction, Presentation
 
 Tier = Literal["immediate", "soon", "not_urgent"]
 
@@ -178,27 +173,3 @@ def _at_least(name: str, value: float, threshold: float) -> Gate:
         threshold=threshold,
         margin=round6(value - threshold),
     )
-
-
-class Asking(Part):
-    """How the model is asked; None is as the settings say."""
-
-    name: ClassVar[str]
-
-    max_candidates: int | None = Field(default=None, ge=0, le=5)
-    """How many candidates it is shown."""
-    llm_confidence_ceiling: Unit | None = None
-    """Its own confidence counts up to here."""
-    present: Presentation | None = None
-    """How candidates are put to it."""
-    prediction: Prediction | None = None
-    """How it is asked how its answer will turn out."""
-    system_prompt: SystemPrompt | None = None
-    """What it is told that it is; `@FILE` takes it from a file."""
-    prediction_prompt_template: PredictionTemplate | None = None
-    """How it is asked for a separate prediction, its answer in place of `{answer}`."""
-
-    @cached_property
-    def config(self) -> dict[str, JsonValue]:
-        """What is set, for the record."""
-        return {"strategy": self.name, **self.model_dump(exclude_none=True)}
