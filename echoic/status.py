@@ -47,7 +47,7 @@ async def look(connection: Connection) -> Status:
     """Look at the instance of a connection."""
     settings = connection.settings
     note = None if settings.nats_url else read_note(settings.data)
-    named = await known_agents.names(connection)
+    named = await known_agents.names(connection.client)
     found = {check.name: check.found for check in await doctor.of_flow(connection)}
     database = connection.database_url
     return Status(

@@ -136,6 +136,19 @@ async def verify(
     return verifying.found(expected_chain)
 
 
+def joined(parts: Sequence[Verification]) -> Verification:
+    """Several partitions' verifications as one, with the difference that came first."""
+    differences = [each.divergence for each in parts if each.divergence is not None]
+    return Verification(
+        inputs=sum(each.inputs for each in parts),
+        total=sum(each.total for each in parts),
+        identical=sum(each.identical for each in parts),
+        divergence=min(differences, key=lambda each: each.sequence, default=None),
+        notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
+        chains=tuple(sorted(chain for each in parts for chain in each.chains)),
+    )
+
+
 class Verifying:
     """A verification under way, group by group in logical order."""
 

@@ -13,12 +13,14 @@ from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import bringer_of
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Bar
+from echoic.cli.replay_compare_options import Jobs
 from echoic.client import known_agents
 from echoic.client.connection import Connection, connect
 from echoic.client.recordings import is_path
+from echoic.client.verification import verify_all
 from echoic.config.load import Settings
 from echoic.embedders import embedder
-from echoic.errors import NotFoundError
+from echoic.errors import EchoicError, NotFoundError
 from echoic.packs import bundled
 from echoic.terminal.output import note, print_json
 from handlers.aids import Bringer, PackLibrary
@@ -48,20 +50,30 @@ def verify(
         str | None,
         typer.Argument(metavar="[SESSION|FILE]", help="A session's id, or a file."),
     ] = None,
+    all_agents: Annotated[
+        bool, typer.Option("--all-agents", help="Every agent, in several processes.")
+    ] = False,
+    jobs: Jobs = None,
 ) -> None:
     """Decide again under the recorded strategy: every output must come out the same.
 
     Examples: `echoic replay verify` (all of the agent), `echoic replay verify evening`,
-    `echoic replay verify packs/survival/recording/evening.echoic`. The exit code is 1 if
-    one differs.
+    `echoic replay verify packs/survival/recording/evening.echoic`, `echoic replay verify
+    --all-agents`. The exit code is 1 if one differs.
     """
     settings = call.settings
+    is_named = settings.origins["agent"].startswith("flag") or session is not None
+    if all_agents and is_named:
+        raise EchoicError("--all-agents: name no session and no agent beside it")
     with Bar("deciding again", is_silent=call.as_json) as progress:
-        found = asyncio.run(
-            _of_file(settings, bundled.found(Path(session)), progress)
-            if session is not None and is_path(session)
-            else _of_log(settings, session, progress)
-        )
+        if all_agents:
+            found = verify_all(settings, _digests(settings), progress, jobs)
+        elif session is not None and is_path(session):
+            found = asyncio.run(
+                _of_file(settings, bundled.found(Path(session)), progress)
+            )
+        else:
+            found = asyncio.run(_of_log(settings, session, progress))
     if call.as_json:
         print_json({"v": 1, **asdict(found), "is_identical": found.is_identical})
     else:

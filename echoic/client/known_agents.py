@@ -3,6 +3,10 @@
 Its rule: an agent is known from its first input on.
 """
 
+from collections import Counter
+
+from nats.aio.client import Client
+
 from echoic.client.connection import Connection
 from echoic.errors import NotFoundError, meant
 from schemas.values.subjects import SHARED_AGENT, parse, partition_of
@@ -25,7 +29,7 @@ async def check(connection: Connection) -> None:
         return
     if await connection.log.last_sequence(f"ev.{partition_of(agent)}.in.{agent}.>"):
         return
-    known = await names(connection)
+    known = await names(connection.client)
     listed = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
     raise NotFoundError(
         f"there is no agent {agent!r}{meant(agent, known)}; known: {listed or 'none yet'}",
@@ -33,16 +37,28 @@ async def check(connection: Connection) -> None:
     )
 
 
-async def names(connection: Connection) -> list[str]:
+async def names(client: Client) -> list[str]:
     """Every agent that the log has an input of, in order."""
+    found = {parse(each).agent for each in await _input_subjects(client)}
+    return sorted(found - {SHARED_AGENT})
+
+
+async def inputs_by_partition(client: Client) -> dict[int, int]:
+    """How many inputs each partition has that has any."""
+    found: Counter[int] = Counter()
+    for subject, count in (await _input_subjects(client)).items():
+        found[parse(subject).partition] += count
+    return dict(found)
+
+
+async def _input_subjects(client: Client) -> dict[str, int]:
+    """Every subject of inputs, and how many there are of it."""
     subject = f"$JS.API.STREAM.INFO.{LOG.name}"
-    found: set[str] = set()
-    offset = 0
+    found: dict[str, int] = {}
     while True:
-        wanted = {"subjects_filter": "ev.*.in.*.>", "offset": offset}
-        info = await insist(connection.client, subject, wanted)
+        wanted = {"subjects_filter": "ev.*.in.*.>", "offset": len(found)}
+        info = await insist(client, subject, wanted)
         page = info["state"].get("subjects") or {}
-        found.update(parse(each).agent for each in page)
-        offset += len(page)
-        if not page or offset >= info.get("total", 0):
-            return sorted(found - {SHARED_AGENT})
+        found |= page
+        if not page or len(found) >= info.get("total", 0):
+            return found

@@ -5,7 +5,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from replay.verify import Verification
+from replay.verify import Divergence, Verification, joined
 from streams.session_files.file import SessionFile
 from tests.replay.evening import (
     cause_of,
@@ -240,3 +240,21 @@ async def test_every_byte_counts() -> None:
         found = await verified(damaged)
 
         assert not found.is_identical, record
+
+
+def test_several_partitions_are_told_as_one() -> None:
+    """Counts add up; of several differences the first in the log is told."""
+    differs = [Divergence(place, 0, "body", "a", "b") for place in (70, 40)]
+    found = joined(
+        [
+            Verification(2, 5, 5, chains=(("b", "2"),), notes=("n",)),
+            Verification(1, 4, 1, differs[0], notes=("n",)),
+            Verification(1, 4, 2, differs[1], chains=(("a", "1"),)),
+        ]
+    )
+
+    assert (found.inputs, found.total, found.identical) == (4, 13, 8)
+    assert found.divergence == differs[1]
+    assert found.notes == ("n",)
+    assert found.chains == (("a", "1"), ("b", "2"))
+    assert joined([]).is_identical

@@ -69,6 +69,29 @@ def test_the_live_log_replays_identically(live: Program) -> None:
     assert re.match(r"✓ (\d+)/\1 outputs identical", ran.out)
 
 
+def test_every_agent_replays_identically_in_several_processes(live: Program) -> None:
+    """All partitions come to one result, which is the sum of what each comes to."""
+    for agent in ("one", "another", "third"):
+        thirsty(live, agent, 3, "Your drink is low: 3 of 9.")
+
+    ran = live.here("replay", "verify", "--all-agents", "--jobs", "2", "--json")
+    alone = live.here("replay", "verify", "--all-agents", "--jobs", "1", "--json")
+
+    assert ran.code == 0, ran.out + ran.err
+    assert ran.json == alone.json
+    assert {"one", "another", "third"} <= {agent for agent, _ in ran.json["chains"]}
+    assert ran.json["identical"] == ran.json["total"] > 6
+    assert ran.err == ""
+
+
+def test_all_agents_are_all(live: Program) -> None:
+    """Beside a session or an agent the option has no meaning, and says so."""
+    ran = live.here("replay", "verify", "evening", "--all-agents")
+
+    assert ran.code == 2
+    assert "--all-agents" in ran.err
+
+
 def test_the_log_is_sound(live: Program) -> None:
     """Inputs answered = inputs appended, and every chain is whole."""
     ran = live.here("log", "verify", "--json")
