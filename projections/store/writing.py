@@ -1,10 +1,11 @@
 """Batches on their way into the tables: new rows by COPY, changed ones by statement.
 
-It runs within the transaction of whoever calls it.
+Many changed rows are copied into a temporary table first, and one statement merges them
+from there. It runs within the transaction of whoever calls it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
 
@@ -22,6 +23,11 @@ from projections.rows.changes import (
     Value,
 )
 from projections.store.tables import APPENDED, KEYS, physical
+
+STAGED_FROM = 50
+"""So many changed rows go by a temporary table, whose statements cost about as much."""
+
+_Rows = Iterable[Sequence[Value]]
 
 
 def write(
@@ -45,17 +51,17 @@ def _put(
         return
     columns = tuple(next(iter(puts.values())))
     values_of = itemgetter(*columns)
+    every = (*KEYS[name], *columns)
     rows = ((*key, *values_of(row)) for key, row in puts.items())
     if name in APPENDED:
-        _copy(cursor, _copy_statement(name, table, columns), rows)
+        _copy(cursor, table, every, rows)
+    elif len(puts) < STAGED_FROM:
+        marks = ", ".join(["%s"] * len(every))
+        cursor.executemany(_upsert(name, table, columns, f"VALUES ({marks})"), rows)
     else:
-        cursor.executemany(_upsert_statement(name, table, columns), rows)
-
-
-def _copy(cursor: Cursor[Any], statement: str, rows: Iterable[Sequence[Value]]) -> None:
-    with cursor.copy(statement.encode()) as copy:
-        for row in rows:
-            copy.write_row(row)
+        with _staged(cursor, table, every, rows) as staged:
+            source = f"SELECT {_names(every)} FROM {staged}"
+            cursor.execute(_upsert(name, table, columns, source))
 
 
 def _patch(
@@ -67,48 +73,85 @@ def _patch(
         row = (*(values[column] for column in columns), *key)
         by_columns.setdefault(columns, []).append(row)
     for columns, rows in by_columns.items():
-        cursor.executemany(_update_statement(name, table, columns), rows)
+        if len(rows) < STAGED_FROM:
+            cursor.executemany(_update(name, table, columns), rows)
+        else:
+            with _staged(cursor, table, (*columns, *KEYS[name]), rows) as staged:
+                cursor.execute(_update_from(name, table, columns, staged))
 
 
 def _remove(
     cursor: Cursor[Any], name: TableName, table: str, keys: Iterable[Key]
 ) -> None:
     rows = list(keys)
-    if rows:
-        statement = f"DELETE FROM {table} WHERE {_is_key(name)}"
-        cursor.executemany(statement.encode(), rows)
+    if len(rows) < STAGED_FROM:
+        delete = f"DELETE FROM {table} WHERE {_is_key(name)}"
+        cursor.executemany(delete.encode(), rows)
+    else:
+        with _staged(cursor, table, KEYS[name], rows) as staged:
+            delete = f"DELETE FROM {table} AS held USING {staged} AS new"
+            cursor.execute(f"{delete} WHERE {_is_same(name)}".encode())
 
 
-@lru_cache(maxsize=64)
-def _copy_statement(name: TableName, table: str, columns: tuple[str, ...]) -> str:
-    return f"COPY {table} ({_names((*KEYS[name], *columns))}) FROM STDIN"
+def _copy(cursor: Cursor[Any], table: str, columns: Sequence[str], rows: _Rows) -> None:
+    statement = f"COPY {table} ({_names(columns)}) FROM STDIN"
+    with cursor.copy(statement.encode()) as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
-@lru_cache(maxsize=64)
-def _upsert_statement(name: TableName, table: str, columns: tuple[str, ...]) -> bytes:
-    """Insert a row, or replace all of one but when it began."""
-    marks = ", ".join(["%s"] * (len(KEYS[name]) + len(columns)))
+@contextmanager
+def _staged(
+    cursor: Cursor[Any], table: str, columns: Sequence[str], rows: _Rows
+) -> Iterator[str]:
+    """Hold rows in a temporary table shaped as `table`, and yield its name."""
+    staged = f"{table}_staged"
+    shape = f"CREATE TEMPORARY TABLE IF NOT EXISTS {staged} (LIKE {table})"
+    # LIKE takes over NOT NULL, which the columns that a patch leaves out would break;
+    # those are never of the key, and only a key is NOT NULL.
+    cursor.execute(shape.encode())
+    _copy(cursor, staged, columns, rows)
+    yield staged
+    cursor.execute(f"TRUNCATE {staged}".encode())
+
+
+def _upsert(name: TableName, table: str, columns: Sequence[str], source: str) -> bytes:
+    """Insert the rows of `source`, or replace all of a row but when it began."""
     replaced = ", ".join(
         f'"{each}" = EXCLUDED."{each}"' for each in columns if each not in CREATED
     )
     return (
-        f"INSERT INTO {table} ({_names((*KEYS[name], *columns))}) VALUES ({marks})"
+        f"INSERT INTO {table} ({_names((*KEYS[name], *columns))}) {source}"
         f" ON CONFLICT ({_names(KEYS[name])}) DO UPDATE SET {replaced}"
     ).encode()
 
 
-@lru_cache(maxsize=64)
-def _update_statement(name: TableName, table: str, columns: tuple[str, ...]) -> bytes:
-    """Replace some columns of a row, and add to those that count."""
-    changed = ", ".join(
-        f'"{each}" = "{each}" + %s' if each in ADDED else f'"{each}" = %s'
-        for each in columns
-    )
-    return f"UPDATE {table} SET {changed} WHERE {_is_key(name)}".encode()
+def _update(name: TableName, table: str, columns: Sequence[str]) -> bytes:
+    """Replace some columns of one row, and add to those that count."""
+    changed = ", ".join(_changed(each, "%s") for each in columns)
+    return f"UPDATE {table} AS held SET {changed} WHERE {_is_key(name)}".encode()
+
+
+def _update_from(
+    name: TableName, table: str, columns: Sequence[str], staged: str
+) -> bytes:
+    """Do to many rows what `_update` does to one, with the values of a staged table."""
+    changed = ", ".join(_changed(each, f'new."{each}"') for each in columns)
+    statement = f"UPDATE {table} AS held SET {changed} FROM {staged} AS new"
+    return f"{statement} WHERE {_is_same(name)}".encode()
+
+
+def _changed(column: str, value: str) -> str:
+    added = f'held."{column}" + ' if column in ADDED else ""
+    return f'"{column}" = {added}{value}'
 
 
 def _is_key(name: TableName) -> str:
     return " AND ".join(f'"{column}" = %s' for column in KEYS[name])
+
+
+def _is_same(name: TableName) -> str:
+    return " AND ".join(f'held."{each}" = new."{each}"' for each in KEYS[name])
 
 
 def _names(columns: Iterable[str]) -> str:
