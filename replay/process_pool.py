@@ -156,12 +156,17 @@ _TOLD: ContextVar[Told] = ContextVar("told")
 def _begin(told: Told, allowed: tuple[str, ...]) -> None:
     """Begin a worker process: it ends when told to, or with its parent."""
     plugin.allow(allowed)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _TOLD.set(told)
-    Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """End this process when its parent ends, however that does; not by the keyboard."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -1,22 +1,29 @@
 """`echoic projection`: the read models, where they stand, and making them again."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Annotated
+from functools import partial
+from typing import Annotated, TypeVar
 
 import typer
 
 from echoic import errors
 from echoic.cli import projection_replay
-from echoic.cli.connected import bringer_of, on_instance
+from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
-from echoic.client.connection import Connection
+from echoic.cli.progress import Bar
+from echoic.client import known_agents
+from echoic.client.connection import Connection, addresses, needed_database
 from echoic.client.watch import last_answered
+from echoic.run.rebuild_processes import Crew, Job
 from echoic.terminal.output import note, print_json, print_rows
 from echoic.terminal.text import counted
 from projections.projector import rebuild as rebuilding
 from projections.store.store import Store
 from projections.store.tables import KEYS
 from schemas.values.subjects import PARTITIONS
+
+T = TypeVar("T")
 
 app = new_app("projection", "The read models: list, rebuild, lag, replay.")
 app.command()(projection_replay.replay)
@@ -87,24 +94,20 @@ def rebuild(
         _verify(call)
         return
 
-    async def run(connection: Connection) -> int:
-        with Store(connection.needed_database()) as store:
-            return await rebuilding.rebuild(
-                connection.log, store, bringer_of(connection)
-            )
+    async def run(store: Store, crew: Crew, _: Connection) -> int:
+        return await rebuilding.rebuild(store, crew)
 
-    version = on_instance(call, run)
+    version = _with_crew(call, run)
     call.show({"version": version}, [f"version {version} serves"])
 
 
 def _verify(call: Call) -> None:
-    async def run(connection: Connection) -> rebuilding.Verified:
-        with Store(connection.needed_database()) as store:
-            return await rebuilding.verify(
-                connection.log, store, bringer_of(connection)
-            )
+    async def run(
+        store: Store, crew: Crew, connection: Connection
+    ) -> rebuilding.Verified:
+        return await rebuilding.verify(connection.log, store, crew)
 
-    found = on_instance(call, run)
+    found = _with_crew(call, run)
     tables = (
         f"{name:<20} {checksum.rows:>9,} rows  {checksum.digest[:16]}"
         for name, checksum in found.tables.items()
@@ -117,3 +120,31 @@ def _verify(call: Call) -> None:
         note("equal to the fold" if found.is_equal else "not equal to the fold")
     if not found.is_equal:
         raise typer.Exit(errors.FINDING)
+
+
+def _with_crew(
+    call: Call, work: Callable[[Store, Crew, Connection], Awaitable[T]]
+) -> T:
+    """Do something with the tables and with processes that fill them, with progress."""
+    settings = call.settings
+    credentials, url = addresses(settings)
+    job = Job(
+        credentials=credentials,
+        database_url=needed_database(url),
+        embedder=settings.embedder,
+    )
+
+    async def run(connection: Connection) -> T:
+        counts = await known_agents.inputs_by_partition(connection.client)
+        crew.order = sorted(range(PARTITIONS), key=lambda each: -counts.get(each, 0))
+        whole = sum(counts.values())
+        with (
+            Bar("making the read models", is_silent=call.as_json) as bar,
+            Store(job.database_url) as store,
+        ):
+            crew.progress = partial(bar, whole=whole)
+            return await work(store, crew, connection)
+
+    # The processes first: they begin as copies of this one while it does nothing else.
+    with Crew(job) as crew:
+        return on_instance(call, run)

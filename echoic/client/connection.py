@@ -51,12 +51,21 @@ class Connection:
         Raises:
             NotRunningError: the instance runs without.
         """
-        if self.database_url is None:
-            raise NotRunningError(
-                "the instance has no read models: PostgreSQL did not start",
-                next_step="echoic doctor",
-            )
-        return self.database_url
+        return needed_database(self.database_url)
+
+
+def needed_database(url: str | None) -> str:
+    """The address of the read models, if there are any.
+
+    Raises:
+        NotRunningError: there are none.
+    """
+    if url is None:
+        raise NotRunningError(
+            "the instance has no read models: PostgreSQL did not start",
+            next_step="echoic doctor",
+        )
+    return url
 
 
 @asynccontextmanager

@@ -5,9 +5,10 @@ Both fill a new version beside the serving one, so readers never wait and never 
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import Protocol
 
 from sqlalchemy.engine import Connection
 
@@ -19,6 +20,7 @@ from projections.store import tables, versions
 from projections.store.checksums import Checksum, Difference, checksums, differences
 from projections.store.positions import Position, positions_of
 from projections.store.store import Store
+from schemas.values.subjects import PARTITIONS
 from streams.log import ReadableLog
 
 OVERTAKES_MAX = 100
@@ -43,13 +45,55 @@ class Verified:
         return not self.differences
 
 
-async def rebuild(
-    log: ReadableLog, store: Store, aids: AidsSource, told: Told = lambda _: None
-) -> int:
+class Filler(Protocol):
+    """Folds the log into the tables of a version, here or in other processes."""
+
+    async def fill(self, version: int, until: Mapping[int, int] | None = None) -> None:
+        """Write all that is whole in the log now, up to the inputs `until` by partition.
+
+        Called again for the same version, it goes on where it was.
+        """
+        ...
+
+
+class Here:
+    """A filler in this process."""
+
+    def __init__(
+        self,
+        log: ReadableLog,
+        store: Store,
+        aids: AidsSource,
+        told: Told = lambda _: None,
+    ) -> None:
+        """Tell `told` of each write how many groups it held."""
+        self._log = log
+        self._store = store
+        self._aids = aids
+        self._told = told
+        self._projectors: dict[int, Projector] = {}
+
+    async def fill(self, version: int, until: Mapping[int, int] | None = None) -> None:
+        """Fill all partitions, one after the other."""
+        await self.fill_partitions(range(PARTITIONS), version, until)
+
+    async def fill_partitions(
+        self, partitions: Iterable[int], version: int, until: Mapping[int, int] | None
+    ) -> None:
+        """Fill these partitions; it keeps their states for the next time."""
+        projector = self._projectors.get(version)
+        if projector is None:
+            projector = Projector(
+                self._log, self._store, self._aids, version=version, told=self._told
+            )
+            self._projectors = {version: projector}
+        await projector.catch_up(partitions, until)
+
+
+async def rebuild(store: Store, filler: Filler) -> int:
     """Make the tables again, show them in place of the old ones, return their version.
 
-    The old ones stay as `retired` until the next rebuild. `told` hears of each write how
-    many groups it held.
+    The old ones stay as `retired` until the next rebuild.
 
     Raises:
         StoreUnusable: another rebuild goes on, or PostgreSQL refuses.
@@ -59,17 +103,14 @@ async def rebuild(
         await asyncio.to_thread(_clear, store, "building", "retired")
         version = await asyncio.to_thread(store.begin)
         try:
-            projector = Projector(log, store, aids, version=version, told=told)
-            await _promote(projector, store, version)
+            await _promote(filler, store, version)
         except BaseException:
             await asyncio.to_thread(store.drop, version)
             raise
     return version
 
 
-async def verify(
-    log: ReadableLog, store: Store, aids: AidsSource, told: Told = lambda _: None
-) -> Verified:
+async def verify(log: ReadableLog, store: Store, filler: Filler) -> Verified:
     """Compare the tables that serve with a fresh fold of the log up to where they stand.
 
     Raises:
@@ -91,8 +132,7 @@ async def verify(
         await asyncio.to_thread(_clear, store, "building")
         fresh = await asyncio.to_thread(store.begin)
         try:
-            projector = Projector(log, store, aids, version=fresh, told=told)
-            await projector.catch_up(until=_sequences(stands))
+            await filler.fill(fresh, _sequences(stands))
             with store.snapshot() as made:
                 found = await asyncio.to_thread(
                     _compared, snapshot, serving.number, held, made, fresh
@@ -128,10 +168,10 @@ def _compared(
     return tuple(chain.from_iterable(each_wrong))
 
 
-async def _promote(projector: Projector, store: Store, version: int) -> None:
+async def _promote(filler: Filler, store: Store, version: int) -> None:
     """Fill a version and put it in the serving one's place."""
     for _ in range(OVERTAKES_MAX):
-        await projector.catch_up()
+        await filler.fill(version)
         if await asyncio.to_thread(store.promote, version):
             _log.info("version %d of the read models serves from now on", version)
             return

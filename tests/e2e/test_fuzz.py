@@ -102,7 +102,9 @@ async def test_the_tables_are_the_fold_of_it_all(live: Instance) -> None:
     """The read models took in whatever came, and hold what a fresh fold of the log does."""
     assert live.database_url is not None
     with Store(live.database_url) as store:
-        found = await rebuild.verify(live.log, store, bringer(live))
+        found = await rebuild.verify(
+            live.log, store, rebuild.Here(live.log, store, bringer(live))
+        )
 
     assert found.is_equal, found.differences
     assert len(found.positions) == PARTITIONS

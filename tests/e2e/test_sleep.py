@@ -179,7 +179,9 @@ async def tables_are_the_fold(ada: Companion, live: Instance) -> None:
         async with asyncio.timeout(DEADLINE_S):
             while _stands(store, ada.partition) < last:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
-        found = await rebuild.verify(live.log, store, bringer(live))
+        found = await rebuild.verify(
+            live.log, store, rebuild.Here(live.log, store, bringer(live))
+        )
     assert found.is_equal, found.differences
 
 

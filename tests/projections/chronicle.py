@@ -3,13 +3,15 @@
 `tests.life` takes the turns; this stores them as a worker would, at the same sequences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handlers.mind.turn import Turn, needs
+from projections.projector.rebuild import Here
 from projections.rows.changes import TableChanges, TableName, join
 from projections.rows.changes_of_group import changes_of
 from projections.rows.folded_group import Folded
+from projections.store.store import Store
 from schemas.codec.envelope import Input
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids, embedded
@@ -87,6 +89,13 @@ class Chronicle:
 
     def _clock(self) -> int:
         return self._now
+
+
+def here(
+    chronicle: Chronicle, store: Store, told: Callable[[int], None] = lambda _: None
+) -> Here:
+    """What fills tables with a chronicle in this process."""
+    return Here(chronicle.log, store, chronicle.aids, told)
 
 
 def garden(**settings: Any) -> Life:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from projections.projector.projector import Projector
-from projections.projector.rebuild import verify
+from projections.projector.rebuild import Here, verify
 from projections.store import queries
 from projections.store.store import Store
 from schemas.values.record import Wire
@@ -39,7 +39,7 @@ async def test_the_tables_follow_a_worker_through_a_broken_broker(store: Store) 
             await stop(running)
 
         assert await is_up_to_date(log, store)
-        verified = await verify(log, store, bringer(log))
+        verified = await verify(log, store, Here(log, store, bringer(log)))
         assert verified.differences == ()
         assert len(queries.sessions(store)) == len(AGENTS)
 

@@ -22,7 +22,7 @@ from streams.memory import MemoryLog
 from tests import factories
 from tests.life import Life, output
 from tests.minds import until
-from tests.projections.chronicle import Chronicle, eventful, garden
+from tests.projections.chronicle import Chronicle, eventful, garden, here
 from tests.projections.store.test_store import values
 
 pytestmark = pytest.mark.services
@@ -56,7 +56,7 @@ def project(chronicle: Chronicle, store: Store) -> Projector:
 
 async def assert_equal(chronicle: Chronicle, store: Store) -> None:
     """The tables are the fold of the whole log."""
-    verified = await verify(chronicle.log, store, chronicle.aids)
+    verified = await verify(chronicle.log, store, here(chronicle, store))
     assert verified.differences == ()
     (position,) = verified.positions.values()
     assert position.sequence == chronicle.last_input

@@ -7,12 +7,12 @@ import sqlalchemy as sa
 
 from projections.errors import StoreUnusable
 from projections.projector.projector import Projector
-from projections.projector.rebuild import rebuild, verify
+from projections.projector.rebuild import Here, rebuild, verify
 from projections.store.checksums import Difference
 from projections.store.store import Store
 from tests.life import decision_id
 from tests.minds import until
-from tests.projections.chronicle import Chronicle, eventful, garden
+from tests.projections.chronicle import Chronicle, eventful, garden, here
 from tests.projections.projector.test_projector import stop
 from tests.projections.store.test_store import values
 
@@ -38,11 +38,11 @@ async def test_a_rebuild_serves_the_same(chronicle: Chronicle, store: Store) -> 
     """A new version stands in the old one's place; the old one is kept until the next."""
     before = values(store, "SELECT * FROM decisions ORDER BY id")
 
-    assert await rebuild(chronicle.log, store, chronicle.aids) == 2
+    assert await rebuild(store, here(chronicle, store)) == 2
     assert values(store, "SELECT * FROM decisions ORDER BY id") == before
     assert [each.number for each in store.versions()] == [1, 2]
 
-    assert await rebuild(chronicle.log, store, chronicle.aids) == 3
+    assert await rebuild(store, here(chronicle, store)) == 3
     assert [each.number for each in store.versions()] == [2, 3]
 
 
@@ -52,9 +52,9 @@ async def test_a_rebuild_heals_what_was_changed(
     """Whatever was done to the tables is gone with them."""
     execute(store, "UPDATE rapport__v1 SET value = 1")
     execute(store, "DELETE FROM decisions__v1")
-    await rebuild(chronicle.log, store, chronicle.aids)
+    await rebuild(store, here(chronicle, store))
 
-    verified = await verify(chronicle.log, store, chronicle.aids)
+    verified = await verify(chronicle.log, store, here(chronicle, store))
     assert verified.is_equal
 
 
@@ -63,7 +63,7 @@ async def test_readers_are_served_while_it_goes_on(
 ) -> None:
     """They see the old version whole until they see the new one whole."""
     count = "SELECT count(*) FROM decisions"
-    running = asyncio.create_task(rebuild(chronicle.log, store, chronicle.aids))
+    running = asyncio.create_task(rebuild(store, here(chronicle, store)))
     seen = set()
     while not running.done():
         seen |= set(await asyncio.to_thread(values, store, count))
@@ -79,7 +79,7 @@ async def test_a_projector_goes_on_with_the_new_version(
     following = Projector(chronicle.log, store, chronicle.aids)
     running = asyncio.create_task(following.run())
     try:
-        await rebuild(chronicle.log, store, chronicle.aids)
+        await rebuild(store, here(chronicle, store))
         taken = chronicle.life.wait(1).sense("after the swap")
         await chronicle.catch_up()
         wanted = f"SELECT id FROM decisions WHERE id = '{decision_id(taken)}'"
@@ -87,7 +87,7 @@ async def test_a_projector_goes_on_with_the_new_version(
     finally:
         await stop(running)
 
-    verified = await verify(chronicle.log, store, chronicle.aids)
+    verified = await verify(chronicle.log, store, here(chronicle, store))
     assert (verified.version, verified.is_equal) == (2, True)
 
 
@@ -96,7 +96,7 @@ async def test_a_rebuild_that_fails_leaves_nothing(
 ) -> None:
     """Its tables are dropped, and the old ones serve on."""
     with pytest.raises(LookupError, match="not at hand"):
-        await rebuild(chronicle.log, store, type(chronicle.aids)({}))
+        await rebuild(store, Here(chronicle.log, store, type(chronicle.aids)({})))
 
     assert [each.number for each in store.versions()] == [1]
 
@@ -107,16 +107,17 @@ async def test_what_a_stopped_rebuild_left_is_removed(
     """The next one clears away tables that nobody fills any more."""
     store.begin()
 
-    assert await rebuild(chronicle.log, store, chronicle.aids) == 2
+    assert await rebuild(store, here(chronicle, store)) == 2
     assert [each.state for each in store.versions()] == ["retired", "serving"]
 
 
 async def test_one_rebuild_at_a_time(chronicle: Chronicle, store: Store) -> None:
     """The second is refused, and so is a verification."""
     with store.alone(), Store(database_of(store)) as other:
-        for again in (rebuild, verify):
+        filler = here(chronicle, other)
+        for again in (rebuild(other, filler), verify(chronicle.log, other, filler)):
             with pytest.raises(StoreUnusable, match="under way"):
-                await again(chronicle.log, other, chronicle.aids)
+                await again
 
 
 async def test_a_rebuild_tells_how_far_it_is(
@@ -124,7 +125,7 @@ async def test_a_rebuild_tells_how_far_it_is(
 ) -> None:
     """What it tells adds up to the groups of the log."""
     told: list[int] = []
-    await rebuild(chronicle.log, store, chronicle.aids, told.append)
+    await rebuild(store, here(chronicle, store, told.append))
 
     assert sum(told) == len(chronicle.life.turns)
 
@@ -158,7 +159,7 @@ async def test_verifying_names_a_row_that_was_changed(
     """One value of one row is enough; the row is named by its key."""
     execute(store, statement)
 
-    verified = await verify(chronicle.log, store, chronicle.aids)
+    verified = await verify(chronicle.log, store, here(chronicle, store))
     (difference,) = verified.differences
     assert (difference.table, difference.kind) == (table, kind)
     assert difference.key[0] == "ana"
@@ -171,7 +172,7 @@ async def test_verifying_names_the_first_of_many(
     """A table that lost all its rows does not make an endless list."""
     execute(store, "TRUNCATE heuristics__v1")
 
-    verified = await verify(chronicle.log, store, chronicle.aids)
+    verified = await verify(chronicle.log, store, here(chronicle, store))
     assert {each.kind for each in verified.differences} == {"missing"}
     assert isinstance(verified.differences[0], Difference)
     assert verified.tables["decisions"].rows == 5
@@ -184,8 +185,8 @@ async def test_tables_of_another_program_version_are_told(
     execute(store, "UPDATE projection_versions SET shape = 0")
 
     with pytest.raises(StoreUnusable, match="projection rebuild"):
-        await verify(chronicle.log, store, chronicle.aids)
+        await verify(chronicle.log, store, here(chronicle, store))
     with pytest.raises(StoreUnusable, match="projection rebuild"):
         await Projector(chronicle.log, store, chronicle.aids).catch_up()
-    await rebuild(chronicle.log, store, chronicle.aids)
-    assert (await verify(chronicle.log, store, chronicle.aids)).is_equal
+    await rebuild(store, here(chronicle, store))
+    assert (await verify(chronicle.log, store, here(chronicle, store))).is_equal

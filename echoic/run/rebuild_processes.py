@@ -1,0 +1,190 @@
+"""The read models made again on all processors: each partition is folded by one process.
+
+The partitions of the log do not depend on each other. A process keeps what it folded, so
+that it only goes on when it is asked again; all of them end with this one.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import connection
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Any, Self
+
+from echoic.embedders import embedder
+from echoic.run.process import prepare
+from handlers.aids import Bringer, PackLibrary
+from projections.errors import StoreUnavailable
+from projections.projector.rebuild import Here
+from projections.store.store import Store
+from replay.process_pool import end_with_parent
+from schemas.values.subjects import PARTITIONS
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import connected
+from streams.jetstream.read import open_reader
+
+END_S = 5.0
+"""How long a process may take to end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Which log is folded into which database."""
+
+    credentials: Credentials
+    database_url: str
+    embedder: str
+
+
+@dataclass(slots=True)
+class _Worker:
+    """One process, and what it is to do."""
+
+    process: BaseProcess
+    pipe: Any
+    partitions: list[int] = field(default_factory=list)
+    """Those whose states it has."""
+    due: deque[int] = field(default_factory=deque)
+    """Those of them that are to be filled again."""
+
+    def next_partition(self, free: deque[int]) -> int | None:
+        """The next to fill, at last one that is nobody's yet; None if all are done."""
+        if self.due:
+            return self.due.popleft()
+        if not free:
+            return None
+        self.partitions.append(free.popleft())
+        return self.partitions[-1]
+
+
+class Crew:
+    """Processes that fill a version together, for the length of a `with` block."""
+
+    def __init__(self, job: Job, processes: int | None = None) -> None:
+        """Prepare as many processes as there are processors, unless told how many."""
+        self._job = job
+        self._count = min(processes or os.cpu_count() or 1, PARTITIONS)
+        self._workers: list[_Worker] = []
+        self.order: Sequence[int] = range(PARTITIONS)
+        """In which order partitions are begun: at best the longest first."""
+        self.progress: Callable[[int], None] = lambda _: None
+        """Told how many groups are written by now."""
+        self._written = 0
+
+    def __enter__(self) -> Self:
+        # A fork has all modules loaded, which else takes each process a second or two.
+        # It is safe where nothing else runs in this one, so enter before all else.
+        is_alone = sys.platform == "linux" and threading.active_count() == 1
+        context: Any = multiprocessing.get_context("fork" if is_alone else "spawn")
+        for _ in range(self._count):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(self._job, theirs))
+            process.start()
+            theirs.close()
+            self._workers.append(_Worker(process, ours))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    async def fill(self, version: int, until: Mapping[int, int] | None = None) -> None:
+        """Have all partitions filled.
+
+        Raises:
+            StoreUnavailable: a process ended by itself.
+            Exception: whatever a process raised.
+        """
+        try:
+            await asyncio.to_thread(self._fill, version, until)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise StoreUnavailable(
+                "a process of the rebuild ended by itself: the tables that serve stay"
+                " as they are; run it again"
+            ) from None
+        except BaseException:
+            self._end()
+            raise
+
+    def _fill(self, version: int, until: Mapping[int, int] | None) -> None:
+        owned = {each for worker in self._workers for each in worker.partitions}
+        free = deque(each for each in self.order if each not in owned)
+        for worker in self._workers:
+            worker.due = deque(worker.partitions)
+        idle, busy = list(self._workers), dict[Any, _Worker]()
+        while idle or busy:
+            for worker in idle:
+                partition = worker.next_partition(free)
+                if partition is not None:
+                    worker.pipe.send((version, partition, until))
+                    busy[worker.pipe] = worker
+            # Waiting for nothing would never end.
+            said = connection.wait(list(busy)) if busy else ()
+            idle = [busy.pop(pipe) for pipe in said if self._is_done(busy[pipe])]
+
+    def _is_done(self, worker: _Worker) -> bool:
+        """Take in what a process says: whether it has done what it was told to."""
+        said = worker.pipe.recv()
+        if isinstance(said, int):
+            self._written += said
+            self.progress(self._written)
+            return False
+        if said is not None:
+            raise raised(*said)
+        return True
+
+    def _end(self) -> None:
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.process.join(END_S)
+            worker.process.kill()
+            worker.pipe.close()
+
+
+def _serve(job: Job, pipe: Pipe) -> None:
+    """Be one of the processes."""
+    prepare()
+    end_with_parent()
+    try:
+        asyncio.run(_fill_ordered(job, pipe))
+    except EOFError:
+        return
+    except Exception as error:  # noqa: BLE001  # it is raised again by the other process
+        # Most errors cannot be pickled: they are made of other arguments than their text.
+        pipe.send((type(error), error.args, vars(error)))
+
+
+async def _fill_ordered(job: Job, pipe: Pipe) -> None:
+    """Fill what is ordered, until the other end closes."""
+    made_by = embedder(job.embedder)
+    async with connected(job.credentials, "echoic rebuild") as client:
+        log = await open_reader(client)
+        aids = Bringer(made_by, PackLibrary(log, made_by))
+        with Store(job.database_url) as store:
+            here = Here(log, store, aids, pipe.send)
+            while True:
+                version, partition, until = await asyncio.to_thread(pipe.recv)
+                await here.fill_partitions([partition], version, until)
+                pipe.send(None)
+
+
+def raised(
+    kind: type[Exception], arguments: tuple[object, ...], fields: Mapping[str, object]
+) -> Exception:
+    """Make an error again of its text and its fields."""
+    error = kind.__new__(kind, *arguments)
+    vars(error).update(fields)
+    return error
