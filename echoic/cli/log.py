@@ -10,11 +10,7 @@ import typer
 
 from echoic import errors
 from echoic.cli.connected import on_instance
-from echoic.cli.options import (
-    Call,
-    InstanceCall,
-    new_app,
-)
+from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running

@@ -10,11 +10,7 @@ from msgspec import to_builtins
 
 from echoic.cli import moments
 from echoic.cli.connected import known_at, on_instance
-from echoic.cli.options import (
-    Call,
-    InstanceCall,
-    new_app,
-)
+from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.client import decision_record, find, known_agents
 from echoic.client import state as remembering
 from echoic.client.connection import Connection
@@ -26,11 +22,7 @@ from echoic.explain import explain
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions, lessons
 from echoic.terminal.called import as_typed
-from echoic.terminal.output import (
-    note,
-    print_json,
-    style,
-)
+from echoic.terminal.output import note, print_json, style
 from echoic.terminal.text import visible
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited

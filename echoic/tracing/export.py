@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from echoic.tracing import conventions as names
-from echoic.tracing.destinations import (
-    Collector,
-    Destination,
-    Spool,
-    endpoint,
-    pairs,
-)
+from echoic.tracing.destinations import Collector, Destination, Spool, endpoint, pairs
 from echoic.tracing.observe import Answered, Observer, Trace
 from echoic.tracing.spans import (
     Attributes,

@@ -4,17 +4,22 @@ The model's words go out if they come in time. If nothing more is to come of the
 what is at hand is said: an answer whose prediction is missing, a heuristic that stands by.
 """
 
+from datetime import timedelta
+
 from handlers.mind.context import Group
-from handlers.mind.flows import composing, endorsement
-from handlers.mind.flows.consult import manner_of, wording
+from handlers.mind.flows import endorsement
+from handlers.mind.flows.consult import manner_of, recorded_digest, wording
 from handlers.mind.stages import completion, nonsense, prompts
-from schemas.messages.asks import Words
-from schemas.messages.decisions import Completed, Dropped
+from handlers.mind.stages.prompts import request_hash
+from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival, Words
+from schemas.messages.decisions import Completed, Dropped, HeuristicFired
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.ports.decision_context import Strategy
 from schemas.state.agent import Pending
+from schemas.values import ids
 from schemas.values.prompt_fencing import FENCED_SINCE
+from schemas.values.settings import ModelSettings
 
 SOONEST_S = 0.001
 """No prediction is asked for that would have less time."""
@@ -130,7 +135,7 @@ def _ask_prediction(
         pending.prompt, end.text, is_fenced=is_fenced, own=told.prediction
     )
     question = system, prompt
-    group.say(composing.prediction_asked(group, pending, end, model, question, wait_s))
+    group.say(prediction_asked(group, pending, end, model, question, wait_s))
     return True
 
 
@@ -140,6 +145,86 @@ def _end(group: Group, pending: Pending, end: Completed | Dropped) -> None:
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:
-        group.say(composing.rival_fired(pending, rival))
+        group.say(rival_fired(pending, rival))
     group.say(end)
-    group.say(composing.late_delivery(group, pending, end))
+    group.say(late_delivery(group, pending, end))
+
+
+_SOONEST_S = 0.001
+
+
+_LATEST_S = 1e9
+"""No span is longer in a message; an agent's clock may leap by centuries."""
+
+
+def prediction_asked(
+    group: Group,
+    pending: Pending,
+    end: Completed,
+    model: ModelSettings,
+    question: tuple[str, str],
+    wait_s: float,
+) -> ModelAsked:
+    """The ask to the model how its own words will turn out, which wait for that.
+
+    `question` is the system prompt and the prompt.
+    """
+    system, prompt = question
+    return ModelAsked(
+        purpose="prediction",
+        decision_id=pending.decision_id,
+        priority=pending.priority,
+        expires_at=group.now + timedelta(seconds=wait_s),
+        ttl_s=wait_s,
+        model=model.name,
+        system=system,
+        prompt=prompt,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=wait_s,
+        channel=pending.channel,
+        response_type=pending.response_type,
+        urgency=pending.urgency,
+        matched_heuristic_id=pending.matched_heuristic_id,
+        request_hash=request_hash(model, system, prompt),
+        about=Words(
+            ask_id=end.ask_id,
+            model=end.model,
+            text=end.text,
+            agrees_with=end.agrees_with,
+            agreement=end.agreement,
+        ),
+        template_digest=recorded_digest(group, ids.digest(system.encode())),
+    )
+
+
+def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
+    """The part of the heuristic that answered because the model had not."""
+    return HeuristicFired(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        heuristic_id=rival.heuristic_id,
+        content_hash=rival.content_hash,
+        mode="shown",
+        similarity=rival.similarity,
+        confidence=rival.confidence,
+    )
+
+
+def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
+    """The ask to say what a decision waited for, as long as it is still worth it."""
+    rival = pending.rival if end.path == "heuristic" else None
+    left_s = (pending.expires_at - group.now).total_seconds()
+    return DeliveryAsked(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        channel=pending.channel,
+        text=end.text,
+        response_type=end.response_type,
+        urgency=rival.urgency if rival else pending.urgency,
+        path=end.path,
+        action=end.action,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        ttl_s=min(max(left_s, _SOONEST_S), _LATEST_S),
+    )

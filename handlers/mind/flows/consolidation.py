@@ -1,7 +1,8 @@
 """Tidying: which heuristics say the same as others, and which are of no use.
 
 Only what an agent learnt or was taught may go for another, or for having never fired; of a
-pack's heuristics only one that failed too often, and none that its author locked.
+pack's heuristics only one that failed too often, and none that its author locked. Whatever
+is found is proposed; the agent's policy may put it in force where nothing trusted goes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,16 +10,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from handlers.mind.context import Group
+from handlers.mind.flows import decide, propose
+from handlers.mind.flows.consult import threshold_of
 from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import Known
-from projections.folds import controls
+from projections.folds import controls, proposals
 from projections.folds.learning import confidence, effective, heuristics, terms
+from schemas.messages.learning import ProposalMade
 from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.packs import conditions
 from schemas.packs.manifest import CompiledPack
+from schemas.ports.decision_context import DecisionContext
 from schemas.state.agent import AgentState, Taught
 from schemas.state.evidence import Belief
-from schemas.values import vectors
+from schemas.values import ids, vectors
 from schemas.values.exact_math import round6
 from schemas.values.settings import LearningSettings, MatchLimits
 
@@ -29,6 +35,10 @@ ENOUGH = 5.0
 """So many observations are enough to give up on a heuristic that is deprecated."""
 
 BeliefOf = Callable[[str, str], Belief]
+
+
+PROPOSAL_LIMIT = 16
+"""How much one sleep proposes at most; the next one goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +220,65 @@ def _likeness(known: Known, taught: Taught) -> float:
 def meaning(when: str | None) -> tuple[object, ...]:
     """What a `when` means, however it is written."""
     return conditions.meaning(conditions.parse(when) if when else None)
+
+
+def propose_change(group: Group, change: RepertoireChange) -> None:
+    """Propose a change that was not proposed before; the policy may put it in force."""
+    sleeping = group.state.sleeping
+    assert sleeping is not None
+    proposal_id = _proposal_id(change)
+    is_known = proposals.find(group.state, proposal_id) is not None
+    if is_known or len(sleeping.proposals) >= PROPOSAL_LIMIT:
+        return
+    is_applied = sleeping.apply == "safe" and _is_safe(group, change)
+    going = change.going if is_applied else ()
+    made = ProposalMade(
+        proposal_id=proposal_id,
+        changes=(),
+        evidence=_evidence(change),
+        by="sleep",
+        repertoire=change,
+        sleep_id=sleeping.id,
+        applied=is_applied or None,
+    )
+    if going:
+        group.watch(going[0].heuristic_id, going[0].content_hash, made)
+    else:
+        group.say(made)
+    if is_applied and change.formed is not None:
+        group.say(propose.proposed_heuristic(change.formed, change.domain, proposal_id))
+
+
+def _proposal_id(change: RepertoireChange) -> str:
+    """The same for the same change, so that nobody is asked twice."""
+    named = (f"{e.heuristic_id}@{e.content_hash}/{e.in_use}" for e in change.after)
+    parts = (change.kind, change.reason, *named)
+    return f"sleep-{ids.digest(*(each.encode() for each in parts))[:8]}"
+
+
+def _is_safe(group: Group, change: RepertoireChange) -> bool:
+    """Whether whatever answers by itself today will tomorrow: nothing trusted goes."""
+    group.adopt(None)
+    strategy = decide.strategy_in_force(group)
+    at_worst = DecisionContext(
+        event_id="",
+        event_text="",
+        event_source="",
+        personality_biases=group.biases_of(change.domain),
+        urgency=1.0,
+    )
+    trusted = threshold_of(strategy, group.settings, at_worst)
+    return all(each.confidence < trusted for each in change.going)
+
+
+def _evidence(change: RepertoireChange) -> str:
+    names = ", ".join(each.name for each in change.going)
+    match change.reason:
+        case "duplicate":
+            return f"{names} says the same as {change.before[0].name}"
+        case "never_fired" | "stale":
+            return f"{names} did not fire for long"
+        case "deprecated":
+            return f"{names} failed too often"
+        case _:
+            return "a model said the same twice, and no heuristic does"

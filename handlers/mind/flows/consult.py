@@ -5,15 +5,18 @@ Without a model there is no consultation, and its arm is not among those of a st
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import timedelta
+from typing import Literal, Protocol
 
 from handlers.mind.context import Group
 from handlers.mind.stages import prompts
-from handlers.mind.stages.prompts import Manner, Prompt
+from handlers.mind.stages.prompts import Manner, Prompt, request_hash
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.plugin import Own
+from schemas.messages.asks import ModelAsked
 from schemas.packs.manifest import CompiledPack, Executive
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
+from schemas.values import ids
 from schemas.values.prompt_fencing import FENCED_SINCE
 from schemas.values.settings import MindSettings, ModelSettings
 
@@ -185,3 +188,44 @@ def _own(strategy: Strategy) -> tuple[str | None, str | None]:
     if not isinstance(strategy, Asking):
         return None, None
     return strategy.system_prompt, strategy.prediction_prompt_template
+
+
+AFTER_ALL = -1.0
+"""The priority of what nobody waits for: less than the least salient event's."""
+
+
+def afterthought_asked(
+    group: Group,
+    model: ModelSettings,
+    purpose: Literal["formation", "reflection"],
+    decision_id: str,
+    question: tuple[str, str],
+    patience: timedelta,
+) -> ModelAsked:
+    """An ask to the model that nobody waits for; whatever is to be said is first.
+
+    `question` is the system prompt and the prompt.
+    """
+    system, prompt = question
+    return ModelAsked(
+        purpose=purpose,
+        decision_id=decision_id,
+        priority=AFTER_ALL,
+        expires_at=group.now + patience,
+        ttl_s=patience.total_seconds(),
+        model=model.name,
+        system=system,
+        prompt=prompt,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_s=model.deadline_s,
+        channel=group.settings.channel,
+        response_type="suggestion",
+        request_hash=request_hash(model, system, prompt),
+        template_digest=recorded_digest(group, ids.digest(system.encode())),
+    )
+
+
+def recorded_digest(group: Group, digest: str) -> str | None:
+    """The digest of an ask's templates; in the first edition it was not recorded."""
+    return digest if group.settings.edition >= 2 else None

@@ -5,7 +5,7 @@ of the event holds everything that led to it.
 """
 
 from handlers.mind.context import Group
-from handlers.mind.flows import composing, conclude, silence
+from handlers.mind.flows import conclude, decision_messages, silence
 from handlers.mind.flows.consult import Consultation, consultation
 from handlers.mind.flows.occasion import Occasion, occasion
 from handlers.mind.stages import completion, executive, matching, outcomes
@@ -45,7 +45,7 @@ def decide(group: Group, event: Sensed) -> None:
     if here.assessment.silence is None:
         _choose(group, here)
     else:
-        group.say(composing.gated(group, here, strategy_in_force(group)))
+        group.say(decision_messages.gated(group, here, strategy_in_force(group)))
 
 
 def _undone(group: Group, event: Sensed, domain: str) -> OutcomeObserved | None:
@@ -100,16 +100,20 @@ def _choose(group: Group, here: Occasion) -> None:
     if consulted and choice.asks_model:
         prompt = consulted.prompt(group, context, choice.odds.question)
     decision_id = group.say(
-        composing.decided(group, here, strategy, choice, result, prompt, relevant)
+        decision_messages.decided(
+            group, here, strategy, choice, result, prompt, relevant
+        )
     )
     if choice.heuristic is not None:
-        group.say(composing.fired(here, choice.heuristic, decision_id, "shown"))
-        group.say(composing.heuristic_delivery(here, choice.heuristic, decision_id))
+        group.say(decision_messages.fired(here, choice.heuristic, decision_id, "shown"))
+        group.say(
+            decision_messages.heuristic_delivery(here, choice.heuristic, decision_id)
+        )
     elif choice.quiet is not None:
-        group.say(composing.fired(here, choice.quiet, decision_id, "kept"))
+        group.say(decision_messages.fired(here, choice.quiet, decision_id, "kept"))
     elif consulted is not None and prompt is not None:
         best_id, race = result.matched_heuristic_id, choice.race
-        ask = composing.model_asked(
+        ask = decision_messages.model_asked(
             group, here, consulted, prompt, decision_id, best_id, race
         )
         _ask_model(group, here, strategy, prompt, ask)
@@ -170,7 +174,9 @@ def _ask_model(
 ) -> None:
     """Ask, and give up the least salient of those that wait if they are too many."""
     for heuristic in prompt.shown:
-        group.say(composing.fired(here, heuristic, ask.decision_id, "suggested"))
+        group.say(
+            decision_messages.fired(here, heuristic, ask.decision_id, "suggested")
+        )
     group.say(ask)
     pending = group.state.pending
     given_up = completion.crowded_out(pending[id_] for id_ in sorted(pending))

@@ -7,12 +7,13 @@ domain's heuristics with all to prove, or counts for one that already says the s
 from datetime import timedelta
 
 from handlers.mind.context import Group
-from handlers.mind.flows import composing
+from handlers.mind.flows.consult import afterthought_asked
 from handlers.mind.stages import formation, similar_heuristics
 from handlers.mind.stages.formation import Fault, Rule
 from handlers.mind.stages.similar_heuristics import Known
 from projections.folds import formation as lessons
 from projections.folds.learning import votes
+from schemas.messages.asks import ModelAsked
 from schemas.messages.learning import (
     CandidateRefused,
     FeedbackApplied,
@@ -22,8 +23,9 @@ from schemas.messages.learning import (
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs import conditions
-from schemas.state.lessons import Forming
+from schemas.state.lessons import Forming, Lesson
 from schemas.values import ids, vectors
+from schemas.values.settings import ModelSettings
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector
 
@@ -50,7 +52,7 @@ def ask(group: Group, vote: FeedbackApplied) -> None:
         detail = f"{FORMING_LIMIT} others are in the making"
         _refuse(group, decision_id, Fault("crowded", detail))
         return
-    group.say(composing.formation_asked(group, model, decision_id, lesson, PATIENCE))
+    group.say(formation_asked(group, model, decision_id, lesson, PATIENCE))
 
 
 def heard(group: Group, forming: Forming, result: ModelAnswered | ModelFailed) -> None:
@@ -161,3 +163,17 @@ def _meaning(when: str | None) -> tuple[object, ...]:
 
 def _alike(known: Vector, action: Vector) -> float:
     return vectors.cosine(known, action) if known else 0.0
+
+
+def formation_asked(
+    group: Group,
+    model: ModelSettings,
+    decision_id: str,
+    lesson: Lesson,
+    patience: timedelta,
+) -> ModelAsked:
+    """The ask to the model to make a rule of an answer."""
+    question = formation.question(lesson, group.settings.edition)
+    return afterthought_asked(
+        group, model, "formation", decision_id, question, patience
+    )

@@ -7,7 +7,6 @@ be another by then. Only what was applied last can be taken back.
 from collections.abc import Sequence
 
 from handlers.mind.context import Group
-from handlers.mind.flows import composing
 from handlers.mind.strategies import registry
 from projections.folds import proposals, repertoire
 from schemas.messages.controls import (
@@ -15,9 +14,9 @@ from schemas.messages.controls import (
     ProposalReverted,
     ProposalSubmitted,
 )
-from schemas.messages.learning import ProposalMade, SettingChange
+from schemas.messages.learning import HeuristicFormed, ProposalMade, SettingChange
 from schemas.messages.notes import ControlApplied, ControlRefused
-from schemas.messages.repertoire import RepertoireChange
+from schemas.messages.repertoire import Formed, RepertoireChange
 from schemas.state.proposals import Proposal
 from schemas.values.reasons import Refusal
 from schemas.values.settings_by_name import (
@@ -129,7 +128,7 @@ def _changed(group: Group, control: ProposalApplied, change: RepertoireChange) -
     _answered(group, control, change)
     if change.formed is not None:
         id_ = control.proposal_id
-        group.say(composing.proposed_heuristic(change.formed, change.domain, id_))
+        group.say(proposed_heuristic(change.formed, change.domain, id_))
 
 
 def _changed_back(
@@ -198,3 +197,12 @@ def _check_possible(group: Group, changes: Sequence[SettingChange]) -> None:
         problem = registry.problem(after.strategy, group.settings)
         if problem is not None:
             raise _RefusedError("unknown_strategy", problem)
+
+
+def proposed_heuristic(
+    content: Formed, domain: str, proposal_id: str
+) -> HeuristicFormed:
+    """The heuristic that an applied proposal brings."""
+    return HeuristicFormed(
+        **content.model_dump(), domain=domain, proposal_id=proposal_id
+    )

@@ -8,21 +8,15 @@ waits for any of it, and whoever waits for the model ends it.
 from datetime import datetime, timedelta
 
 from handlers.mind.context import Group
-from handlers.mind.flows import composing, consolidation, decide, endorsement, form
-from handlers.mind.flows.consult import (
-    Consultation,
-    consultation,
-    manner_of,
-    threshold_of,
-)
+from handlers.mind.flows import consolidation, consult, decide, endorsement, form
+from handlers.mind.flows.consult import Consultation, consultation, manner_of
 from handlers.mind.stages import formation, prompts
 from handlers.mind.stages.formation import Fault, Rule
 from handlers.mind.stages.similar_heuristics import Known
 from projections.folds import formation as lessons
-from projections.folds import proposals
 from projections.folds.learning import heuristics
 from schemas.messages.controls import SleepRequested
-from schemas.messages.learning import CandidateRefused, ProposalMade
+from schemas.messages.learning import CandidateRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Handled
 from schemas.messages.repertoire import Formed, RepertoireChange, Stand
 from schemas.messages.results import ModelAnswered, ModelFailed
@@ -45,8 +39,6 @@ from schemas.values.unicode_text import quoted
 PATIENCE = timedelta(minutes=10)
 """So long an answer to an event of the past is worth having."""
 
-PROPOSAL_LIMIT = 16
-"""How much one sleep proposes at most; the next one goes on."""
 
 SAID_LIMIT = 1_000
 """How many characters of an answer are kept with a reflection."""
@@ -150,7 +142,7 @@ def _ask_again(group: Group, moment: Moment, consulted: Consultation) -> None:
         context, (), consulted.system, consulted.model, consulted.manner, group.draw
     )
     group.say(
-        composing.afterthought_asked(
+        consult.afterthought_asked(
             group,
             consulted.model,
             "reflection",
@@ -190,7 +182,7 @@ def _reflect(group: Group, about: Moment, text: str) -> None:
         return
     question = formation.question(_lesson(about), group.settings.edition)
     group.say(
-        composing.afterthought_asked(
+        consult.afterthought_asked(
             group, model, "reflection", about.decision_id, question, PATIENCE
         )
     )
@@ -242,7 +234,7 @@ def _take(group: Group, about: Moment, rule: Rule | Fault) -> None:
             )
         )
         return
-    _propose(group, made)
+    consolidation.propose_change(group, made)
 
 
 def _proposed(group: Group, about: Moment, rule: Rule) -> RepertoireChange | Fault:
@@ -288,7 +280,7 @@ def _proposed(group: Group, about: Moment, rule: Rule) -> RepertoireChange | Fau
 def _end(group: Group, reason: SleepEnd, detail: str = "") -> None:
     """Tidy up, and say what the sleep came to."""
     for change in consolidation.changes(_house(group)):
-        _propose(group, change)
+        consolidation.propose_change(group, change)
     sleeping = group.state.sleeping
     assert sleeping is not None
     agreed = [each.agrees for each in sleeping.reflections]
@@ -316,70 +308,6 @@ def _house(group: Group) -> consolidation.House:
         limits=group.settings.limits,
         now=group.now,
     )
-
-
-def _propose(group: Group, change: RepertoireChange) -> None:
-    """Propose a change that was not proposed before; the policy may put it in force."""
-    sleeping = group.state.sleeping
-    assert sleeping is not None
-    proposal_id = _proposal_id(change)
-    is_known = proposals.find(group.state, proposal_id) is not None
-    if is_known or len(sleeping.proposals) >= PROPOSAL_LIMIT:
-        return
-    is_applied = sleeping.apply == "safe" and _is_safe(group, change)
-    going = change.going if is_applied else ()
-    made = ProposalMade(
-        proposal_id=proposal_id,
-        changes=(),
-        evidence=_evidence(change),
-        by="sleep",
-        repertoire=change,
-        sleep_id=sleeping.id,
-        applied=is_applied or None,
-    )
-    if going:
-        group.watch(going[0].heuristic_id, going[0].content_hash, made)
-    else:
-        group.say(made)
-    if is_applied and change.formed is not None:
-        group.say(
-            composing.proposed_heuristic(change.formed, change.domain, proposal_id)
-        )
-
-
-def _proposal_id(change: RepertoireChange) -> str:
-    """The same for the same change, so that nobody is asked twice."""
-    named = (f"{e.heuristic_id}@{e.content_hash}/{e.in_use}" for e in change.after)
-    parts = (change.kind, change.reason, *named)
-    return f"sleep-{ids.digest(*(each.encode() for each in parts))[:8]}"
-
-
-def _is_safe(group: Group, change: RepertoireChange) -> bool:
-    """Whether whatever answers by itself today will tomorrow: nothing trusted goes."""
-    group.adopt(None)
-    strategy = decide.strategy_in_force(group)
-    at_worst = DecisionContext(
-        event_id="",
-        event_text="",
-        event_source="",
-        personality_biases=group.biases_of(change.domain),
-        urgency=1.0,
-    )
-    trusted = threshold_of(strategy, group.settings, at_worst)
-    return all(each.confidence < trusted for each in change.going)
-
-
-def _evidence(change: RepertoireChange) -> str:
-    names = ", ".join(each.name for each in change.going)
-    match change.reason:
-        case "duplicate":
-            return f"{names} says the same as {change.before[0].name}"
-        case "never_fired" | "stale":
-            return f"{names} did not fire for long"
-        case "deprecated":
-            return f"{names} failed too often"
-        case _:
-            return "a model said the same twice, and no heuristic does"
 
 
 def _under_way(group: Group) -> tuple[Sleeping, Moment]:

@@ -2,14 +2,7 @@
 
 from collections.abc import Mapping
 
-from packs.survival.sensor.world import (
-    SIZE,
-    VIEW,
-    VITALS,
-    Chart,
-    Creature,
-    Observation,
-)
+from packs.survival.sensor.world import SIZE, VIEW, VITALS, Chart, Creature, Observation
 
 GROUND = {".": 2, "~": 1, "#": 3, "_": 4, "T": 6, "L": 7, "t": 11, " ": 0, "@": 2}
 """Grass, water, stone, path, tree, lava, table, unseen; the player stands on grass."""

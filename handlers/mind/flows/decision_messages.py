@@ -1,4 +1,4 @@
-"""Composing: the messages that a decision is made of, from what led to it."""
+"""The messages that one decision is made of, from what led to it."""
 
 import base64
 from datetime import timedelta
@@ -7,35 +7,21 @@ from typing import Any, Literal
 from msgspec import structs
 
 from handlers.mind.context import Group
-from handlers.mind.flows.consult import Consultation
+from handlers.mind.flows.consult import Consultation, recorded_digest
 from handlers.mind.flows.occasion import Occasion
-from handlers.mind.stages import executive, formation
+from handlers.mind.stages import executive
 from handlers.mind.stages.executive import Choice, Race
-from handlers.mind.stages.prompts import Prompt, request_hash
-from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival, Words
+from handlers.mind.stages.prompts import Prompt
+from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
 from schemas.messages.decisions import (
     SILENT,
     Candidate,
-    Completed,
     Decided,
     HeuristicFired,
     RelevantGoal,
     template_of,
 )
-from schemas.messages.learning import HeuristicFormed
-from schemas.messages.repertoire import Formed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
-from schemas.state.agent import Pending
-from schemas.state.lessons import Lesson
-from schemas.values import ids
-from schemas.values.settings import ModelSettings
-
-_SOONEST_S = 0.001
-_LATEST_S = 1e9
-"""No span is longer in a message; an agent's clock may leap by centuries."""
-
-AFTER_ALL = -1.0
-"""The priority of what nobody waits for: less than the least salient event's."""
 
 
 def gated(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
@@ -161,141 +147,8 @@ def model_asked(
         rival=_rival(occasion, consulted, race) if race else None,
         goals=consulted.goals if prediction == "separate" else None,
         domain=consulted.domain if prediction == "separate" else None,
-        template_digest=_if_told(group, template_of(consulted.arm)),
+        template_digest=recorded_digest(group, template_of(consulted.arm)),
     )
-
-
-def prediction_asked(
-    group: Group,
-    pending: Pending,
-    end: Completed,
-    model: ModelSettings,
-    question: tuple[str, str],
-    wait_s: float,
-) -> ModelAsked:
-    """The ask to the model how its own words will turn out, which wait for that.
-
-    `question` is the system prompt and the prompt.
-    """
-    system, prompt = question
-    return ModelAsked(
-        purpose="prediction",
-        decision_id=pending.decision_id,
-        priority=pending.priority,
-        expires_at=group.now + timedelta(seconds=wait_s),
-        ttl_s=wait_s,
-        model=model.name,
-        system=system,
-        prompt=prompt,
-        temperature=model.temperature,
-        max_tokens=model.max_tokens,
-        deadline_s=wait_s,
-        channel=pending.channel,
-        response_type=pending.response_type,
-        urgency=pending.urgency,
-        matched_heuristic_id=pending.matched_heuristic_id,
-        request_hash=request_hash(model, system, prompt),
-        about=Words(
-            ask_id=end.ask_id,
-            model=end.model,
-            text=end.text,
-            agrees_with=end.agrees_with,
-            agreement=end.agreement,
-        ),
-        template_digest=_if_told(group, ids.digest(system.encode())),
-    )
-
-
-def formation_asked(
-    group: Group,
-    model: ModelSettings,
-    decision_id: str,
-    lesson: Lesson,
-    patience: timedelta,
-) -> ModelAsked:
-    """The ask to the model to make a rule of an answer."""
-    question = formation.question(lesson, group.settings.edition)
-    return afterthought_asked(
-        group, model, "formation", decision_id, question, patience
-    )
-
-
-def afterthought_asked(
-    group: Group,
-    model: ModelSettings,
-    purpose: Literal["formation", "reflection"],
-    decision_id: str,
-    question: tuple[str, str],
-    patience: timedelta,
-) -> ModelAsked:
-    """An ask to the model that nobody waits for; whatever is to be said is first.
-
-    `question` is the system prompt and the prompt.
-    """
-    system, prompt = question
-    return ModelAsked(
-        purpose=purpose,
-        decision_id=decision_id,
-        priority=AFTER_ALL,
-        expires_at=group.now + patience,
-        ttl_s=patience.total_seconds(),
-        model=model.name,
-        system=system,
-        prompt=prompt,
-        temperature=model.temperature,
-        max_tokens=model.max_tokens,
-        deadline_s=model.deadline_s,
-        channel=group.settings.channel,
-        response_type="suggestion",
-        request_hash=request_hash(model, system, prompt),
-        template_digest=_if_told(group, ids.digest(system.encode())),
-    )
-
-
-def proposed_heuristic(
-    content: Formed, domain: str, proposal_id: str
-) -> HeuristicFormed:
-    """The heuristic that an applied proposal brings."""
-    return HeuristicFormed(
-        **content.model_dump(), domain=domain, proposal_id=proposal_id
-    )
-
-
-def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
-    """The part of the heuristic that answered because the model had not."""
-    return HeuristicFired(
-        decision_id=pending.decision_id,
-        event_id=pending.event_id,
-        heuristic_id=rival.heuristic_id,
-        content_hash=rival.content_hash,
-        mode="shown",
-        similarity=rival.similarity,
-        confidence=rival.confidence,
-    )
-
-
-def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
-    """The ask to say what a decision waited for, as long as it is still worth it."""
-    rival = pending.rival if end.path == "heuristic" else None
-    left_s = (pending.expires_at - group.now).total_seconds()
-    return DeliveryAsked(
-        decision_id=pending.decision_id,
-        event_id=pending.event_id,
-        channel=pending.channel,
-        text=end.text,
-        response_type=end.response_type,
-        urgency=rival.urgency if rival else pending.urgency,
-        path=end.path,
-        action=end.action,
-        priority=pending.priority,
-        expires_at=pending.expires_at,
-        ttl_s=min(max(left_s, _SOONEST_S), _LATEST_S),
-    )
-
-
-def _if_told(group: Group, digest: str) -> str | None:
-    """The digest of an ask's templates; in the first edition it was not recorded."""
-    return digest if group.settings.edition >= 2 else None
 
 
 def _withheld(
