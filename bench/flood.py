@@ -24,6 +24,7 @@ from bench.rig import Rig, child
 from echoic.run.process import prepare
 from schemas.values.record import Record
 from schemas.values.subjects import partition_of
+from streams.log import scan
 
 AGENT = "ben"
 PER_S = 20
@@ -117,11 +118,9 @@ async def _told(
     seeing: "asyncio.Task[dict[str, tuple[int, Record]]]",
 ) -> list[Told]:
     seen = await seeing
-    stored: dict[str, int] = {}
     subjects = f"ev.{partition_of(AGENT)}.in.{AGENT}.sensor.>"
-    while records := await running.log.page(subjects, after, 1000):
-        stored |= {each.headers["ce-id"]: each.time_ns for each in records}
-        after = records[-1].sequence
+    events = scan(running.log, subjects, after)
+    stored = {each.headers["ce-id"]: each.time_ns async for each in events}
     return [
         Told(sent[id_], stored[id_], record.time_ns, seen_ns)
         for id_, (seen_ns, record) in seen.items()

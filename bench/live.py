@@ -13,6 +13,7 @@ from bench import bare, world
 from bench.rig import Rig, answered, child, load_pack, rate, rig, store, written
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import outputs_of
+from streams.log import scan
 
 BARE_INPUTS = 20_000
 LATENCY_S = 8.0
@@ -156,11 +157,8 @@ def _path(decided: Record) -> str:
 
 async def _arrivals(running: Rig, after: int) -> dict[str, int]:
     """When each event came into the log, by id."""
-    found: dict[str, int] = {}
-    while records := await running.log.page("ev.*.in.*.sensor.>", after, 1000):
-        found |= {each.headers["ce-id"]: each.time_ns for each in records}
-        after = records[-1].sequence
-    return found
+    events = scan(running.log, "ev.*.in.*.sensor.>", after)
+    return {each.headers["ce-id"]: each.time_ns async for each in events}
 
 
 def _percentiles(nanoseconds: Sequence[int]) -> Latency:

@@ -33,9 +33,9 @@ from schemas.values.subjects import PARTITIONS, inputs_of
 from streams.broker.server import server_binary
 from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
+from streams.log import scan
 
 _ROOM_BYTES = 1_000_000_000
-_PAGE = 1_000
 
 Verdict = Literal["fine", "notice", "problem"]
 
@@ -242,14 +242,10 @@ async def _read_models(connection: Connection) -> Check:
 
 
 async def _quarantine(connection: Connection) -> Check:
-    log = connection.log
     subjects = f"ev.*.out.*.note.{Quarantined.token}"
     reasons: Counter[str] = Counter()
-    position = 0
-    while page := await log.page(subjects, position, _PAGE):
-        messages = (read_output(record).message for record in page)
-        reasons.update(str(getattr(message, "reason", "")) for message in messages)
-        position = page[-1].sequence
+    async for record in scan(connection.log, subjects):
+        reasons[str(getattr(read_output(record).message, "reason", ""))] += 1
     if not reasons:
         return Check("quarantine", "fine", "empty")
     found = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())

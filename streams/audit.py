@@ -1,16 +1,14 @@
 """Is every event answered, once and whole? Counts what `streams.groups` would refuse."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 
 from schemas.codec.decode import read_mark
 from schemas.values.record import Record
 from schemas.values.subjects import PARTITIONS, inputs_of, outputs_of
-from streams.log import ReadableLog
+from streams.log import ReadableLog, scan
 from streams.losses import losses_of
-
-_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +79,14 @@ async def audit_partition(
     )
     causes = [
         each.sequence
-        async for each in _all(log, inputs_of(partition), since.input)
-        if each.sequence <= end and each.sequence not in void
+        async for each in scan(log, inputs_of(partition), since.input, end)
+        if each.sequence not in void
     ]
     tally = _Tally(causes, end)
-    async for record in _all(log, outputs_of(partition), since.output):
+    async for record in scan(log, outputs_of(partition), since.output):
         if record.sequence not in void:
             tally.take(record)
     return replace(tally.result(), void=len(void))
-
-
-async def _all(log: ReadableLog, subjects: str, position: int) -> AsyncIterator[Record]:
-    while page := await log.page(subjects, position, _PAGE):
-        position = page[-1].sequence
-        for record in page:
-            yield record
 
 
 class _Tally:

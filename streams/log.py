@@ -4,7 +4,7 @@ Reading and writing are two protocols, so that what replays can be given the one
 the other. Sequences start at 1; a reader never sees 7 before 6.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -16,6 +16,9 @@ from streams.errors import LogRefused
 from streams.topology import BATCH_LIMIT
 
 Records = tuple[Record, ...]
+
+_SCAN_PAGE = 1_000
+"""How many records `scan` asks for at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,20 @@ class WritableLog(Protocol):
     async def put_blob(self, data: bytes) -> str:
         """Store bytes by their sha256 (hex), which is returned; the same bytes once."""
         ...
+
+
+async def scan(
+    log: ReadableLog, subjects: str, after: int = 0, until: int | None = None
+) -> AsyncIterator[Record]:
+    """Yield the records over `after`, up to `until` or to where the log ends by then."""
+    while page := await log.page(subjects, after, _SCAN_PAGE):
+        for record in page:
+            if until is not None and record.sequence > until:
+                return
+            yield record
+        after = page[-1].sequence
+        if after == until:
+            return
 
 
 def check_input(wire: Wire) -> None:

@@ -20,6 +20,7 @@ from echoic.terminal.output import note, print_json
 from echoic.terminal.text import visible
 from schemas.values.record import Record
 from schemas.values.subjects import parse
+from streams.log import scan
 from streams.losses import Sequences
 
 app = new_app("log", "The log itself: verify, tail, salvage.")
@@ -207,12 +208,8 @@ async def _last(
     while True:
         start = max(0, end - width)
         found: deque[Record] = deque(maxlen=count)
-        position = start
-        while page := await connection.log.page(subjects, position, _PAGE):
-            found.extend(record for record in page if record.sequence <= end)
-            position = page[-1].sequence
-            if position >= end:
-                break
+        async for record in scan(connection.log, subjects, start, end):
+            found.append(record)
         if len(found) == count or start == 0:
             return list(found)
         width *= 8

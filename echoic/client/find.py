@@ -11,14 +11,12 @@ from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.sensing import Sensed
-from schemas.values.record import Record
 from schemas.values.subjects import output_subject, partition_of
 from streams.groups import groups
-from streams.log import ReadableLog
+from streams.log import ReadableLog, scan
 
 _FIRST_WINDOW = 2_000
 """How many sequences are looked at first; each further window is eight times as wide."""
-_PAGE = 1_000
 
 Wanted = Callable[[Output], bool]
 
@@ -101,14 +99,11 @@ async def _ended(
 ) -> Account:
     """The account with its end, if that is in the log."""
     subjects = output_subject(output.partition, output.agent, "decision", "*")
-    position = output.record.sequence
-    while page := await log.page(subjects, position, _PAGE):
-        for record in page:
-            later = read_output(record)
-            ends = isinstance(later.message, Completed | Dropped)
-            if ends and getattr(later.message, "decision_id", None) == account.id:
-                return ledger.take(account.taken, [later])[0]
-        position = page[-1].sequence
+    async for record in scan(log, subjects, output.record.sequence):
+        later = read_output(record)
+        ends = isinstance(later.message, Completed | Dropped)
+        if ends and getattr(later.message, "decision_id", None) == account.id:
+            return ledger.take(account.taken, [later])[0]
     return account
 
 
@@ -119,18 +114,7 @@ async def _decisions(log: ReadableLog, agent: str) -> AsyncIterator[Output]:
     width = _FIRST_WINDOW
     while end > 0:
         start = max(0, end - width)
-        for record in reversed(await _between(log, subject, start, end)):
+        window = [record async for record in scan(log, subject, start, end)]
+        for record in reversed(window):
             yield read_output(record)
         end, width = start, width * 8
-
-
-async def _between(
-    log: ReadableLog, subject: str, after: int, until: int
-) -> list[Record]:
-    found: list[Record] = []
-    while page := await log.page(subject, after, _PAGE):
-        found.extend(record for record in page if record.sequence <= until)
-        after = page[-1].sequence
-        if after >= until:
-            break
-    return found

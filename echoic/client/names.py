@@ -14,10 +14,7 @@ from schemas.values.subjects import (
     output_subject,
     partition_of,
 )
-from streams.log import ReadableLog
-
-_PAGE = 1_000
-
+from streams.log import ReadableLog, scan
 
 Names = Mapping[str, str]
 """Heuristic id to its name."""
@@ -28,11 +25,8 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
     names = await _formed(log, agent)
     for owner in (SHARED_AGENT, agent):
         subjects = input_subject(partition_of(agent), owner, "control", "*")
-        position = 0
-        while page := await log.page(subjects, position, _PAGE):
-            for record in page:
-                await _learn(log, read_input(record).message, names)
-            position = page[-1].sequence
+        async for record in scan(log, subjects):
+            await _learn(log, read_input(record).message, names)
     return names
 
 
@@ -41,13 +35,10 @@ async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
     kind, token = HeuristicFormed.kind, HeuristicFormed.token
     subject = output_subject(partition_of(agent), agent, kind, token)
     names: dict[str, str] = {}
-    position = 0
-    while page := await log.page(subject, position, _PAGE):
-        for record in page:
-            message = read_output(record).message
-            if isinstance(message, HeuristicFormed):
-                names[message.heuristic_id] = message.name
-        position = page[-1].sequence
+    async for record in scan(log, subject):
+        message = read_output(record).message
+        if isinstance(message, HeuristicFormed):
+            names[message.heuristic_id] = message.name
     return names
 
 

@@ -20,9 +20,7 @@ from schemas.values.subjects import (
     input_subject,
     partition_of,
 )
-from streams.log import ReadableLog
-
-_PAGE = 1_000
+from streams.log import ReadableLog, scan
 
 
 async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
@@ -44,13 +42,10 @@ async def in_force(
     """The packs loaded last, by name; of one agent, or with `_` of all."""
     subject = input_subject(partition, owner, "control", PackLoaded.token)
     found: dict[str, PackLoaded] = {}
-    position = 0
-    while page := await log.page(subject, position, _PAGE):
-        for record in page:
-            message = read_input(record).message
-            if isinstance(message, PackLoaded):
-                found[message.name] = message
-        position = page[-1].sequence
+    async for record in scan(log, subject):
+        message = read_input(record).message
+        if isinstance(message, PackLoaded):
+            found[message.name] = message
     return found
 
 

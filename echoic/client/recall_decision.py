@@ -13,11 +13,8 @@ from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFir
 from schemas.messages.feedback import FeedbackGiven, Recalled, Strand
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.values.reasons import Outcome
-from schemas.values.record import Record
 from schemas.values.subjects import output_subject, partition_of
-from streams.log import ReadableLog
-
-_PAGE = 1_000
+from streams.log import ReadableLog, scan
 
 
 async def with_past(
@@ -71,7 +68,7 @@ async def recalled(
 
 async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
     subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
-    async for record in _records(log, subject, 0):
+    async for record in scan(log, subject):
         if record.headers.get("ce-id") == id_:
             return read_output(record)
     return None
@@ -82,7 +79,7 @@ async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Out
     decided = decision.message
     is_final = isinstance(decided, Decided) and decided.final
     subject = output_subject(decision.partition, decision.agent, "*", "*")
-    async for record in _records(log, subject, decision.record.sequence):
+    async for record in scan(log, subject, decision.record.sequence):
         output = read_output(record)
         if is_final and output.mark.cause_sequence != decision.mark.cause_sequence:
             return
@@ -97,7 +94,7 @@ async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplie
     token = FeedbackApplied.token
     subject = output_subject(decision.partition, decision.agent, "learning", token)
     latest: dict[str, FeedbackApplied] = {}
-    async for record in _records(log, subject, decision.record.sequence):
+    async for record in scan(log, subject, decision.record.sequence):
         vote = read_output(record).message
         if isinstance(vote, FeedbackApplied) and vote.decision_id == decision.id:
             latest[vote.actor] = vote
@@ -115,17 +112,8 @@ async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
     """How the decision's fire ended, if the world showed it."""
     token = OutcomeObserved.token
     subject = output_subject(decision.partition, decision.agent, "outcome", token)
-    async for record in _records(log, subject, decision.record.sequence):
+    async for record in scan(log, subject, decision.record.sequence):
         end = read_output(record).message
         if isinstance(end, OutcomeObserved) and end.decision_id == decision.id:
             return end.outcome
     return None
-
-
-async def _records(
-    log: ReadableLog, subjects: str, after: int
-) -> AsyncIterator[Record]:
-    while page := await log.page(subjects, after, _PAGE):
-        for record in page:
-            yield record
-        after = page[-1].sequence

@@ -27,9 +27,8 @@ from schemas.messages.sensing import Sensed
 from schemas.packs.manifest import CompiledPack
 from schemas.values.subjects import SHARED_AGENT, output_subject, parse, partition_of
 from streams.groups import Group, groups
-from streams.log import ReadableLog
+from streams.log import ReadableLog, scan
 
-_PAGE = 500
 _TELLING = frozenset(
     ("decided", "feedback_applied", "control_applied", "proposal_made")
 )
@@ -63,15 +62,12 @@ async def newest(log: ReadableLog, agent: str) -> Begun | None:
     """The experiment of an agent that was started last, whether it still runs or not."""
     subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token)
     found: Begun | None = None
-    position = 0
-    while page := await log.page(subject, position, _PAGE):
-        for record in page:
-            applied = read_output(record).message
-            if not isinstance(applied, ControlApplied):
-                continue
-            if applied.control == ExperimentStarted.token:
-                found = await _begun(log, read_mark(record).cause_sequence) or found
-        position = page[-1].sequence
+    async for record in scan(log, subject):
+        applied = read_output(record).message
+        if not isinstance(applied, ControlApplied):
+            continue
+        if applied.control == ExperimentStarted.token:
+            found = await _begun(log, read_mark(record).cause_sequence) or found
     return found
 
 

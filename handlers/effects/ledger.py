@@ -5,7 +5,7 @@ on from there: a backlog of asks costs one reading, not one for each.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import orjson
 
@@ -14,12 +14,10 @@ from handlers.effects.results import result_id
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped
 from schemas.values.record import Record
-from streams.log import ReadableLog
+from streams.log import ReadableLog, scan
 
 REMEMBERED = 100_000
 """How many ends are remembered, at most; what is forgotten is read again."""
-
-_PAGE = 256
 
 
 def _by_result(record: Record) -> str:
@@ -85,13 +83,10 @@ class Ledger:
     async def _read(self, subjects: str, after: int, until: int | None = None) -> int:
         """Read the ends of a filter, and return the sequence of the last one."""
         key_of = _FILTERS[subjects]
-        while page := await self._log.page(subjects, after, _PAGE):
-            for record in _within(page, until):
-                key = key_of(record)
-                self._ends[key] = max(self._ends.get(key, 0), record.sequence)
-            after = page[-1].sequence
-            if until is not None and after >= until:
-                break
+        async for record in scan(self._log, subjects, after, until):
+            key = key_of(record)
+            self._ends[key] = max(self._ends.get(key, 0), record.sequence)
+            after = record.sequence
         return after
 
     def _forget(self) -> None:
@@ -104,7 +99,3 @@ class Ledger:
 
 _FOR_WORDS = ("answer", "prediction")
 """Why models are asked what a decision waits for."""
-
-
-def _within(page: tuple[Record, ...], until: int | None) -> Iterator[Record]:
-    return (each for each in page if until is None or each.sequence <= until)

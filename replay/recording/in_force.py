@@ -4,15 +4,12 @@ Only what the mind applied counts, and only that is read: a long life takes no l
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator
 
 from replay.recording.standing import CHANGES, Standing, brought
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.values.record import Record
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
-from streams.log import ReadableLog
-
-_PAGE = 500
+from streams.log import ReadableLog, scan
 
 
 async def standing_before(
@@ -28,7 +25,7 @@ async def standing_before(
             subject = output_subject(
                 partition_of(agent), owner, message.kind, message.token
             )
-            async for record in _all(log, subject):
+            async for record in scan(log, subject):
                 causes[read_mark(record).cause_sequence].append(record)
     standing = Standing()
     for cause in sorted(causes):
@@ -41,11 +38,3 @@ async def standing_before(
             standing = await brought(standing, log)
             standing = standing.after(read_input(input_), outputs)
     return await brought(standing, log)
-
-
-async def _all(log: ReadableLog, subject: str) -> AsyncIterator[Record]:
-    position = 0
-    while page := await log.page(subject, position, _PAGE):
-        for record in page:
-            yield record
-        position = page[-1].sequence

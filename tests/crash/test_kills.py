@@ -32,6 +32,7 @@ from streams.groups import groups
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.consumers import CONSUMERS
 from streams.jetstream.migrate import close_intake
+from streams.log import scan
 from streams.topology import LOG
 from tests.crash.worker_process import SETTINGS, serve_for_ever, serving
 from tests.minds import bringer, publish, sensed
@@ -212,12 +213,7 @@ async def asks_without_result(broker: Broker) -> set[str]:
 
 async def everything(broker: Broker, subjects: str) -> list[Record]:
     """All records of a filter."""
-    found: list[Record] = []
-    after = 0
-    while page := await broker.reader.page(subjects, after, 1000):
-        found += page
-        after = page[-1].sequence
-    return found
+    return [each async for each in scan(broker.reader, subjects)]
 
 
 async def assert_nothing_is_amiss(broker: Broker) -> None:

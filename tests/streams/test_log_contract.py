@@ -11,7 +11,7 @@ import pytest
 from schemas.values.record import Record
 from schemas.values.subjects import SubjectError, inputs_of, outputs_of
 from streams.errors import Fenced, LogRefused
-from streams.log import GroupWrite
+from streams.log import GroupWrite, scan
 from streams.memory import MemoryLog
 from tests.streams.conftest import BothLogs
 from tests.streams.messages import a_group, an_input, an_output, append_inputs
@@ -49,6 +49,23 @@ async def test_pages_are_bounded_and_filtered(log: BothLogs) -> None:
     assert [each.sequence for each in short] == [3, 4]
     assert await log.read.page(inputs_of(11), 3, 10) == ()
     assert await log.read.page(outputs_of(11), 0, 10) == ()
+
+
+async def test_a_scan_goes_through_every_page_up_to_its_end(
+    log: BothLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan yields each record once, in order, over `after` and up to `until`."""
+    monkeypatch.setattr("streams.log._SCAN_PAGE", 2)
+    await append_inputs(log.write, 5)
+
+    async def sequences(after: int = 0, until: int | None = None) -> list[int]:
+        records = scan(log.read, inputs_of(11), after, until)
+        return [each.sequence async for each in records]
+
+    assert await sequences() == [1, 2, 3, 4, 5]
+    assert await sequences(1, 3) == [2, 3]
+    assert await sequences(0, 4) == [1, 2, 3, 4]
+    assert await sequences(4, 4) == await sequences(5) == []
 
 
 async def test_a_single_record_is_found_by_its_sequence(log: BothLogs) -> None:
