@@ -18,10 +18,8 @@ import orjson
 
 from bench import world
 from handlers.worker.loop import INPUTS_AT_ONCE
-from schemas.codec.encode import write_input
 from schemas.messages.controls import PackLoaded
 from schemas.packs.manifest import to_blob
-from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Wire
 from schemas.values.subjects import SHARED_AGENT, outputs_of, parse, partition_of
 from streams.broker.server import EmbeddedServer, embedded_server
@@ -32,6 +30,7 @@ from streams.jetstream.connection import connect
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import migrate, open_intake
 from streams.jetstream.read import JetStreamReader
+from streams.log import append_input
 
 PARTITIONS = tuple(sorted({partition_of(agent) for agent in world.AGENTS}))
 BATCH = 500
@@ -111,14 +110,15 @@ async def load_pack(rig: Rig, heuristics: int) -> None:
     digest = await rig.writer.put_blob(to_blob(pack))
     message = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
     for partition in PARTITIONS:
-        wire = write_input(
+        sequence = await append_input(
+            rig.writer,
+            rig.log.epoch,
             message,
             agent=SHARED_AGENT,
             partition=partition,
             id_=str(uuid4()),
             source="/bench",
         )
-        sequence = await rig.writer.append(wire, f"{EPOCH_PREFIX}{uuid4()}")
         await answer(rig.log, partition, sequence, START_S)
 
 

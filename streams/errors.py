@@ -51,6 +51,11 @@ class LogDamaged(StreamsError):
 class Unanswered(StreamsError):
     """What was waited for did not come in time."""
 
+    def __init__(self, text: str, sequence: int | None = None) -> None:
+        super().__init__(text)
+        self.sequence = sequence
+        """Of the input that nothing answered; None if the input itself did not come."""
+
 
 class TopologyDrift(StreamsError):
     """A stream of the broker is not configured as Echoic needs it."""

@@ -76,7 +76,8 @@ async def answer(
     except TimeoutError:
         raise Unanswered(
             f"nothing answered the input at sequence {cause_sequence} within"
-            f" {timeout_s:g} s: is a worker running for partition {partition}?"
+            f" {timeout_s:g} s: is a worker running for partition {partition}?",
+            cause_sequence,
         ) from None
 
 

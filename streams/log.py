@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from schemas.codec.encode import wire_digest
+from schemas.codec.catalogue import InputMessage
+from schemas.codec.encode import wire_digest, write_input
+from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import parse
 from streams.errors import LogRefused
@@ -109,6 +111,27 @@ async def scan(
         after = page[-1].sequence
         if after == until:
             return
+
+
+async def append_input(
+    writer: WritableLog,
+    epoch: UUID,
+    message: InputMessage,
+    *,
+    agent: str,
+    partition: int,
+    id_: str,
+    source: str,
+) -> int:
+    """Append one of our own inputs under the id that is given; return its sequence.
+
+    Raises what `WritableLog.append` raises; who tries again gives the same id.
+    """
+    wire = write_input(
+        message, agent=agent, partition=partition, id_=id_, source=source
+    )
+    # A shared control has one id in all partitions; the broker must keep each.
+    return await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{partition}:{id_}")
 
 
 def check_input(wire: Wire) -> None:

@@ -2,11 +2,15 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.servers import Broker
 
 _GUARD = Path(__file__).parent / "guard"
 _WIPED_PREFIXES = ("ECHOIC_", "EXECUTIVE_", "OTEL_")
@@ -29,6 +33,15 @@ def _guard_this_process_and_its_children() -> None:
     import network_guard
 
     network_guard.install()
+
+
+@pytest.fixture
+async def broker() -> AsyncIterator["Broker"]:
+    """A real server with an empty log."""
+    from tests.servers import fresh_broker
+
+    async with fresh_broker() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -88,7 +88,7 @@ def feedback(
             comment=comment,
             channel="cli",
         )
-        outputs = await publish.judge(log, agent, given)
+        outputs = await publish.tell(log, agent, given)
         messages = [output.message for output in outputs]
         asked = any(isinstance(each, ModelAsked) for each in messages)
         votes = (each for each in messages if isinstance(each, FeedbackApplied))

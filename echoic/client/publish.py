@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 from uuid import uuid4
 
@@ -17,15 +18,14 @@ from echoic.client import recall_decision
 from echoic.client.decision_record import Account, Accounts
 from echoic.client.find import account_of
 from echoic.errors import EchoicError, RefusedError
-from schemas.codec.catalogue import ControlMessage
+from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input, read_output
-from schemas.codec.encode import write_input
 from schemas.codec.envelope import Output
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused, OutcomeObserved
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
 from schemas.messages.sensing import Sensed
-from schemas.values.ids import EPOCH_PREFIX, filled_event_id
+from schemas.values.ids import filled_event_id
 from schemas.values.subjects import (
     input_subject,
     output_subject,
@@ -35,11 +35,13 @@ from schemas.values.subjects import (
 from streams.groups import answer, arrival
 from streams.jetstream.connection import answer as checked
 from streams.jetstream.connection import request
-from streams.log import ReadableLog, WritableLog
+from streams.log import ReadableLog, WritableLog, append_input
 
 ANSWER_S = 20.0
 """How long the mind may take to answer an input."""
 SOURCE = "/echoic/cli"
+
+_REFUSALS = (ControlRefused, FeedbackRefused, Quarantined)
 
 
 class TalkingLog(ReadableLog, WritableLog, Protocol):
@@ -92,8 +94,7 @@ async def decided_on(
     partition = partition_of(agent)
     subject = input_subject(partition, agent, "sensor", f"{source}.{type_}")
     record = await arrival(log, subject, event_id, after, timeout_s)
-    group = await answer(log, partition, record.sequence, timeout_s)
-    outputs = [read_output(each) for each in group.outputs]
+    outputs = await _outputs(log, partition, record.sequence, timeout_s)
     for account in Accounts().take(read_input(record), outputs):
         if account.decided.event_id == event_id:
             return await _final(log, account, outputs, timeout_s)
@@ -103,18 +104,13 @@ async def decided_on(
 async def credited_by(log: ReadableLog, told: Account) -> list[str]:
     """The heuristics that a reported outcome counted for."""
     partition = partition_of(told.agent)
-    group = await answer(log, partition, told.taken.sequence, ANSWER_S)
-    messages = (read_output(each).message for each in group.outputs)
+    outputs = await _outputs(log, partition, told.taken.sequence, ANSWER_S)
+    messages = (output.message for output in outputs)
     return [each.heuristic_id for each in messages if isinstance(each, OutcomeObserved)]
 
 
 async def tell(
-    log: TalkingLog,
-    agent: str,
-    message: ControlMessage | FeedbackGiven,
-    *,
-    partition: int | None = None,
-    timeout_s: float = ANSWER_S,
+    log: TalkingLog, agent: str, message: InputMessage, *, partition: int | None = None
 ) -> Sequence[Output]:
     """Append an input of ours and return the group that answers it.
 
@@ -123,30 +119,41 @@ async def tell(
         Unanswered: nothing came in time.
     """
     place = partition_of(agent) if partition is None else partition
-    id_ = str(uuid4())
-    wire = write_input(message, agent=agent, partition=place, id_=id_, source=SOURCE)
-    sequence = await log.append(wire, f"{EPOCH_PREFIX}{log.epoch}:{id_}")
-    group = await answer(log, place, sequence, timeout_s)
-    outputs = [read_output(record) for record in group.outputs]
-    if any(_is_refusal(output) for output in outputs):
+    outputs = await submit(log, agent, message, partition=place)
+    if any(isinstance(output.message, _REFUSALS) for output in outputs):
         raise _refusal(outputs)
     return outputs
 
 
-async def judge(log: TalkingLog, agent: str, given: FeedbackGiven) -> Sequence[Output]:
-    """Append a vote; one on a decision long ago goes with what the log knows of it.
+async def submit(
+    log: TalkingLog,
+    agent: str,
+    message: InputMessage,
+    *,
+    partition: int,
+    id_: str | None = None,
+    source: str = SOURCE,
+    timeout_s: float = ANSWER_S,
+) -> Sequence[Output]:
+    """Append an input and return the group that answers it, be it a refusal.
+
+    A vote on a decision that the mind forgot is given again, with what the log knows of
+    that decision.
 
     Raises:
-        RefusedError: the mind refuses it.
-        Unanswered: nothing came in time.
+        Unanswered: nothing came in time; its `sequence` is the input's.
     """
-    try:
-        return await tell(log, agent, given)
-    except RefusedError:
-        informed = await recall_decision.with_past(log, agent, given)
-        if informed is None:
-            raise
-    return await tell(log, agent, informed)
+    send = partial(
+        append_input, log, log.epoch, agent=agent, partition=partition, source=source
+    )
+    sequence = await send(message, id_=id_ or str(uuid4()))
+    outputs = await _outputs(log, partition, sequence, timeout_s)
+    if isinstance(message, FeedbackGiven) and any(map(_is_unknown, outputs)):
+        informed = await recall_decision.with_past(log, agent, message)
+        if informed is not None:
+            sequence = await send(informed, id_=str(uuid4()))
+            outputs = await _outputs(log, partition, sequence, timeout_s)
+    return outputs
 
 
 async def _final(
@@ -167,8 +174,16 @@ async def _final(
     return account
 
 
-def _is_refusal(output: Output) -> bool:
-    return isinstance(output.message, ControlRefused | FeedbackRefused | Quarantined)
+async def _outputs(
+    log: ReadableLog, partition: int, sequence: int, timeout_s: float
+) -> Sequence[Output]:
+    group = await answer(log, partition, sequence, timeout_s)
+    return [read_output(record) for record in group.outputs]
+
+
+def _is_unknown(output: Output) -> bool:
+    refused = output.message
+    return isinstance(refused, FeedbackRefused) and refused.reason == "unknown_decision"
 
 
 def _refusal(outputs: Sequence[Output]) -> EchoicError:

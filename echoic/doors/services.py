@@ -6,7 +6,7 @@ agent `_` stands for what every agent of the log shares.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -14,21 +14,17 @@ from uuid import uuid4
 import orjson
 from faststream.nats import NatsBroker, NatsMessage
 
-from echoic.client import recall_decision
+from echoic.client.publish import TalkingLog, submit
 from schemas.codec.decode import read_input
-from schemas.codec.encode import write_input
-from schemas.codec.envelope import Input, NotBuilt, Unreadable
+from schemas.codec.envelope import Input, NotBuilt, Output, Unreadable
 from schemas.messages.controls import MindStarted
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
 from schemas.values import subjects
-from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record
 from schemas.values.subjects import InputKind
 from streams.errors import StreamsError, Unanswered
-from streams.groups import Group, answer
-from streams.log import ReadableLog, WritableLog
 
 Reply = dict[str, Any]
 StateView = Callable[[str], Mapping[str, Any] | None]
@@ -59,8 +55,7 @@ class _RefusedError(Exception):
 class Services:
     """What calls are served with."""
 
-    log: ReadableLog
-    writer: WritableLog
+    log: TalkingLog
     state: StateView
     heuristics: Call
     process: Call
@@ -69,7 +64,7 @@ class Services:
     async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
         """Append a call's body as an input of `kind`, and reply what it came to."""
         try:
-            replies = [await self._submitted(each) for each in _inputs(message, kind)]
+            replies = [await self._submit(each) for each in _inputs(message, kind)]
         except _RefusedError as refused:
             return refusal(refused.reason, str(refused))
         except StreamsError as error:
@@ -94,35 +89,22 @@ class Services:
         except StreamsError as error:
             return _unavailable(message, error)
 
-    async def _submitted(self, given: Input) -> Reply:
-        """Append a call's input; a vote on what is forgotten again, with the log's help."""
-        reply = await self._submit(given)
-        vote = given.message
-        is_unknown = reply.get("answer", {}).get("reason") == "unknown_decision"
-        if not (isinstance(vote, FeedbackGiven) and is_unknown):
-            return reply
-        informed = await recall_decision.with_past(self.log, given.agent, vote)
-        if informed is None:
-            return reply
-        return await self._submit(replace(given, message=informed, id=str(uuid4())))
-
     async def _submit(self, given: Input) -> Reply:
         assert not isinstance(given.message, Unreadable | NotBuilt)
-        wire = write_input(
-            given.message,
-            agent=given.agent,
-            partition=given.partition,
-            id_=given.id,
-            source=_SOURCE,
-        )
-        # A shared control has one id in all partitions; the broker must keep each.
-        message_id = f"{EPOCH_PREFIX}{self.log.epoch}:{given.partition}:{given.id}"
-        sequence = await self.writer.append(wire, message_id)
         try:
-            group = await answer(self.log, given.partition, sequence, self.answer_s)
+            outputs = await submit(
+                self.log,
+                given.agent,
+                given.message,
+                partition=given.partition,
+                id_=given.id,
+                source=_SOURCE,
+                timeout_s=self.answer_s,
+            )
         except Unanswered as error:
-            return {"accepted": True, "sequence": sequence, "note": str(error)}
-        return {"accepted": True, "sequence": sequence, "answer": _answer(group)}
+            return {"accepted": True, "sequence": error.sequence, "note": str(error)}
+        sequence = outputs[0].mark.cause_sequence
+        return {"accepted": True, "sequence": sequence, "answer": _answer(outputs)}
 
 
 def subscribe(broker: NatsBroker, services: Services) -> None:
@@ -241,12 +223,12 @@ def _agent(message: NatsMessage) -> str:
     return message.raw_message.subject.split(".")[1]
 
 
-def _answer(group: Group) -> Reply:
+def _answer(outputs: Sequence[Output]) -> Reply:
     """The output that answers the call itself, timers of its group left out."""
-    for output in group.outputs:
-        token = subjects.parse(output.subject).detail
+    for output in outputs:
+        token = subjects.parse(output.record.subject).detail
         if token in _ANSWERS:
-            return {"type": token, **orjson.loads(output.body)}
+            return {"type": token, **orjson.loads(output.record.body)}
     raise AssertionError("a call is answered by its kind's own answers alone")
 
 

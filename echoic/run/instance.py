@@ -218,7 +218,7 @@ async def _services(
     stack: AsyncExitStack, credentials: Credentials, log: LiveLog, serving: Serving
 ) -> None:
     """Serve who calls, from now on."""
-    services = Services(log, log, serving.state, serving.heuristics, serving.process)
+    services = Services(log, serving.state, serving.heuristics, serving.process)
     broker = faststream_broker(credentials)
     subscribe(broker, services)
     stack.push_async_callback(stop, broker)

@@ -18,9 +18,7 @@ from nats.aio.client import Client
 from echoic.client import verified
 from echoic.client.instance_note import sole_instance
 from echoic.errors import EchoicError
-from schemas.codec.encode import write_input
 from schemas.messages.controls import MessagesLost, Stretches
-from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.subjects import PARTITIONS, SHARED_AGENT
 from streams.broker import data_folder as server_folder
 from streams.broker.server import embedded_server
@@ -30,6 +28,7 @@ from streams.disk.survey import Survey, messages_of, survey, unplaced
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import call
 from streams.jetstream.migrate import epoch_of
+from streams.log import append_input
 from streams.losses import Sequences, stretches
 from streams.topology import EPOCH_KEY, LOG
 
@@ -165,15 +164,15 @@ async def _record(folder: Path, damage: Damage) -> None:
             epoch, writer = await epoch_of(client), JetStreamWriter(client)
             for partition, loss in damage.losses.items():
                 for message in loss.messages():
-                    id_ = str(uuid4())
-                    wire = write_input(
+                    await append_input(
+                        writer,
+                        epoch,
                         message,
                         agent=SHARED_AGENT,
                         partition=partition,
-                        id_=id_,
+                        id_=str(uuid4()),
                         source="/echoic/salvage",
                     )
-                    await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{id_}")
         finally:
             await client.close()
 

@@ -11,9 +11,7 @@ from uuid import UUID, uuid5
 from handlers.effects.priority_queue import Held
 from handlers.retry import patiently
 from schemas.codec.catalogue import ResultMessage
-from schemas.codec.encode import write_input
-from schemas.values.ids import EPOCH_PREFIX
-from streams.log import WritableLog
+from streams.log import WritableLog, append_input
 
 _SOURCE = "/echoic/effects"
 
@@ -31,13 +29,14 @@ async def append(
     What a model said is not thrown away because the broker is gone for a while.
     """
     output = held.output
-    id_ = result_id(epoch, output.id)
-    wire = write_input(
+    attempt = partial(
+        append_input,
+        writer,
+        epoch,
         result,
         agent=output.agent,
         partition=output.partition,
-        id_=id_,
+        id_=result_id(epoch, output.id),
         source=_SOURCE,
     )
-    message_id = f"{EPOCH_PREFIX}{epoch}:{id_}"
-    return await patiently(partial(writer.append, wire, message_id))
+    return await patiently(attempt)

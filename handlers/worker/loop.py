@@ -28,13 +28,11 @@ from handlers.worker.partition_owner import Standing, advanced, writes
 from handlers.worker.recovery import Recovery
 from handlers.worker.timing import Times
 from schemas.codec.decode import read_input
-from schemas.codec.encode import write_input
 from schemas.codec.envelope import Input
 from schemas.messages.controls import MindStarted
 from schemas.messages.results import ClockTicked
 from schemas.ports import faults
 from schemas.state.agent import AgentState, PartitionState
-from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record
 from schemas.values.subjects import (
     PARTITIONS,
@@ -45,7 +43,7 @@ from schemas.values.subjects import (
 )
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 from streams.jetstream.checkpoints import Checkpoints
-from streams.log import ReadableLog, WritableLog
+from streams.log import ReadableLog, WritableLog, append_input
 from streams.topology import BATCH_LIMIT
 
 INPUTS_AT_ONCE = 192
@@ -320,9 +318,14 @@ class Worker:
         partition: int,
         source: str,
     ) -> None:
-        id_ = str(uuid4())
-        wire = write_input(
-            message, agent=agent, partition=partition, id_=id_, source=source
+        attempt = partial(
+            append_input,
+            self._writer,
+            self._log.epoch,
+            message,
+            agent=agent,
+            partition=partition,
+            id_=str(uuid4()),
+            source=source,
         )
-        message_id = f"{EPOCH_PREFIX}{self._log.epoch}:{id_}"
-        await patiently(partial(self._writer.append, wire, message_id))
+        await patiently(attempt)

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from schemas.codec.encode import write_input
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Dropped
 from schemas.messages.learning import CandidateRefused, HeuristicFormed
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered
-from schemas.values.ids import EPOCH_PREFIX
+from streams.log import append_input
 from tests.e2e.companion import Companion, companion, of_pack
 from tests.e2e.conftest import reached_at, running_instance
 from tests.e2e.model_double import GOOD, ModelDouble, Reply, reply
@@ -193,17 +192,17 @@ async def test_a_rule_that_never_comes_holds_up_no_answer(
 
 async def says_again(ada: Companion, answered: ModelAnswered, text: str) -> None:
     """Let the model answer the same ask once more, in other words."""
-    id_ = f"{answered.ask_id}-again"
-    wire = write_input(
+    log = ada.live.log
+    before = len(await ada.inputs(ModelAnswered))
+    await append_input(
+        log,
+        log.epoch,
         answered.model_copy(update={"text": text}),
         agent=ada.agent,
         partition=ada.partition,
-        id_=id_,
+        id_=f"{answered.ask_id}-again",
         source="/model",
     )
-    log = ada.live.log
-    before = len(await ada.inputs(ModelAnswered))
-    await log.append(wire, f"{EPOCH_PREFIX}{log.epoch}:{id_}")
     async with asyncio.timeout(20):
         while len(await ada.inputs(ModelAnswered)) == before:  # noqa: ASYNC110
             await asyncio.sleep(0.02)

@@ -7,7 +7,7 @@ import pytest
 
 from streams.log import ReadableLog, WritableLog
 from streams.memory import MemoryLog
-from tests.servers import Broker, fresh_broker
+from tests.servers import fresh_broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,6 @@ class BothLogs:
 
     read: ReadableLog
     write: WritableLog
-
-
-@pytest.fixture
-async def broker() -> AsyncIterator[Broker]:
-    """A real server with an empty log."""
-    async with fresh_broker() as running:
-        yield running
 
 
 @pytest.fixture(params=["memory", "jetstream"])

@@ -1,6 +1,5 @@
 """`log verify`: it goes on from where the log was sound, and knows when it must not."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from schemas.values.subjects import partition_of
 from streams.groups import answer
 from tests.handlers.worker.test_starts import Watched
 from tests.minds import DEADLINE_S, publish, sensed, started, working
-from tests.servers import Broker, fresh_broker
+from tests.servers import Broker
 
 pytestmark = pytest.mark.services
 
@@ -32,13 +31,6 @@ async def look(log: Watched, data: Path, *, full: bool = False) -> Found:
     found = await verify(log, data, lambda _: None, full=full)
     assert found.is_sound
     return found
-
-
-@pytest.fixture
-async def broker() -> AsyncIterator[Broker]:
-    """A real server with an empty log."""
-    async with fresh_broker() as running:
-        yield running
 
 
 def marks(data: Path) -> Marks:

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from echoic.client.connection import LiveLog
 from echoic.doors.services import Services, subscribe
 from handlers.broker import faststream_broker, start
 from handlers.worker.loop import Worker
@@ -36,9 +37,8 @@ class Caller:
 async def call(broker: Broker) -> AsyncIterator[Caller]:
     """A worker and its services, and a way to call them."""
     async with working(broker.reader, broker.writer, started()) as worker:
-        services = Services(
-            broker.reader, broker.writer, _view(worker), unserved, unserved
-        )
+        log = LiveLog(broker.client, broker.reader.epoch)
+        services = Services(log, _view(worker), unserved, unserved)
         served = faststream_broker(broker.server.core)
         subscribe(served, services)
         await start(served)

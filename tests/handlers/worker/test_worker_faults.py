@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from echoic.client.connection import LiveLog
 from echoic.doors.services import Services
 from handlers.aids import Bringer, PackLibrary
 from handlers.mind.stages import intake
@@ -134,9 +135,8 @@ async def test_who_calls_hears_that_the_input_raised(
     broker: Broker, poison: pytest.MonkeyPatch
 ) -> None:
     """A call is not left waiting: its answer is the note that kept it apart."""
-    services = Services(
-        broker.reader, broker.writer, lambda _: None, unserved, unserved
-    )
+    log = LiveLog(broker.client, broker.reader.epoch)
+    services = Services(log, lambda _: None, unserved, unserved)
     wire = told(ProfileSet(biases={}), "poison")
     given = read_input(factories.record(wire.subject, wire.body, headers=wire.headers))
     async with working(broker.reader, broker.writer, started()):
