@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation.compare import withheld
 from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from evaluation.compare.calibration import calibrated
 from evaluation.compare.document import Comparison, Fact, Flip
@@ -23,12 +22,20 @@ from evaluation.compare.success import (
     without_each,
 )
 from evaluation.compare.timeline import lanes
-from evaluation.ope.results import Estimate
+from evaluation.ope.results import VALUES, Estimate
 from evaluation.ope.settings import SelfReplay
 from schemas.values.exact_math import total
 
 HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
 """The reason of a verdict that what could not be tried would turn."""
+
+VOICE = {
+    "code": "voice_is_another_arm",
+    "detail": "the same answer in another voice is another arm: what came of the one says"
+    " nothing of the other, so there are facts and no value; a live experiment tells"
+    " (echoic ab start)",
+}
+"""Why no recording supports a value of another personality."""
 
 
 def comparison(whole: Whole, index: int) -> Comparison:
@@ -40,7 +47,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
     fields = plain(found.as_json())
     _name_the_challenger(fields["difference"])
     if challenger.personality is not None:
-        withheld.silence(fields)
+        _withhold_values(fields)
     verdict = fields["difference"]["verdict"]
     reasons = fields["difference"]["reasons"]
     tried = tuple(sensitivity(evidence, whole.wish.estimation))
@@ -256,3 +263,14 @@ def _cassette(lives: Sequence[Life], mode: str) -> dict[str, Any]:
         "misses": misses,
         "hit_rate": hits / (hits + misses) if hits + misses else None,
     }
+
+
+def _withhold_values(estimate: dict[str, Any]) -> None:
+    """Take every value out of an estimate, and say that another voice is why."""
+    for part in ("target", "difference"):
+        estimate[part] |= {name: None for name in VALUES if name in estimate[part]}
+        estimate[part]["withheld"] = True
+    difference = estimate["difference"]
+    if difference["verdict"] != "INVALID":
+        difference["verdict"] = "NOT_ENOUGH_OVERLAP"
+        difference["reasons"] = [VOICE]

@@ -1,5 +1,8 @@
 """Versions of the tables: made beside the serving one, shown in its place, dropped.
 
+Everybody reads them by views: `heuristics` shows `heuristics__v3`. A view has the columns
+of its table, and what is kept only in messages besides.
+
 Each function works within the transaction of whoever calls it.
 """
 
@@ -9,8 +12,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from projections.errors import StoreUnusable, VersionRetired
-from projections.store import tables, views
+from projections.rows.changes import TableName
+from projections.store import tables
 from projections.store.positions import positions_of
+from projections.store.tables import COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ def show(connection: Connection, version: int) -> None:
     """Let the views show this version."""
     for name in tables.KEYS:
         connection.execute(sa.text(f"DROP VIEW IF EXISTS {name}"))
-        connection.execute(sa.text(views.view(name, version)))
+        connection.execute(sa.text(view(name, version)))
 
 
 def swap(connection: Connection, version: int) -> bool:
@@ -140,3 +145,43 @@ def _is_behind(connection: Connection, version: int, earlier: int) -> bool:
         if stands is None or stands.is_before(stood):
             return True
     return False
+
+
+_FROM_MESSAGES = {
+    **{
+        name: f"message ->> '{name}'"
+        for name in ("source", "type", "domain", "arm", "silence", "strategy", "chain")
+    },
+    **{
+        name: f"message -> '{name}'"
+        for name in ("candidates", "gates", "salience", "draw", "flags")
+    },
+    **{
+        name: f"coalesce(completion ->> '{name}', message ->> '{name}')"
+        for name in ("text", "response_type", "matched_heuristic_id")
+    },
+    **{
+        name: f"coalesce(completion ->> '{name}', message ->> '{name}')::float8"
+        for name in ("predicted_success", "prediction_confidence", "urgency")
+    },
+    "path": "CASE WHEN status = 'dropped' THEN 'fallback'"
+    " ELSE coalesce(completion ->> 'path', message ->> 'path') END",
+    "action": "coalesce(completion -> 'action', message -> 'action')",
+    "winner": "completion ->> 'winner'",
+    "completed_by": "completion ->> 'ask_id'",
+    "model": "completion ->> 'model'",
+    "drop_reason": "completion ->> 'reason'",
+    "drop_detail": "completion ->> 'detail'",
+    "latency_ms": "extract(epoch FROM recorded_at - event_at)::float8 * 1000",
+    "completed_latency_ms": "extract(epoch FROM completed_recorded_at - event_at)::float8"
+    " * 1000",
+}
+"""What the view of decisions reads out of the two messages of a decision."""
+
+
+def view(name: TableName, version: int) -> str:
+    """The statement that shows a version's table under its plain name."""
+    columns = [f'"{column}"' for column in COLUMNS[name]]
+    if name == "decisions":
+        columns += [f'{read} AS "{column}"' for column, read in _FROM_MESSAGES.items()]
+    return f"CREATE VIEW {name} AS SELECT {', '.join(columns)} FROM {name}__v{version}"

@@ -11,10 +11,9 @@ from streams.broker.server import EmbeddedServer, embedded_server
 from streams.disk import guarding
 from streams.disk import survey as surveying
 from streams.disk.blocks import read_block
-from streams.disk.castagnoli import masked
 from streams.disk.highway import checksums
 from streams.disk.mending import mend
-from streams.disk.s2 import decompress
+from streams.disk.s2 import decompress, masked
 from streams.errors import LogDamaged
 from tests.servers import opened
 
