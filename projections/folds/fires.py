@@ -1,5 +1,6 @@
 """Fires and decisions: what later feedback and outcomes will be about."""
 
+import sys
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -26,10 +27,12 @@ def decided(
     state: AgentState, decision_id: str, message: Decided, now: datetime
 ) -> AgentState:
     """The state that remembers a decision."""
+    session_id = message.session_id
     remembered = Remembered(
         event_id=message.event_id,
-        source=message.source,
-        session_id=message.session_id,
+        # One string for all decisions, though each message has its own: 1 MB.
+        source=sys.intern(message.source),
+        session_id=None if session_id is None else sys.intern(session_id),
         path=message.path,
         at=now,
     )

@@ -15,6 +15,8 @@ from immutables import Map
 
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.base import Part
+from schemas.values.bounded_map import EMPTY
+from schemas.values.packed_texts import PackedTexts
 
 FORMAT = 3
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
@@ -105,7 +107,7 @@ def of_agent(state: PartitionState, agent: str) -> PartitionState:
 
 
 def _to_builtin(value: Any) -> Any:
-    if isinstance(value, Map):
+    if isinstance(value, Map | PackedTexts):
         return dict(value)
     if isinstance(value, Part):
         return value.model_dump(mode="json", exclude_none=True)
@@ -115,7 +117,8 @@ def _to_builtin(value: Any) -> Any:
 def _from_builtin(type_: Any, value: Any) -> Any:
     if get_origin(type_) is Map:
         plain = GenericAlias(dict, get_args(type_))
-        return Map(msgspec.convert(value, plain, dec_hook=_from_builtin))
+        held = msgspec.convert(value, plain, dec_hook=_from_builtin)
+        return Map(held) if held else EMPTY
     if issubclass(type_, Part):
         return type_.model_validate(value)
     raise NotImplementedError(f"{type_} is no part of a state")

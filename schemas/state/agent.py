@@ -21,7 +21,7 @@ from schemas.state.proposals import Proposal
 from schemas.state.raters import Rater
 from schemas.state.taught import Shelf as Shelf
 from schemas.state.taught import Taught as Taught
-from schemas.values.bounded_map import Bounded
+from schemas.values.bounded_map import EMPTY, Bounded
 from schemas.values.reasons import Outcome, ResponseType
 from schemas.values.settings import (
     LearningSettings,
@@ -98,8 +98,11 @@ class Habit(Struct, frozen=True, kw_only=True):
     """When the last few came, oldest first."""
 
 
-class Remembered(Struct, frozen=True, kw_only=True):
-    """What later feedback and outcomes need to know of a decision."""
+class Remembered(Struct, frozen=True, kw_only=True, gc=False):
+    """What later feedback and outcomes need to know of a decision.
+
+    There are up to 20,000, none part of a cycle, so the collector need not know them.
+    """
 
     event_id: str
     source: str
@@ -115,7 +118,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """How its fire ended, once known."""
     is_judged: bool = False
     """Whether anybody ever voted on it."""
-    votes: Map[str, float] = field(default_factory=Map)
+    votes: Map[str, float] = EMPTY
     """Each person's latest vote on it, -1 to 1; empty in a state of the first edition."""
     entries: tuple[Strand, ...] = ()
     """Where votes on it count."""

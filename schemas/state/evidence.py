@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from immutables import Map
-from msgspec import Struct, field
+from msgspec import Struct
 
 from schemas.state.recency import Recent
+from schemas.values.bounded_map import EMPTY
 
 SignalKind: TypeAlias = Literal["implicit", "explicit", "endorsement", "ignored"]
 
@@ -22,11 +23,11 @@ class Signal(Struct, frozen=True, kw_only=True):
     kind: SignalKind
     value: float
     """0 failure to 1 success."""
-    votes: Map[str, float] = field(default_factory=Map)
+    votes: Map[str, float] = EMPTY
     """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
-    bases: Map[str, float] = field(default_factory=Map)
+    bases: Map[str, float] = EMPTY
     """Explicit: what each actor used to say of anything when they voted, -1 to 1."""
-    ages: Map[str, float] = field(default_factory=Map)
+    ages: Map[str, float] = EMPTY
     """Explicit: how many seconds after the decision each actor voted, where known."""
     is_models: bool = False
     """Explicit: whether the words that were judged were a model's."""

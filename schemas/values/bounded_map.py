@@ -1,13 +1,17 @@
 """A frozen map that forgets: it holds at least the newest `limit` keys, at most twice that.
 
 Keys are written into the younger of two generations; when that is full, the older one is
-forgotten. So a bounded memory costs no more than two maps and needs no clock.
+forgotten. So a bounded memory costs no more than two maps and needs no clock. An older
+generation of texts is packed, since it changes no more.
 """
 
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar, cast, overload
 
 from immutables import Map
-from msgspec import Struct, field
+from msgspec import Struct
+
+from schemas.values.packed_texts import PackedTexts
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -15,13 +19,16 @@ D = TypeVar("D")
 _ABSENT: Any = object()
 """What no map holds; None is a value like any other."""
 
+EMPTY: Map[Any, Any] = Map()
+"""One for all that hold nothing: 64 bytes less in each of 20,000 decisions."""
+
 
 class Bounded(Struct, Generic[K, V], frozen=True):
     """A frozen map of the newest keys."""
 
     limit: int
-    younger: Map[K, V] = field(default_factory=Map)
-    older: Map[K, V] = field(default_factory=Map)
+    younger: Map[K, V] = EMPTY
+    older: Map[K, V] = EMPTY
 
     @overload
     def get(self, key: K) -> V | None: ...
@@ -35,7 +42,7 @@ class Bounded(Struct, Generic[K, V], frozen=True):
     def set(self, key: K, value: V) -> "Bounded[K, V]":
         """This map with `key` at `value`."""
         if len(self.younger) >= self.limit and key not in self.younger:
-            return Bounded(self.limit, Map({key: value}), self.younger)
+            return Bounded(self.limit, Map({key: value}), _packed(self.younger))
         return Bounded(self.limit, self.younger.set(key, value), self.older)
 
     def __getitem__(self, key: K) -> V:
@@ -51,3 +58,10 @@ class Bounded(Struct, Generic[K, V], frozen=True):
 
     def __contains__(self, key: K) -> bool:
         return key in self.younger or key in self.older
+
+
+def _packed(entries: Map[K, V]) -> Map[K, V]:
+    """The same entries, in less memory if they are texts; read, iterated and equal alike."""
+    if not all(isinstance(each, str) for entry in entries.items() for each in entry):
+        return entries
+    return cast(Map[K, V], PackedTexts(cast(Mapping[str, str], entries)))

@@ -1,0 +1,76 @@
+"""A frozen map of texts in a fifth of the memory of a persistent map, for what is old.
+
+It is made once, of all its entries: 3 µs each. A look-up takes 0.4 µs if there is nothing,
+2 µs if there is something, which is seldom.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from typing import Any, Final
+
+_UUID: Final = b"\x00"
+_TEXT: Final = b"\x01"
+_UUID_LENGTH = 36
+
+
+class PackedTexts(Mapping[str, str]):
+    """Texts by texts, one after the other as bytes, in the order of their keys' hashes."""
+
+    __slots__ = ("_bytes", "_ends", "_hashes")
+
+    def __init__(self, entries: Mapping[str, str]) -> None:
+        """Hold what `entries` hold now."""
+        # Hashes differ between processes, so nothing may depend on their order but this.
+        keys = sorted(entries, key=hash)
+        packed = [_packed(text) for key in keys for text in (key, entries[key])]
+        self._hashes = array("q", map(hash, keys))
+        self._ends = array("I", accumulate(map(len, packed), initial=0))
+        self._bytes = b"".join(packed)
+
+    def __getitem__(self, key: str) -> str:
+        if isinstance(key, str):
+            hashed = hash(key)
+            place = bisect_left(self._hashes, hashed)
+            while place < len(self._hashes) and self._hashes[place] == hashed:
+                if self._text(2 * place) == key:
+                    return self._text(2 * place + 1)
+                place += 1
+        raise KeyError(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of `key`; `Mapping` would raise and catch an error for each miss."""
+        hashed = hash(key)
+        place = bisect_left(self._hashes, hashed)
+        if place == len(self._hashes) or self._hashes[place] != hashed:
+            return default
+        return super().get(key, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(map(self._text, range(0, 2 * len(self), 2))))
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def _text(self, place: int) -> str:
+        return _unpacked(self._bytes[self._ends[place] : self._ends[place + 1]])
+
+
+def _packed(text: str) -> bytes:
+    """A text as bytes: most are ids, of which 36 characters say 16 bytes."""
+    if len(text) == _UUID_LENGTH:
+        try:
+            packed = _UUID + bytes.fromhex(text.replace("-", ""))
+        except ValueError:
+            packed = b""
+        if _unpacked(packed) == text:
+            return packed
+    return _TEXT + text.encode("utf-8", "surrogatepass")
+
+
+def _unpacked(packed: bytes) -> str:
+    if packed[:1] == _UUID:
+        told = packed[1:].hex()
+        return f"{told[:8]}-{told[8:12]}-{told[12:16]}-{told[16:20]}-{told[20:]}"
+    return packed[1:].decode("utf-8", "surrogatepass")
