@@ -9,7 +9,8 @@ from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.run.process import prepare
 from handlers.aids import Bringer, PackLibrary
-from handlers.worker.loop import Worker
+from handlers.worker.listening import Listeners
+from handlers.worker.loop import SILENT, Worker
 from schemas.messages.controls import MindStarted
 from schemas.values.settings import (
     CodeDigests,
@@ -19,9 +20,10 @@ from schemas.values.settings import (
     ModelSettings,
 )
 from streams.jetstream.append import JetStreamWriter
-from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.checkpoints import Checkpoints, JetStreamCheckpoints
 from streams.jetstream.migrate import epoch_of
 from streams.jetstream.read import JetStreamReader
+from streams.log import ReadableLog, WritableLog
 
 
 async def main() -> None:
@@ -29,13 +31,11 @@ async def main() -> None:
     prepare()
     client = await connected_child()
     log = JetStreamReader(client, await epoch_of(client))
-    made_by = embedder("wordllama")
-    worker = Worker(
+    worker = a_worker(
         log,
         JetStreamWriter(client),
-        Bringer(made_by, PackLibrary(log, made_by)),
-        started(is_limited="limited" in sys.argv),
         checkpoints=JetStreamCheckpoints(client),
+        is_limited="limited" in sys.argv,
     )
     running = asyncio.create_task(worker.run())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
@@ -43,6 +43,26 @@ async def main() -> None:
     print("ready", flush=True)
     await asyncio.gather(running, return_exceptions=True)
     await client.close()
+
+
+def a_worker(
+    log: ReadableLog,
+    writer: WritableLog,
+    listeners: Listeners = SILENT,
+    *,
+    checkpoints: Checkpoints | None = None,
+    is_limited: bool = False,
+) -> Worker:
+    """A worker of all partitions."""
+    made_by = embedder("wordllama")
+    return Worker(
+        log,
+        writer,
+        Bringer(made_by, PackLibrary(log, made_by)),
+        started(is_limited=is_limited),
+        checkpoints=checkpoints,
+        listeners=listeners,
+    )
 
 
 def started(model: str | None = None, *, is_limited: bool = False) -> MindStarted:
