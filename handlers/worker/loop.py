@@ -24,7 +24,7 @@ from handlers.worker.clock import Alarms, wall_clock
 from handlers.worker.inbox import Arrivals
 from handlers.worker.lanes import in_turn
 from handlers.worker.listening import Listeners, Timed
-from handlers.worker.partition_owner import Standing, advanced, writes
+from handlers.worker.partition_owner import Standing, advanced, parted, writes
 from handlers.worker.recovery import Recovery
 from handlers.worker.timing import Times
 from schemas.codec.decode import read_input
@@ -51,10 +51,6 @@ INPUTS_AT_ONCE = 192
 
 TAKEN_AT_ONCE = 4 * INPUTS_AT_ONCE
 """How many are decided on before the loop looks up: timers may be due."""
-
-FEW = 8
-"""So many turns are sooner written one by one: most are one message, which the broker
-stores in a sixth of the time that it takes for a batch."""
 
 TURNS_BETWEEN = 16
 """After so many turns, a few milliseconds, whoever else waits in this process goes on."""
@@ -204,17 +200,13 @@ class Worker:
                 await asyncio.wait({write})
 
     async def _write(self, timed: Sequence[Timed]) -> None:
-        """Append turns: a few one by one, each partition's beside the others'."""
-        if len(timed) > FEW:
-            await self._write_at_once(timed)
-            return
-        by_partition: dict[int, list[Timed]] = {}
-        for each in timed:
-            by_partition.setdefault(each[0].taken.partition, []).append(each)
+        """Append turns: a few of one message each one by one, all others in one batch."""
+        alone, together = parted(timed)
+        begun = [self._write_one_by_one(each) for each in alone]
+        if together:
+            begun.append(self._write_at_once(together))
         # All are waited for: none may go on when one has failed.
-        ended = await asyncio.gather(
-            *map(self._write_one_by_one, by_partition.values()), return_exceptions=True
-        )
+        ended = await asyncio.gather(*begun, return_exceptions=True)
         for failure in ended:
             if failure is not None:
                 raise failure

@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from handlers.mind.turn import Turn
+from handlers.worker.listening import Timed
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from streams.log import GroupWrite
+
+FEW = 8
+"""So many turns are sooner written one by one: most are one message, which the broker
+stores in a sixth of the time that it takes for a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +59,23 @@ def advanced(turns: Sequence[Turn], ends: Mapping[int, int]) -> dict[int, Standi
         )
         for turn in turns
     }
+
+
+def parted(timed: Sequence[Timed]) -> tuple[list[list[Timed]], list[Timed]]:
+    """Turns by how they are written: by partition one after the other, or all at once.
+
+    A batch costs the server seven times a single message, whether it holds two or twenty:
+    partitions that need one for a turn share it.
+    """
+    if len(timed) > FEW:
+        return [], list(timed)
+    by_partition: dict[int, list[Timed]] = {}
+    for each in timed:
+        by_partition.setdefault(each[0].taken.partition, []).append(each)
+    alone, together = [], []
+    for turns_of_one in by_partition.values():
+        if all(len(turn.outputs) == 1 for turn, _ in turns_of_one):
+            alone.append(turns_of_one)
+        else:
+            together += turns_of_one
+    return alone, together

@@ -4,17 +4,20 @@ It overrides the library's inner methods, so its tests compare the two: an updat
 library that moves them shows there.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from nats.errors import ProtocolError
+from nats.errors import ProtocolError, TimeoutError
 from nats.protocol.parser import Parser
 
 from streams.errors import LogRefused
-from streams.headers import block_of, parse_headers
+from streams.headers import block_of, parse_headers, status_of
 
 READING = (
     "$JS.API.DIRECT.GET.",
@@ -103,6 +106,9 @@ class BrokerClient(Client):
         self._ps = MessageParser(self)
         self.receivers: dict[int, Receiver] = {}
         """By the id of their subscription."""
+        self._answers_to = ""
+        self._asked: dict[bytes, asyncio.Future[Msg]] = {}
+        self._tokens = count()
 
     async def receive(self, subject: str, receiver: Receiver) -> Subscription:
         """Subscribe; `receiver`, which may not raise, gets each message as it is parsed.
@@ -120,6 +126,37 @@ class BrokerClient(Client):
         # It ends its connection at a subject that is not UTF-8.
         readable = subject.decode(errors="replace").encode()
         await self._process_msg(sid, readable, reply, body, block)
+
+    async def _request_new_style(
+        self,
+        subject: str,
+        payload: bytes,
+        timeout: float = 1,  # the library's
+        headers: dict[str, Any] | None = None,
+    ) -> Msg:
+        """Ask without the library's queue, task and cancellation scope for each answer."""
+        if not self._answers_to:
+            self._answers_to = self.new_inbox() + "."
+            await self.receive(self._answers_to + "*", self._answered)
+        loop, token = asyncio.get_running_loop(), str(next(self._tokens))
+        answer: asyncio.Future[Msg] = loop.create_future()
+        self._asked[token.encode()] = answer
+        timer = loop.call_later(timeout, _expire, answer)
+        try:
+            reply = self._answers_to + token
+            await self.publish(subject, payload, reply=reply, headers=headers)
+            return await answer
+        finally:
+            timer.cancel()
+            del self._asked[token.encode()]
+
+    def _answered(self, subject: bytes, _: bytes, block: bytes, body: bytes) -> None:
+        answer = self._asked.get(subject.rpartition(b".")[2])
+        if answer is not None and not answer.done():
+            headers, status = parse_headers(block), status_of(block)[0]
+            if status:
+                headers["Status"] = status
+            answer.set_result(Msg(self, subject.decode(), data=body, headers=headers or None))
 
     def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
         self.receivers.pop(sid, None)
@@ -167,9 +204,19 @@ class BrokerClient(Client):
         line = f"HPUB {subject} {reply} {sizes}\r\n".encode()
         self.stats["out_msgs"] += 1
         self.stats["out_bytes"] += payload_size
-        await self._send_command(b"".join((line, block, payload, b"\r\n")))
+        command = b"".join((line, block, payload, b"\r\n"))
+        if reply and self.is_connected and not self._pending:
+            # Whoever asks waits, and only for this: the library's task would send it later.
+            self._transport.write(command)  # type: ignore[union-attr]
+            return
+        await self._send_command(command)
         if self._flush_queue is not None and self._flush_queue.empty():
             await self._flush_pending()
+
+
+def _expire(answer: asyncio.Future[Msg]) -> None:
+    if not answer.done():
+        answer.set_exception(TimeoutError())
 
 
 class ReadingClient(BrokerClient):

@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from handlers.worker.loop import FEW, INPUTS_AT_ONCE, TAKEN_AT_ONCE, Worker
+from handlers.mind.turn import Turn
+from handlers.worker.listening import Timed
+from handlers.worker.loop import INPUTS_AT_ONCE, TAKEN_AT_ONCE, Worker
+from handlers.worker.partition_owner import FEW, parted
+from handlers.worker.timing import Times
 from replay.verify import Span, verify
 from schemas.values.record import Wire
 from schemas.values.subjects import PARTITIONS, partition_of
@@ -63,6 +69,27 @@ async def test_a_few_are_written_one_by_one() -> None:
     assert answered == sequences
     assert set(writer.sizes[before:]) == {1}
     assert (await audit(log)).sound
+
+
+def test_partitions_that_need_a_batch_share_it() -> None:
+    """Turns of one message are written apart by partition; in none does the order change."""
+    one, two, other = _turn(1, 1), _turn(1, 1), _turn(2, 1)
+    many, after = _turn(3, 2), _turn(3, 1)
+    more = _turn(4, 3)
+
+    assert parted([one, many, other, two, after, more]) == (
+        [[one, two], [other]],
+        [many, after, more],
+    )
+    assert parted([one] * (FEW + 1)) == ([], [one] * (FEW + 1))
+
+
+def _turn(partition: int, outputs: int) -> Timed:
+    """A turn of which only its place and its size count."""
+    turn = SimpleNamespace(
+        taken=SimpleNamespace(partition=partition), outputs=(None,) * outputs
+    )
+    return cast(Turn, turn), Times(picked_up_ns=0, started_ns=0, decided_ns=0)
 
 
 async def test_what_was_answered_before_a_start_is_passed_over() -> None:

@@ -1,14 +1,17 @@
 """The client reads the protocol as the library does, however its bytes are cut."""
 
+import asyncio
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nats.errors import ProtocolError
+from nats.aio.msg import Msg
+from nats.errors import NoRespondersError, ProtocolError, TimeoutError
 from nats.protocol.parser import Parser
 
 from streams.jetstream.hardened_client import MessageParser
+from tests.servers import Broker, opened
 
 MESSAGES = (
     b"MSG a.b 1 5\r\nhello\r\n",
@@ -76,3 +79,34 @@ async def test_what_only_begins_like_a_message_is_an_error(line) -> None:
     """The library then connects again."""
     with pytest.raises(ProtocolError):
         await heard(MessageParser, [line])
+
+
+@pytest.mark.services
+async def test_each_answer_finds_who_asked(broker: Broker) -> None:
+    """Many ask at once, before anything else was asked over the connection."""
+
+    async def answer(message: Msg) -> None:
+        await other.client.publish(
+            message.reply, message.data + b"!", headers={"a": "b"}
+        )
+
+    async with opened(broker.server) as other:
+        await other.client.subscribe("svc._.echo", cb=answer)
+        await other.client.flush()
+        asked = [b"%d" % number for number in range(50)]
+        answers = await asyncio.gather(
+            *(broker.client.request("svc._.echo", each, 5) for each in asked)
+        )
+
+    assert [each.data for each in answers] == [each + b"!" for each in asked]
+    assert answers[0].headers == {"a": "b"}
+
+
+@pytest.mark.services
+async def test_nobody_there_and_no_answer_are_told_apart(broker: Broker) -> None:
+    """As by the library: at once where nobody listens, else when time is up."""
+    with pytest.raises(NoRespondersError):
+        await broker.client.request("svc._.nobody", b"", 5)
+    await broker.client.subscribe("svc._.silent")
+    with pytest.raises(TimeoutError):
+        await broker.client.request("svc._.silent", b"", 0.05)
