@@ -18,6 +18,7 @@ from nats.errors import Error as NatsError
 from echoic.client import health
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
+from echoic.client.owners import owners, unowned
 from echoic.client.watch import last_answered
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
@@ -220,7 +221,16 @@ async def _worker(connection: Connection) -> Check:
             f"{counted(behind, 'partition')} with inputs that nobody answered",
             "wait a moment, else: echoic down; echoic up",
         )
-    return Check("worker", "fine", "every input is answered")
+    found = await owners(connection.client)
+    if found and (missing := unowned(found)):
+        return Check(
+            "worker",
+            "problem",
+            f"no process owns {counted(len(missing), 'partition')}",
+            "wait a moment: a worker that ended is started again",
+        )
+    by = f" by {len(found)} processes" if found else ""
+    return Check("worker", "fine", f"every input is answered{by}")
 
 
 async def _read_models(connection: Connection) -> Check:

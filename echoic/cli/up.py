@@ -52,6 +52,12 @@ def up(
         list[Path] | None,
         typer.Option("--pack", help="A pack to load, for all agents."),
     ] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            help="In how many processes the mind runs; auto: one a processor."
+        ),
+    ] = None,
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
@@ -62,7 +68,9 @@ def up(
     from echoic.packs.load import found_in
 
     packs = None if pack is None else [str(folder) for folder in pack]
-    settings = settings_of(call.data, call.agent, packs=packs)
+    settings = settings_of(
+        call.data, call.agent, packs=packs, worker__processes=workers
+    )
     if not settings.packs:
         packs = [str(folder) for folder in found_in(Path(settings.pack_folder))]
         settings = replace(settings, packs=tuple(packs))
@@ -194,6 +202,8 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
     if settings.origins["data"] != "default":
         arguments += ["--data", str(settings.data)]
     arguments += [part for folder in packs for part in ("--pack", folder)]
+    if settings.origins["worker.processes"].startswith("flag"):
+        arguments += ["--workers", settings.worker_processes]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*arguments, "--agent", settings.agent],

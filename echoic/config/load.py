@@ -96,6 +96,7 @@ class Settings:
     sleep_idle_minutes: float
     intake_rate: float
     intake_burst: int
+    worker_processes: str
     packs: tuple[str, ...]
     pack_folder: str
     origins: Mapping[str, str] = field(repr=False)

@@ -103,6 +103,16 @@ def whole(low: int, high: int) -> Parser:
     return parse
 
 
+def processes(value: object) -> str:
+    """How many processes, or `auto`."""
+    found = _number(value)
+    if found in range(1, 17):
+        return str(int(found or 1))
+    if value != "auto":
+        raise ValueError("a whole number from 1 to 16, or auto")
+    return "auto"
+
+
 def texts(value: object) -> tuple[str, ...]:
     """A list of texts; in a variable they are divided by semicolons."""
     parts = value.split(";") if isinstance(value, str) else value

@@ -10,6 +10,7 @@ from echoic.config.option import (
     optional_text,
     origin_factors,
     positive,
+    processes,
     text,
     texts,
     token,
@@ -253,6 +254,11 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "intake.burst", whole(1, 1_000_000), 2_000,
         "How many of them may come at once.",
+    ),
+    Option(
+        "worker.processes", processes, "1",
+        "In how many processes the mind runs, 1 to 16, each with its part of the agents;"
+        " auto: one for each processor. Each takes its own memory.",
     ),
     Option("packs", texts, (), "Folders of packs that `up` loads."),
     Option(

@@ -4,7 +4,7 @@ Its rule: what is known is read from the worker's own state; what is to be decid
 published like any sensor's event.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from pydantic import Field, ValidationError
 
 from echoic.client import heuristics as learnt
-from echoic.client import publish
+from echoic.client import owners, publish
 from echoic.client.decision_record import as_response
 from echoic.client.heuristics import Learnt
 from echoic.client.state import Remembered, as_fields
@@ -20,6 +20,7 @@ from echoic.doors.services import Reply, refusal
 from echoic.errors import EchoicError, plainly
 from handlers.aids import PackLibrary
 from handlers.mind.stages import matching
+from handlers.worker.loop import ALL_PARTITIONS
 from projections.folds import domains
 from projections.folds.learning import effective
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
@@ -32,6 +33,7 @@ from schemas.values.subjects import (
     PUBLISHED_FEEDBACK,
     is_agent,
     is_token,
+    partition_of,
 )
 from schemas.values.vectors import Embedder
 from streams.log import ReadableLog
@@ -64,14 +66,28 @@ class Serving:
     log: ReadableLog
     embedder: Embedder
     library: PackLibrary
+    partitions: Container[int] = ALL_PARTITIONS
+    """Those that are known here; of others their owner is asked."""
 
-    def state(self, agent: str) -> Mapping[str, object] | None:
-        """What is known of an agent; None if nothing is."""
+    async def state(self, agent: str) -> Mapping[str, object] | None:
+        """What is known of an agent; None if nothing is.
+
+        Raises:
+            LogUnavailable: another process knows, and does not answer.
+        """
+        if partition_of(agent) not in self.partitions:
+            return await owners.state_elsewhere(self.client, agent)
         remembered = self._remembered(agent)
         return as_fields(remembered, agent) if remembered else None
 
     async def heuristics(self, agent: str, body: Mapping[str, Any]) -> Reply:
-        """The heuristics that an agent goes by, as far as they are asked for."""
+        """The heuristics that an agent goes by, as far as they are asked for.
+
+        Raises:
+            LogUnavailable: another process knows them, and does not answer.
+        """
+        if partition_of(agent) not in self.partitions:
+            return await owners.heuristics_elsewhere(self.client, agent, body)
         try:
             asked = HeuristicsAsked.model_validate(body)
         except ValidationError as error:

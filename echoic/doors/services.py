@@ -27,7 +27,7 @@ from schemas.values.subjects import InputKind
 from streams.errors import StreamsError, Unanswered
 
 Reply = dict[str, Any]
-StateView = Callable[[str], Mapping[str, Any] | None]
+StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 """What is known of an agent, as JSON; None if nothing is known here."""
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 """What an agent and the fields of a call come to."""
@@ -75,7 +75,10 @@ class Services:
     async def look(self, message: NatsMessage) -> Reply:
         """Reply what is known of the agent."""
         agent = _agent(message)
-        seen = self.state(agent)
+        try:
+            seen = await self.state(agent)
+        except StreamsError as error:
+            return _unavailable(message, error)
         if seen is None:
             return refusal("unknown_agent", f"nothing is known of {agent!r} here")
         return {"accepted": True, "state": dict(seen)}

@@ -6,14 +6,14 @@ The mind needs the broker alone; without PostgreSQL it runs, and says what is st
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from echoic.client import health
+from echoic.client import health, owners
 from echoic.client import packs as packs_in_force
 from echoic.client.connection import LiveLog
 from echoic.client.instance_note import sole_instance
@@ -23,6 +23,7 @@ from echoic.doors.answers import Serving
 from echoic.doors.services import Services, subscribe
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
+from echoic.run import worker_process
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import start_servers
 from echoic.run.starting import folding
@@ -119,6 +120,7 @@ async def instance(
     plugin.allow(settings.strategies_modules)
     made_by = embedder(settings.embedder)
     started = _started(settings, made_by)
+    own, *shares = worker_process.shares(settings.worker_processes)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
     async with AsyncExitStack() as stack:
         stack.enter_context(sole_instance(settings.data))
@@ -142,6 +144,7 @@ async def instance(
             log,
             Bringer(made_by, library),
             started,
+            partitions=own,
             checkpoints=JetStreamCheckpoints(client),
             listeners=Listeners(
                 answered=tracer.observe if tracer else tell_nobody,
@@ -149,6 +152,8 @@ async def instance(
             ),
         )
         tasks.start("worker", worker.run())
+        jobs = _jobs(settings, credentials, started, shares)
+        others = [_begin(job, tasks, notify) for job in jobs]
         tasks.start("strays", readmit(log, log))
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
@@ -159,11 +164,14 @@ async def instance(
                 embedder=settings.embedder,
             )
             tasks.start("projector", keep_up(job, notify))
-        await tasks.beside(worker.ready.wait())
+        for ready in (worker.ready, *others):
+            await tasks.beside(ready.wait())
         await tasks.beside(packs_in_force.load_all(log, packs))
         # No event and no call may come before the settings and packs that it is for.
         await open_intake(client)
-        serving = Serving(worker.knowing, client, log, made_by, library)
+        serving = Serving(worker.knowing, client, log, made_by, library, own)
+        if others:
+            await owners.answer(client, own, serving.state, serving.heuristics)
         await _services(stack, credentials, log, serving)
         await health.serve(client, settings, model)
         yield Instance(
@@ -176,6 +184,35 @@ async def instance(
             embedder=made_by,
             tasks=tasks,
         )
+
+
+def _jobs(
+    settings: Settings,
+    credentials: Credentials,
+    started: MindStarted,
+    shares: Sequence[tuple[int, ...]],
+) -> list[worker_process.Job]:
+    """What the processes beside this one are to do."""
+    return [
+        worker_process.Job(
+            credentials=credentials,
+            partitions=share,
+            embedder=settings.embedder,
+            started=started.model_dump(mode="json"),
+            modules=settings.strategies_modules,
+            trace_endpoint=settings.trace_endpoint,
+            spool=str(settings.data / SPOOL),
+        )
+        for share in shares
+    ]
+
+
+def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Event:
+    """Keep a worker's process up from now on; what is returned is set when it answers."""
+    ready = asyncio.Event()
+    work = worker_process.keep_up(job, notify, ready)
+    tasks.start(f"worker of {job.partitions}", work)
+    return ready
 
 
 def _started(settings: Settings, made_by: Embedder) -> MindStarted:

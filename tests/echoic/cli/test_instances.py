@@ -8,10 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil  # type: ignore[import-untyped]  # has no types
 import psycopg
 import pytest
 
 from echoic.client.instance_note import sole_instance
+from schemas.values.subjects import partition_of
 from tests.echoic.cli.acting import eventually
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
 from tests.model_server import model_server
@@ -83,6 +85,45 @@ def test_without_a_database_the_mind_goes_on(echoic: Program) -> None:
     assert len(sessions.json["rows"]) == 1
     assert models.code == 3
     assert "is away" in models.err
+
+
+def test_processes_share_the_agents(echoic: Program) -> None:
+    """Every agent is answered and known, by whichever process; one that dies comes back."""
+    agents = ("ana", "bo", "cy")
+    assert len({partition_of(each) % 2 for each in agents}) == 2
+    with running(echoic, ECHOIC_WORKER_PROCESSES="2"):
+        spoken = [said(echoic, "hello", agent) for agent in agents]
+        owned = worker_check(echoic)
+        (other,) = other_processes(echoic)
+        other.kill()
+        gone = eventually(lambda: Ran(worker_check(echoic) == owned, "", ""))
+        back = eventually(lambda: Ran(worker_check(echoic) != owned, "", ""))
+        spoken += [said(echoic, "hello again", agent) for agent in agents]
+        sound = echoic.here("log", "verify")
+
+    assert [ran.code for ran in (*spoken, gone, back, sound)] == [0] * 9
+    assert owned == "every input is answered by 2 processes"
+
+
+def said(program: Program, text: str, agent: str) -> Ran:
+    """Tell an agent something and wait for its answer."""
+    return program.here("pub", text, "--wait", "--agent", agent)
+
+
+def worker_check(program: Program) -> str:
+    """What the doctor says of the workers."""
+    found = program.here("doctor", "--json", "--exit-zero").json["checks"]
+    return str(next(each["found"] for each in found if each["name"] == "worker"))
+
+
+def other_processes(program: Program) -> list[psutil.Process]:
+    """The workers beside the instance's own."""
+    note = json.loads((program.data / "instance.json").read_text())
+    return [
+        each
+        for each in psutil.Process(note["pid"]).children()
+        if "echoic.run.worker_process" in each.cmdline()
+    ]
 
 
 @pytest.mark.slow

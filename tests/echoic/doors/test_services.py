@@ -146,7 +146,7 @@ async def test_state_tells_what_is_known(call: Caller) -> None:
 
 
 def _view(worker: Worker) -> Any:
-    def view(agent: str) -> dict[str, Any] | None:
+    async def view(agent: str) -> dict[str, Any] | None:
         state = worker.state_of(agent)
         return None if state is None else {"goals": list(state.goals or ())}
 

@@ -135,8 +135,12 @@ async def test_who_calls_hears_that_the_input_raised(
     broker: Broker, poison: pytest.MonkeyPatch
 ) -> None:
     """A call is not left waiting: its answer is the note that kept it apart."""
+
+    async def unknown(_: str) -> None:
+        return None
+
     log = LiveLog(broker.client, broker.reader.epoch)
-    services = Services(log, lambda _: None, unserved, unserved)
+    services = Services(log, unknown, unserved, unserved)
     wire = told(ProfileSet(biases={}), "poison")
     given = read_input(factories.record(wire.subject, wire.body, headers=wire.headers))
     async with working(broker.reader, broker.writer, started()):

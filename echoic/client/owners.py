@@ -1,0 +1,131 @@
+"""Who owns which partition: asked of the worker processes themselves, answered by each.
+
+The instance's process answers the callers of all agents; of one that another process
+knows, it asks that process.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error
+
+from schemas.values.subjects import PARTITIONS, partition_of
+from streams.errors import LogUnavailable
+
+WHO = "svc._.owners"
+"""Every process answers; only our own account may ask."""
+
+ASKED_S = 5.0
+"""How long a process may take for what it knows of an agent."""
+
+GATHERED_S = 0.5
+"""How long is waited for all processes to say what they own."""
+
+Reply = dict[str, Any]
+State = Callable[[str], Awaitable[Mapping[str, object] | None]]
+Heuristics = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process and its partitions."""
+
+    pid: int
+    partitions: tuple[int, ...]
+
+
+async def answer(
+    client: Client, partitions: Sequence[int], state: State, heuristics: Heuristics
+) -> None:
+    """Answer, until the connection ends, who this is and what it knows of its agents."""
+    own = orjson.dumps({"pid": os.getpid(), "partitions": partitions})
+
+    async def who(message: Msg) -> None:
+        await message.respond(own)
+
+    async def tell(message: Msg) -> None:
+        asked = orjson.loads(message.data)
+        agent, body = asked["agent"], asked.get("body")
+        found = await (state(agent) if body is None else heuristics(agent, body))
+        await message.respond(orjson.dumps(found))
+
+    await client.subscribe(WHO, cb=who)
+    for partition in partitions:
+        await client.subscribe(_subject(partition), cb=tell)
+
+
+async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | None:
+    """What the owner of an agent's partition knows of it; None if nothing.
+
+    Raises:
+        LogUnavailable: the owner does not answer.
+    """
+    found: Mapping[str, object] | None = await _ask(client, {"agent": agent})
+    return found
+
+
+async def heuristics_elsewhere(
+    client: Client, agent: str, body: Mapping[str, Any]
+) -> Reply:
+    """What the owner of an agent's partition replies to a question for heuristics.
+
+    Raises:
+        LogUnavailable: the owner does not answer.
+    """
+    found: Reply = await _ask(client, {"agent": agent, "body": dict(body)})
+    return found
+
+
+async def owners(client: Client) -> tuple[Owner, ...]:
+    """Every process that answers; none if the instance's own is the only one."""
+    found: list[Owner] = []
+    complete = asyncio.Event()
+
+    async def hear(message: Msg) -> None:
+        if not message.data:
+            complete.set()
+            return
+        fields = orjson.loads(message.data)
+        found.append(Owner(fields["pid"], tuple(fields["partitions"])))
+        if not unowned(found):
+            complete.set()
+
+    inbox = client.new_inbox()
+    subscription = await client.subscribe(inbox, cb=hear)
+    try:
+        await client.publish(WHO, reply=inbox)
+        async with asyncio.timeout(GATHERED_S):
+            await complete.wait()
+    except TimeoutError:
+        pass
+    finally:
+        await subscription.unsubscribe()
+    return tuple(sorted(found, key=lambda each: each.partitions))
+
+
+def unowned(found: Sequence[Owner]) -> list[int]:
+    """The partitions that none of some processes owns."""
+    owned = {partition for each in found for partition in each.partitions}
+    return [each for each in range(PARTITIONS) if each not in owned]
+
+
+async def _ask(client: Client, asked: Mapping[str, Any]) -> Any:
+    subject = _subject(partition_of(asked["agent"]))
+    try:
+        reply = await client.request(subject, orjson.dumps(asked), timeout=ASKED_S)
+    except (Error, OSError) as error:
+        raise LogUnavailable(
+            f"the worker of {asked['agent']!r} does not answer ({error!r}):"
+            " it may be starting"
+        ) from error
+    return orjson.loads(reply.data)
+
+
+def _subject(partition: int) -> str:
+    return f"svc._.owner.{partition}"

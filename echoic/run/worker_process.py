@@ -1,0 +1,158 @@
+"""Workers in processes of their own: each owns some partitions, and reads only these.
+
+The fence makes any number of them safe: a process that is thought dead and is not cannot
+write behind the one that took its partitions over.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from echoic.client import owners
+from echoic.client.connection import LiveLog
+from echoic.doors.answers import Serving
+from echoic.embedders import embedder
+from echoic.errors import EchoicError
+from echoic.run import child_process
+from echoic.run.process import prepare
+from echoic.run.starting import folding
+from echoic.run.supervision import Notify
+from echoic.tracing.export import open_tracer
+from handlers.aids import Bringer, PackLibrary
+from handlers.mind.strategies import plugin
+from handlers.worker.listening import Listeners, tell_nobody
+from handlers.worker.loop import Worker
+from schemas.codec.decode import UnreadableOutputError
+from schemas.messages.controls import MindStarted
+from schemas.ports.aids import MissingPackError
+from schemas.values.subjects import PARTITIONS
+from streams.errors import LogDamaged, StreamsError
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.jetstream.connection import connected
+from streams.jetstream.migrate import epoch_of
+
+STOP_S = 15.0
+"""How long a process may take at the end, when it saves its checkpoints."""
+
+_READY = "ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Which partitions to own, and with what."""
+
+    credentials: Credentials
+    partitions: tuple[int, ...]
+    embedder: str
+    started: Mapping[str, Any]
+    """The fields of `MindStarted`."""
+    modules: tuple[str, ...]
+    """Whose strategies the mind may use."""
+    trace_endpoint: str | None
+    spool: str
+
+
+def shares(processes: str) -> list[tuple[int, ...]]:
+    """The partitions of each process; of `auto` there is one for each processor."""
+    given = len(os.sched_getaffinity(0)) if processes == "auto" else int(processes)
+    count = min(given, PARTITIONS)
+    return [tuple(range(number, PARTITIONS, count)) for number in range(count)]
+
+
+async def keep_up(job: Job, notify: Notify, ready: asyncio.Event) -> None:
+    """Run the process, again whenever it ends, until cancelled; `ready` when it answers.
+
+    Raises:
+        EchoicError: its log cannot be folded, which starting again would not help.
+    """
+    said = ""
+
+    def hear(line: str) -> None:
+        nonlocal said
+        if line == _READY:
+            ready.set()
+        else:
+            said = line
+            notify(line)
+
+    fields = asdict(job)
+    while True:
+        code = await child_process.run(__spec__.name, fields, hear, STOP_S)
+        if code == child_process.STANDS_STILL:
+            raise EchoicError(said, next_step="echoic log verify")
+        notify(
+            f"the worker of {len(job.partitions)} partitions has ended by itself:"
+            " it is started again"
+        )
+        await asyncio.sleep(child_process.PAUSE_S)
+
+
+def main() -> int:
+    """Be that process; return its exit code."""
+    prepare()
+    fields = child_process.given_job()
+    credentials = Credentials(**fields.pop("credentials"))
+    job = Job(credentials=credentials, **fields)
+    plugin.allow(tuple(job.modules))
+    return asyncio.run(_work(job))
+
+
+async def _work(job: Job) -> int:
+    """Own the partitions until standard input ends, or until something stands in the way."""
+    try:
+        if await child_process.until_told(_own(job)):
+            return 0
+    except (LogDamaged, UnreadableOutputError, MissingPackError) as error:
+        child_process.tell(str(error))
+        return child_process.STANDS_STILL
+    except StreamsError as error:
+        child_process.tell(f"a worker lost the broker: {error}")
+    return 1
+
+
+async def _own(job: Job) -> None:
+    made_by = embedder(job.embedder)
+    tracer = open_tracer(
+        job.trace_endpoint,
+        os.environ,
+        spool=Path(job.spool),
+        notify=child_process.tell,
+    )
+    async with connected(job.credentials, "echoic worker") as client:
+        log = LiveLog(client, await epoch_of(client))
+        library = PackLibrary(log, made_by)
+        worker = Worker(
+            log,
+            log,
+            Bringer(made_by, library),
+            MindStarted.from_fields(dict(job.started)),
+            partitions=tuple(job.partitions),
+            checkpoints=JetStreamCheckpoints(client),
+            listeners=Listeners(
+                answered=tracer.observe if tracer else tell_nobody,
+                folding=folding(child_process.tell),
+            ),
+        )
+        serving = Serving(worker.knowing, client, log, made_by, library)
+        await owners.answer(client, job.partitions, serving.state, serving.heuristics)
+        telling = asyncio.create_task(_tell_when(worker.ready))
+        try:
+            await worker.run()
+        finally:
+            telling.cancel()
+            if tracer is not None:
+                tracer.close()
+
+
+async def _tell_when(ready: asyncio.Event) -> None:
+    await ready.wait()
+    child_process.tell(_READY)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
