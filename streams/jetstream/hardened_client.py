@@ -156,7 +156,9 @@ class BrokerClient(Client):
             headers, status = parse_headers(block), status_of(block)[0]
             if status:
                 headers["Status"] = status
-            answer.set_result(Msg(self, subject.decode(), data=body, headers=headers or None))
+            answer.set_result(
+                Msg(self, subject.decode(), data=body, headers=headers or None)
+            )
 
     def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
         self.receivers.pop(sid, None)
