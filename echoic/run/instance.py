@@ -26,23 +26,20 @@ from echoic.errors import SettingsError
 from echoic.run import worker_process
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import start_servers
-from echoic.run.starting import folding
 from echoic.run.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import PackLibrary
 from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM, Model
 from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from handlers.mind.strategies import plugin
-from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import Worker
 from handlers.worker.stray_subjects import readmit
 from schemas.messages.controls import MindStarted
 from schemas.values.settings import CodeDigests, MatchLimits
 from schemas.values.vectors import Embedder
 from streams.jetstream.accounts import Credentials
-from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connected
 from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
@@ -137,23 +134,15 @@ async def instance(
         stack.push_async_callback(tasks.stop)
         for name, work in servers.keeping(notify).items():
             tasks.start(name, work)
-        library = PackLibrary(log, made_by)
         tracer = _tracer(stack, settings, notify)
-        worker = Worker(
-            log,
-            log,
-            Bringer(made_by, library),
-            started,
-            partitions=own,
-            checkpoints=JetStreamCheckpoints(client),
-            listeners=Listeners(
-                answered=tracer.observe if tracer else tell_nobody,
-                folding=folding(notify),
-            ),
-        )
+        library = PackLibrary(log, made_by)
+        mind = worker_process.Mind(log, client, made_by, library, started)
+        worker = mind.worker(own, tracer, notify)
         tasks.start("worker", worker.run())
-        jobs = _jobs(settings, credentials, started, shares)
-        others = [_begin(job, tasks, notify) for job in jobs]
+        others = [
+            _begin(job, tasks, notify)
+            for job in _jobs(settings, credentials, started, shares)
+        ]
         tasks.start("strays", readmit(log, log))
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)

@@ -7,7 +7,7 @@ write behind the one that took its partitions over.
 import asyncio
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from echoic.run import child_process
 from echoic.run.process import prepare
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
-from echoic.tracing.export import open_tracer
+from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import Bringer, PackLibrary
 from handlers.mind.strategies import plugin
 from handlers.worker.listening import Listeners, tell_nobody
@@ -30,10 +30,12 @@ from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.controls import MindStarted
 from schemas.ports.aids import MissingPackError
 from schemas.values.subjects import PARTITIONS
+from schemas.values.vectors import Embedder
 from streams.errors import LogDamaged, StreamsError
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import epoch_of
 
 STOP_S = 15.0
@@ -55,6 +57,34 @@ class Job:
     """Whose strategies the mind may use."""
     trace_endpoint: str | None
     spool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """What a worker is made of, in whichever process."""
+
+    log: LiveLog
+    client: BrokerClient
+    embedder: Embedder
+    library: PackLibrary
+    started: MindStarted
+
+    def worker(
+        self, partitions: Sequence[int], tracer: Tracer | None, notify: Notify
+    ) -> Worker:
+        """The worker of some partitions; it tells how far it has folded the log."""
+        return Worker(
+            self.log,
+            self.log,
+            Bringer(self.embedder, self.library),
+            self.started,
+            partitions=partitions,
+            checkpoints=JetStreamCheckpoints(self.client),
+            listeners=Listeners(
+                answered=tracer.observe if tracer else tell_nobody,
+                folding=folding(notify),
+            ),
+        )
 
 
 def shares(processes: str) -> list[tuple[int, ...]]:
@@ -126,18 +156,9 @@ async def _own(job: Job) -> None:
     async with connected(job.credentials, "echoic worker") as client:
         log = LiveLog(client, await epoch_of(client))
         library = PackLibrary(log, made_by)
-        worker = Worker(
-            log,
-            log,
-            Bringer(made_by, library),
-            MindStarted.from_fields(dict(job.started)),
-            partitions=tuple(job.partitions),
-            checkpoints=JetStreamCheckpoints(client),
-            listeners=Listeners(
-                answered=tracer.observe if tracer else tell_nobody,
-                folding=folding(child_process.tell),
-            ),
-        )
+        started = MindStarted.from_fields(dict(job.started))
+        mind = Mind(log, client, made_by, library, started)
+        worker = mind.worker(job.partitions, tracer, child_process.tell)
         serving = Serving(worker.knowing, client, log, made_by, library)
         await owners.answer(client, job.partitions, serving.state, serving.heuristics)
         telling = asyncio.create_task(_tell_when(worker.ready))
