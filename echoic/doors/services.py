@@ -22,8 +22,8 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
 from schemas.values import subjects
+from schemas.values.reasons import InputKind
 from schemas.values.record import Record
-from schemas.values.subjects import InputKind
 from streams.errors import StreamsError, Unanswered
 
 Reply = dict[str, Any]

@@ -6,7 +6,6 @@ Its rule: pure, findings go in and lines come out; it reads the same without col
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from echoic.terminal.text import PLAIN, Style, bar, counted, fitted, short, visible
-from evaluation.compare.calibration import LEAST
 from evaluation.learning.credit_audit import RULES, Fault
 from evaluation.learning.differences import Difference
 from evaluation.learning.heuristics_at import Known
@@ -15,7 +14,7 @@ from evaluation.learning.near_misses import THRESHOLDS, NearMisses
 from evaluation.learning.periods import Mean, Period
 from evaluation.learning.summary import Report
 from evaluation.learning.time_to_trust import Rise
-from evaluation.ope.calibration import Calibration
+from evaluation.ope.calibration import LEAST_PAIRS, Calibration
 
 _PERIODS, _RISES, _FAULTS, _COUNTS, _MISSES = 24, 10, 8, 12, 20
 """How much of each list is shown; all of it is in `--json`."""
@@ -142,7 +141,7 @@ def _calibration(found: Calibration | None, fires: int, style: Style) -> Iterato
     if found is None:
         yield (
             f"calibration   {counted(fires, 'fire')} with a known end:"
-            f" of fewer than {LEAST} nothing is said"
+            f" of fewer than {LEAST_PAIRS} nothing is said"
         )
         return
     fits = found.is_calibrated

@@ -4,19 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation.compare.session import SessionResult
-from evaluation.ope.calibration import calibration
-
-SEEN = ("report", "undo", "pattern", "feedback")
-"""Outcomes that somebody or something really showed."""
-
-LEAST = 10
-"""Of fewer answers nothing is said."""
+from evaluation.ope.calibration import LEAST_PAIRS, calibration
+from replay.recording.outcomes import SEEN
 
 
 def calibrated(results: Sequence[SessionResult]) -> dict[str, Any] | None:
     """Brier score, skill and reliability; None if too little was seen."""
     pairs = [pair for result in results for pair in _pairs(result)]
-    if len(pairs) < LEAST:
+    if len(pairs) < LEAST_PAIRS:
         return None
     found = calibration(
         [predicted for predicted, _ in pairs], [happened for _, happened in pairs]

@@ -10,11 +10,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 
-from evaluation.compare.calibration import SEEN
 from evaluation.learning.groups_in_context import Passage, passages
 from replay.recording import views
 from replay.recording.chronicle import Chronicle, Telling, chronicle
-from replay.recording.outcomes import OutcomeSettings
+from replay.recording.outcomes import SEEN, OutcomeSettings
 from replay.recording.source import Recording
 from replay.recording.views import CandidateView, DecidedView
 from schemas.messages.asks import ModelAsked

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from evaluation.compare.calibration import LEAST
 from evaluation.evidence.refold import predictions
 from evaluation.learning.answers import Answer, answers
 from evaluation.learning.causes import BY_SILENCE, BY_SLEEP
@@ -16,7 +15,7 @@ from evaluation.learning.credit_audit import RULES, Audit, Fault, audit
 from evaluation.learning.history import Story, story
 from evaluation.learning.periods import Period, by_voice, period, quarters, stretches
 from evaluation.learning.time_to_trust import Rise, named, rises
-from evaluation.ope.calibration import Calibration, calibration
+from evaluation.ope.calibration import LEAST_PAIRS, Calibration, calibration
 from replay.recording.source import Recording
 
 _SEED = "reliability"
@@ -83,7 +82,7 @@ class Report:
 
     def _calibration(self) -> dict[str, object]:
         if self.calibration is None:
-            return {"fires": self.fires, "least": LEAST}
+            return {"fires": self.fires, "least": LEAST_PAIRS}
         found = asdict(self.calibration)
         is_calibrated = self.calibration.is_calibrated
         return {"fires": self.fires, **found, "is_calibrated": is_calibrated}
@@ -160,7 +159,7 @@ def _summed(stories: Sequence[Story]) -> dict[str, int]:
 
 
 def _calibrated(pairs: Sequence[tuple[float, float]]) -> Calibration | None:
-    if len(pairs) < LEAST:
+    if len(pairs) < LEAST_PAIRS:
         return None
     predicted, happened = zip(*pairs, strict=True)
     return calibration(predicted, happened, seed=_SEED)

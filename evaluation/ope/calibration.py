@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from evaluation.ope.resampling import uniforms
 from schemas.values.exact_math import log
 
+LEAST_PAIRS = 10
+"""Of fewer answers nothing is said."""
+
 Numbers = Sequence[float] | NDArray[np.float64]
 Floats = NDArray[np.float64]
 

@@ -20,6 +20,9 @@ from schemas.packs.word_patterns import Said
 from schemas.state.agent import Expectation
 from schemas.values.exact_math import total
 
+SEEN = ("report", "undo", "pattern", "feedback")
+"""Outcomes that somebody or something really showed."""
+
 OutcomeSource = Literal[
     "report", "undo", "pattern", "feedback", "silence", "unseen", "unknown"
 ]

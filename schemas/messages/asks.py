@@ -15,8 +15,7 @@ from schemas.values.base import (
     Unit,
     written,
 )
-from schemas.values.reasons import Path, ResponseType
-from schemas.values.subjects import Kind
+from schemas.values.reasons import Kind, Path, ResponseType
 
 
 class Ask(StructMessage, frozen=True, kw_only=True):

@@ -7,10 +7,9 @@ from pydantic import Field
 from schemas.messages.experiments import UnitKind, Variant
 from schemas.messages.sensing import Fields
 from schemas.values.base import Message, Moment, Name, Part, Unit
-from schemas.values.reasons import Origin, ResponseType
+from schemas.values.reasons import Kind, Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
 from schemas.values.settings_by_name import Scalar
-from schemas.values.subjects import Kind
 
 Sequence: TypeAlias = Annotated[int, Field(ge=1)]
 

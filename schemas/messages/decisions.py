@@ -12,8 +12,7 @@ from schemas.messages.controls import Action
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Dimension
 from schemas.values.base import Moment, Name, StructMessage, StructPart, Unit, written
-from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing
-from schemas.values.subjects import Kind
+from schemas.values.reasons import Drop, Kind, Path, ResponseType, Silence, Timing
 
 Arm = Annotated[str, Field(min_length=1, max_length=600)]
 """What an outcome is credited to; it holds names of up to 200 characters and hashes."""

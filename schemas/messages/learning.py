@@ -8,9 +8,15 @@ from pydantic import Field
 from schemas.messages.feedback import Aspect
 from schemas.messages.repertoire import RepertoireChange
 from schemas.values.base import Message, Name, Part, Signed, Unit
-from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
+from schemas.values.reasons import (
+    Kind,
+    Lifecycle,
+    NotFormed,
+    Outcome,
+    Refusal,
+    ResponseType,
+)
 from schemas.values.settings_by_name import Scalar
-from schemas.values.subjects import Kind
 
 
 class OutcomeOfFire(Message):

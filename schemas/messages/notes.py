@@ -5,8 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from schemas.values.base import Message, Name
-from schemas.values.reasons import Handling, Quarantine, Refusal
-from schemas.values.subjects import Kind
+from schemas.values.reasons import Handling, Kind, Quarantine, Refusal
 
 
 class Note(Message):

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from schemas.values.base import Message, Moment, Name
-from schemas.values.subjects import Kind
+from schemas.values.reasons import Kind
 
 
 class ClockTicked(Message):

@@ -10,8 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from schemas.values.base import Message, Moment, Name, Part, Seconds, Signed, Unit
-from schemas.values.reasons import ReportedOutcome
-from schemas.values.subjects import Kind
+from schemas.values.reasons import Kind, ReportedOutcome
 
 Dimension = Literal[
     "threat",

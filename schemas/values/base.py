@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from schemas.values.subjects import Kind
+from schemas.values.reasons import Kind
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""

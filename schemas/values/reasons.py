@@ -1,6 +1,6 @@
-"""The closed lists of why: why silent, dropped, handled, quarantined or refused.
+"""The closed lists: kinds of messages, and why one is silent, dropped or refused.
 
-A reason is part of a recorded fact. New ones may be added at the end of a list, none may
+Each is part of a recorded fact. New ones may be added at the end of a list, none may
 change its meaning.
 """
 
@@ -110,3 +110,12 @@ Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unkn
 ReportedOutcome = Literal["succeeded", "failed", "overridden", "cancelled"]
 
 Lifecycle = Literal["active", "deprecated", "frozen"]
+
+
+InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
+
+
+OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
+
+
+Kind = InputKind | OutputKind

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
+from schemas.values.reasons import InputKind, OutputKind
 from schemas.values.unicode_text import quoted
 
 Direction = Literal["in", "out"]
-InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
-OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
-Kind = InputKind | OutputKind
 
 INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
 OUTPUT_KINDS: tuple[str, ...] = get_args(OutputKind)
