@@ -35,7 +35,6 @@ from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError
 from echoic.terminal import comparison
 from echoic.terminal.output import note, style
-from echoic.web.report import page as html
 from evaluation.compare.document import Document
 from evaluation.compare.document_of import document
 from evaluation.compare.fail_on import Condition, FailOnError, parse, tripped
@@ -101,7 +100,10 @@ def compare(
     found = document(results, plan, _wish(rope, results))
     call.show(found.as_json(), comparison.lines(found, style()))
     if report is not None:
-        _write(report, html.render(found.as_json()))
+        # Imported here: templates are wanted by whoever wants a page.
+        from echoic.web.report.page import render
+
+        _write(report, render(found))
     raise typer.Exit(_exit_code(found, conditions))
 
 

@@ -4,11 +4,13 @@ Its rule: what is not known is never written as a number, and no sign is left to
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any, Literal
 
-from echoic.web.report.html_builder import Fields, brief
+from echoic.web.environment import brief
+from evaluation.compare.document import DivergencePart, Fact, Headline
 
 UNKNOWN = "\N{EN DASH}"
 
@@ -77,6 +79,8 @@ _GATES: Mapping[str, str] = {
 _ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MINUS = "\N{MINUS SIGN}"
 _FINE = 1000
+_SHOWN = 300
+"""How many characters of a difference between two outputs are shown on either side."""
 _DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
 """How many decimals are written of what is less than that."""
 
@@ -160,9 +164,9 @@ def percent(share: float | None) -> str:
     return f"{share:.{decimals}%}".replace("%", "\N{NO-BREAK SPACE}%")
 
 
-def counted(count: int, one: str, more: str | None = None) -> str:
+def counted(count: float, one: str, more: str | None = None) -> str:
     """A count with its noun: 1 flip, 2 flips."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+    return f"{number(count)} {one if count == 1 else more or one + 's'}"
 
 
 def moment(iso: str | None) -> str:
@@ -172,9 +176,34 @@ def moment(iso: str | None) -> str:
     return iso.replace("T", " ")[:19]
 
 
-def strategy_name(side: Fields) -> str:
-    """What a strategy is called in the comparison."""
-    return brief(side.get("label") or side.get("name") or "unnamed")
+def notes(row: Fact | Headline) -> list[str]:
+    """What is to be said of a number besides: its note, then the other estimators."""
+    extra = row.extra if isinstance(row, Headline) else {}
+    others = (
+        f"{name.upper()} {signed(extra[name])}"
+        for name in ("snips", "ips", "dm")
+        if extra.get(name) is not None
+    )
+    return [*([row.note] if row.note else []), *others]
+
+
+def around_difference(found: DivergencePart) -> list[tuple[str, dict[str, object]]]:
+    """Both outputs about the place from which they differ, as parts of text."""
+    texts = [each or "nothing" for each in (found.recorded, found.replayed)]
+    shared = len(commonprefix(texts))  # noqa: RUF071 of texts, not of paths
+    start, end = max(shared - _SHOWN, 0), shared + _SHOWN
+    return [
+        (
+            name,
+            {
+                "is_cut": start > 0,
+                "shared": text[start:shared],
+                "own": text[shared:end],
+                "goes_on": end < len(text),
+            },
+        )
+        for name, text in zip(("recorded", "replayed"), texts, strict=True)
+    ]
 
 
 def _with_unit(size: float, unit: str, sign: str) -> str:
@@ -201,3 +230,12 @@ def _plain(size: float) -> str:
     decimals = next(places for most, places in _DECIMALS if size < most)
     written = f"{size:,.{decimals}f}"
     return written.rstrip("0").rstrip(".") if decimals else written
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    each.__name__: each
+    for each in (
+        verdict_sign, gate_sign, label, capitalised, gate_name, class_name, short_id,
+        number, signed, interval, percent, counted, moment, notes, around_difference,
+    )
+}  # fmt: skip

@@ -6,7 +6,14 @@ Made of the document's own classes, so that a changed contract shows here first.
 from dataclasses import replace
 from typing import Any
 
-from evaluation.compare.document import DivergencePart, Headline, SelfReplayPart
+from evaluation.compare.document import (
+    Choice,
+    Comparison,
+    DivergencePart,
+    Document,
+    Headline,
+    SelfReplayPart,
+)
 from tests.echoic.web.report import sample_parts as parts
 
 HOSTILE = (
@@ -16,12 +23,12 @@ HOSTILE = (
 """What a sensor might say: markup, a turned direction, a control, very much of it."""
 
 
-def better(flips: int = 240, sessions: int = 20) -> dict[str, Any]:
+def better(flips: int = 240, sessions: int = 20) -> Document:
     """A challenger that asks the model more, and is better for it."""
-    return parts.document(parts.comparison(flips, sessions), sessions).as_json()
+    return parts.document(parts.comparison(flips, sessions), sessions)
 
 
-def not_enough_overlap() -> dict[str, Any]:
+def not_enough_overlap() -> Document:
     """The same without exploration: bounds, and how to find out."""
     comparison = parts.comparison(180, 12, status="unsupported")
     estimate = parts.estimate(dr=None, ci=None, bounds=(-0.12, 0.18))
@@ -59,10 +66,10 @@ def not_enough_overlap() -> dict[str, Any]:
                        for point in comparison.tradeoff),
         calibration=None,
     )  # fmt: skip
-    return parts.document(found, 12).as_json()
+    return parts.document(found, 12)
 
 
-def invalid() -> dict[str, Any]:
+def invalid() -> Document:
     """A recording that does not reproduce itself."""
     comparison = parts.comparison(40, 6)
     estimate = parts.estimate(dr=None, ci=None, bounds=None)
@@ -95,10 +102,10 @@ def invalid() -> dict[str, Any]:
         divergence=divergence,
         odds_differ=3,
     )
-    return replace(parts.document(found, 6), self_replay=broken).as_json()
+    return replace(parts.document(found, 6), self_replay=broken)
 
 
-def several() -> dict[str, Any]:
+def several() -> Document:
     """Two challengers, answered by a stub: watermarked."""
     first = replace(parts.comparison(60, 6), holm={"p": 0.011, "adjusted": 0.022})
     second = replace(
@@ -113,10 +120,10 @@ def several() -> dict[str, Any]:
         document,
         comparisons=(first, second),
         watermark="stub: the model's answers are made up",
-    ).as_json()
+    )
 
 
-def personality() -> dict[str, Any]:
+def personality() -> Document:
     """Another voice is another arm: facts only."""
     comparison = parts.comparison(20, 3)
     found = replace(
@@ -126,25 +133,47 @@ def personality() -> dict[str, Any]:
                   "detail": "Another personality says everything in other words."},),
         next=("Try it live: `echoic ab start warm dry --by session`.",),
     )  # fmt: skip
-    return parts.document(found, 3).as_json()
+    return parts.document(found, 3)
 
 
-def hostile() -> dict[str, Any]:
+def hostile() -> Document:
     """Every text that comes from outside is as bad as can be."""
     document = better(30, 3)
-    for flip in document["comparisons"][0]["flips"]:
-        flip["text"] = flip["source"] = flip["session"] = HOSTILE
-        for side in ("baseline", "challenger"):
-            flip[side]["text"] = flip[side]["arm"] = HOSTILE
-    for session in document["sessions"]:
-        session["id"] = session["title"] = session["agent"] = HOSTILE
-    for part in ("curves", "breakdown", "timeline"):
-        for row in document["comparisons"][0][part]:
-            for name in row.keys() & {"name", "heuristic", "value", "session"}:
-                row[name] = HOSTILE
-    document["baseline"]["label"] = document["watermark"] = document["command"] = (
-        HOSTILE
+    return replace(
+        document,
+        comparisons=tuple(map(_hostile, document.comparisons)),
+        sessions=tuple(
+            replace(each, id=HOSTILE, title=HOSTILE, agent=HOSTILE)
+            for each in document.sessions
+        ),
+        baseline=replace(document.baseline, label=HOSTILE),
+        watermark=HOSTILE,
+        command=HOSTILE,
+        provenance={**document.provenance, "packs": [{HOSTILE: HOSTILE}]},
     )
-    document["comparisons"][0]["reasons"][0]["detail"] = HOSTILE
-    document["provenance"]["packs"] = [{HOSTILE: HOSTILE}]
-    return document
+
+
+def _hostile(comparison: Comparison) -> Comparison:
+    def of(part: dict[str, Any]) -> dict[str, Any]:
+        names = part.keys() & {"name", "heuristic", "value", "session"}
+        return {**part, **dict.fromkeys(names, HOSTILE)}
+
+    def arm(choice: Choice) -> Choice:
+        return replace(choice, text=HOSTILE, arm=HOSTILE)
+
+    flips = (
+        replace(
+            each, text=HOSTILE, source=HOSTILE, session=HOSTILE,
+            baseline=arm(each.baseline), challenger=arm(each.challenger),
+        )
+        for each in comparison.flips
+    )  # fmt: skip
+    first, *others = comparison.reasons
+    return replace(
+        comparison,
+        flips=tuple(flips),
+        curves=tuple(map(of, comparison.curves)),
+        timeline=tuple(map(of, comparison.timeline)),
+        breakdown=tuple(replace(each, value=HOSTILE) for each in comparison.breakdown),
+        reasons=({**first, "detail": HOSTILE}, *others),
+    )

@@ -10,7 +10,8 @@ pytest.importorskip("playwright", reason="install the extra `browser`")
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from echoic.web.report import render
+from echoic.web.report.page import render
+from evaluation.compare.document import Document
 from tests.echoic.web.report import sample
 
 CHROMIUM = shutil.which("chromium") or ""
@@ -135,7 +136,7 @@ def test_ten_thousand_flips_open_in_two_seconds(
     assert min(drawn_ms) < 2000
 
 
-def _open(page: Page, document: dict[str, object], folder: Path) -> None:
+def _open(page: Page, document: Document, folder: Path) -> None:
     file = folder / "report.html"
     file.write_text(render(document), encoding="utf-8")
     page.goto(file.as_uri())

@@ -1,8 +1,10 @@
 """Flips: each with both arms, how likely it was, what came of it, and why."""
 
-from typing import Any
+from dataclasses import replace
 
 from echoic.web.report import flips
+from echoic.web.report.page import render
+from evaluation.compare.document import Flip
 from tests.echoic.web.report import sample
 from tests.echoic.web.report.page import taken_apart
 
@@ -34,15 +36,14 @@ def test_what_was_never_observed_has_no_outcome() -> None:
 def test_a_third_arm_is_named() -> None:
     """Exploration may take an arm that is neither's."""
     flip = _flip(status="unobserved")
-    flip["logged"]["arm"] = "heuristic:other@99"
+    logged = replace(flip.logged, arm="heuristic:other@99")
 
-    assert flips.row(flip)["taken"] == "another arm (other@99)"
+    assert flips.row(replace(flip, logged=logged))["taken"] == "another arm (other@99)"
 
 
 def test_each_status_has_a_filter_with_its_count() -> None:
     """And each cell of the matrix that holds flips is a button."""
-    comparison = sample.better(60, 4)["comparisons"][0]
-    page = taken_apart(flips.section(comparison, "c0"))
+    page = taken_apart(render(sample.better(60, 4)))
 
     assert ["", *flips.STATUSES, "unknown"] == page.having("data-status")
     assert {"heuristic llm", "silent llm"} == set(page.having("data-classes"))
@@ -52,19 +53,17 @@ def test_each_status_has_a_filter_with_its_count() -> None:
 
 def test_a_list_that_was_cut_says_so() -> None:
     """The count is of all, the list of the worst."""
-    comparison = sample.better(30, 2)["comparisons"][0] | {
-        "flips_total": 12_000,
-        "flip_decisions": 12_000,
-    }
-    words = taken_apart(flips.section(comparison, "c0")).words
+    document = sample.better(30, 2)
+    cut = replace(document.comparisons[0], flips_total=12_000, flip_decisions=12_000)
+    words = taken_apart(render(replace(document, comparisons=(cut,)))).words
 
     assert "12,000 decisions differ the worst 30 are listed" in words
 
 
-def _flip(status: str) -> dict[str, Any]:
-    every = sample.better()["comparisons"][0]["flips"]
+def _flip(status: str) -> Flip:
+    every = sample.better().comparisons[0].flips
     return next(
         flip
         for flip in every
-        if flip["status"] == status and flip["baseline"]["arm_class"] == "heuristic"
+        if flip.status == status and flip.baseline.arm_class == "heuristic"
     )

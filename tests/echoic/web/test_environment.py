@@ -1,19 +1,22 @@
-"""Markup: text is text wherever it goes in."""
+"""Templates: text is text wherever it goes in."""
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
 
-from echoic.web.report.html_builder import Html, brief, data, el, join, prose, readable
+from echoic.web.environment import brief, environment, prose, readable
 from tests.echoic.web.report.page import taken_apart
+
+_TEMPLATES = environment({}, {})
 
 
 @given(st.text())
 def test_any_text_comes_out_as_it_went_in(text: str) -> None:
     """In an element or an attribute, a parser reads what `readable` shows."""
-    html = el("p", text, title=text)
-    page = taken_apart(html)
+    template = _TEMPLATES.from_string('<p title="{{ text }}">{{ text }}</p>')
+    page = taken_apart(template.render(text=text))
 
     assert [("p", {"title": readable(text)})] == page.elements
     assert " ".join(readable(text).split()) == page.words
@@ -22,11 +25,20 @@ def test_any_text_comes_out_as_it_went_in(text: str) -> None:
 @given(st.text())
 def test_any_value_comes_out_of_a_data_block(text: str) -> None:
     """No text ends the block that holds it."""
-    html = data("here", {"text": readable(text)})
+    block = '<script type="application/json" id="here">{{ value | tojson }}</script>'
+    html = _TEMPLATES.from_string(block).render(value={"text": readable(text)})
 
     assert {"here": {"text": readable(text)}} == taken_apart(html).data
     assert html.count("<") == 2
     assert orjson.loads(html[html.index(">") + 1 : -len("</script>")])
+
+
+@given(st.text())
+def test_no_prose_is_markup(text: str) -> None:
+    """A sentence from outside has code in it, and no other element."""
+    names = {name for name, _ in taken_apart(prose(text)).elements}
+
+    assert names <= {"code"}
 
 
 @pytest.mark.parametrize(
@@ -45,14 +57,20 @@ def test_what_cannot_be_seen_is_written_out(text: str, shown: str) -> None:
 
 
 def test_markup_goes_in_as_it_is() -> None:
-    """Only what was made as markup does; attributes that do not hold are left out."""
-    inner = el("b", "<", class_="x", hidden=True, title=None, inert=False)
+    """Only what was made as markup does; nothing at all leaves nothing."""
+    template = _TEMPLATES.from_string("{{ made }}{{ given }}{{ absent }}")
 
-    assert inner == '<b class="x" hidden>&lt;</b>'
-    assert Html('<p><b class="x" hidden>&lt;</b> &amp; <br></p>') == el(
-        "p", inner, " & ", None, el("br")
+    assert (
+        template.render(made=Markup("<b>{}</b>").format("<"), given="<i>", absent=None)
+        == "<b>&lt;</b>&lt;i&gt;"
     )
-    assert join(["a", "<b"], ", ") == "a, &lt;b"
+
+
+def test_a_line_break_between_tags_is_no_space() -> None:
+    """A template is written in lines, and its page has none; in a text it is a space."""
+    template = _TEMPLATES.from_string("<p>\n  <b>{{ 1 }}</b>\n  of\n  two\n</p>\n")
+
+    assert template.render() == "<p><b>1</b> of two </p>"
 
 
 def test_backquotes_mark_what_to_type() -> None:
