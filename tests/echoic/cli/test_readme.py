@@ -14,11 +14,12 @@ from tests.echoic.cli.conftest import ROOT, Program, Ran
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
 
 README = (ROOT / "README.md").read_text()
+COMPARING = (ROOT / "docs" / "comparing.md").read_text()
 
 
-def block(heading: str, language: str) -> str:
+def block(heading: str, language: str, page: str = README) -> str:
     """The first block in a language under a heading."""
-    found = re.search(rf"```{language}\n(.*?)```", README.split(heading)[1], re.DOTALL)
+    found = re.search(rf"```{language}\n(.*?)```", page.split(heading)[1], re.DOTALL)
     assert found
     return found[1]
 
@@ -52,8 +53,8 @@ def test_the_sensor_works(live: Program) -> None:
 
 
 def test_the_comparison_is_what_the_command_prints() -> None:
-    """The A/B section shows the real output for the shipped session."""
-    shown = block("## Is another strategy better?", "console")
+    """The page on comparing shows the real output for the shipped session."""
+    shown = block("# Comparing strategies", "console", COMPARING)
     command, _, expected = shown.partition("\n")
     arguments = shlex.split(command.removeprefix("$ echoic "))
 
@@ -68,3 +69,11 @@ def test_the_comparison_is_what_the_command_prints() -> None:
 
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == expected
+
+
+def test_the_readme_tells_the_verdict_of_its_own_comparison() -> None:
+    """It is short, and what it says of the shipped session is what is printed of it."""
+    (said,) = re.findall(r"the verdict is `(\w+)`", README.replace("\n", " "))
+
+    assert f"VERDICT  {said}\n" in COMPARING
+    assert len(README.splitlines()) <= 200
