@@ -17,7 +17,8 @@ from pathlib import Path
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import hanging, live, logged, mind, offline
+from bench import hanging, live, logged, mind, offline, worker_parts
+from bench.rig import Rig
 from echoic.run.process import prepare
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -30,17 +31,23 @@ Figures = dict[str, object]
 async def measure(events: int) -> Figures:
     """Every figure, in the order of what it builds on."""
     figures: Figures = {}
-    _say("the mind in memory")
+    _say("the worker and the mind, part by part")
+    parts = await worker_parts.measured()
     figures["mind_cpu_us"] = await mind.measured()
+    figures["worker_cpu_us"] = parts
     _say("the bare loop")
     before = await live.bare_loop()
     _say(f"live, 1,000 heuristics, {events} events")
     async with live.with_pack(1_000) as rig:
         small = await live.throughput(rig, events)
+        processes = len(os.sched_getaffinity(0))
+        _say(f"live again, {processes} worker processes")
+        shared = await live.throughput(rig, events, processes)
         _say("the bare loop again: others use this machine, too")
         bare = (before + await live.bare_loop()) / 2
         figures["bare"] = {"events_per_s": round(bare)}
         figures["live_1k"] = _live(small, bare)
+        figures["live_1k_all_cores"] = _live(shared, bare)
         _say(f"live, 10,000 heuristics, {events // 2} events")
         async with live.with_pack(10_000) as other:
             large = await live.throughput(other, events // 2)
@@ -57,18 +64,28 @@ async def measure(events: int) -> Figures:
         _say("rebuild")
         rebuilt = await offline.rebuilding(rig, events)
         figures["rebuild"] = {"events_per_s": round(rebuilt)}
-        for rate in RATES:
-            _say(f"latency at {rate} events/s")
-            seen, stored = await live.latency(rig, rate)
-            figures[f"latency_{rate}"] = _latency(seen)
-            _say(f"  of it within the broker and the worker: {_latency(stored)}")
-        _say("heuristics' latency without a model, and while one hangs")
-        found = await hanging.measured(rig)
-        figures["latency_without_model"] = _latency(found.without)
-        figures["latency_while_model_answers"] = _latency(found.answers)
-        figures["latency_while_model_hangs"] = _latency(found.hangs)
+        figures |= await _latencies(rig)
     figures["worker_rss_mb"] = round(large.rss_mb)
     figures["cli_first_output_ms"] = round(offline.first_output_ms())
+    return figures
+
+
+async def _latencies(rig: Rig) -> Figures:
+    """From an event to its decision, at several rates and with and without a model."""
+    figures: Figures = {}
+    for rate in RATES:
+        _say(f"latency at {rate} events/s")
+        seen, stored = await live.latency(rig, rate)
+        figures[f"latency_{rate}"] = _latency(seen)
+        _say(f"  of it within the broker and the worker: {_latency(stored)}")
+    _say("latency of 1,000 agents, and of one, at 20 events/s together")
+    figures["latency_20_of_1_agent"] = _latency(await live.crowd(rig, 1, 20))
+    figures["latency_20_of_1000"] = _latency(await live.crowd(rig, 1_000, 20))
+    _say("heuristics' latency without a model, and while one hangs")
+    found = await hanging.measured(rig)
+    figures["latency_without_model"] = _latency(found.without)
+    figures["latency_while_model_answers"] = _latency(found.answers)
+    figures["latency_while_model_hangs"] = _latency(found.hangs)
     return figures
 
 

@@ -3,16 +3,26 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
 
 import orjson
 import psutil  # type: ignore[import-untyped]  # has no types
 
 from bench import bare, world
-from bench.rig import Rig, answered, child, load_pack, rate, rig, store, written
+from bench.rig import (
+    PARTITIONS,
+    Rig,
+    answered,
+    child,
+    load_pack,
+    rate,
+    rig,
+    store,
+    written,
+)
 from schemas.values.record import Record, Wire
-from schemas.values.subjects import outputs_of
+from schemas.values.subjects import inputs_of, outputs_of, partition_of
 from streams.log import scan
 
 BARE_INPUTS = 20_000
@@ -64,21 +74,53 @@ async def with_pack(heuristics: int) -> AsyncIterator[Rig]:
         yield running
 
 
-async def throughput(running: Rig, count: int) -> Throughput:
-    """Let a fresh worker answer so many events that are in the log already."""
+async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput:
+    """Let fresh workers, each with its partitions, answer events that are in the log."""
     first = await running.log.last_sequence(outputs_of("*"))
-    last = await store(running, [event.wire for event in world.events(count)])
+    stored = await store_all(running, world.events(count))
     rss = 0
-    async with child(running, "bench.worker") as worker:
-        process = psutil.Process(worker.pid)
+    async with AsyncExitStack() as stack:
+        workers = [
+            psutil.Process((await stack.enter_async_context(each)).pid)
+            for each in (
+                child(running, "bench.worker", f"{number}/{processes}")
+                for number in range(processes)
+            )
+        ]
 
         def watch() -> None:
             nonlocal rss
-            rss = max(rss, process.memory_info().rss)
+            rss = max(rss, *(each.memory_info().rss for each in workers))
 
-        await answered(running, last, watch)
+        for last in stored:
+            await answered(running, last, watch)
         watch()
     return Throughput(await rate(running, first, count), rss / 2**20)
+
+
+async def store_all(running: Rig, events: Sequence[world.Event]) -> list[int]:
+    """Put events into the log; the sequence of the last one of each partition."""
+    await store(running, [event.wire for event in events])
+    partitions = sorted({partition_of(event.agent) for event in events})
+    return [await running.log.last_sequence(inputs_of(each)) for each in partitions]
+
+
+async def crowd(running: Rig, agents: int, per_s: int) -> Latency:
+    """Latency when events come to many agents in turn, all of them known already."""
+    names = [
+        name
+        for name in (f"agent{number}" for number in range(4 * agents))
+        if partition_of(name) in PARTITIONS
+    ][:agents]
+    met = [
+        replace(event, agent=name)
+        for event, name in zip(world.events(agents, seed=agents), names, strict=True)
+    ]
+    stored = await store_all(running, met)
+    async with child(running, "bench.worker"):
+        for last in stored:
+            await answered(running, last, lambda: None)
+    return (await latency(running, per_s, seed=agents, agents=names))[0]
 
 
 async def latency(
@@ -88,14 +130,21 @@ async def latency(
     worker: Sequence[str] = ("bench.worker",),
     path: str = "",
     seed: int = 0,
+    agents: Sequence[str] = (),
 ) -> tuple[Latency, Latency]:
     """From publishing to the decision as a follower gets it, and as the broker stores it.
 
     The second is the broker's time of the decision minus that of its event in the log.
     Events come in an open loop: whoever is late does not slow them down. With a path,
-    only decisions that took it count.
+    only decisions that took it count; with agents, events are theirs.
     """
     events = world.events(int(per_s * (LATENCY_S + WARM_UP_S)), seed=per_s + seed)
+    if agents:
+        # Another one each time: their neighbours in the list are of other partitions.
+        events = [
+            replace(event, agent=agents[7 * number % len(agents)])
+            for number, event in enumerate(events)
+        ]
     after = await running.log.last_sequence(">")
     async with child(running, *worker):
         seeing = asyncio.create_task(_see(running, after, len(events)))

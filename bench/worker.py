@@ -1,8 +1,12 @@
-"""A worker as an instance runs it, alone in a process: `python -m bench.worker`."""
+"""A worker as an instance runs it, in a process: `python -m bench.worker [1/2] [limited]`.
+
+`1/2` is the second of two that share the partitions, counted from 0.
+"""
 
 import asyncio
 import signal
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from bench.rig import connected_child
@@ -10,7 +14,7 @@ from echoic.embedders import embedder
 from echoic.run.process import prepare
 from handlers.aids import Bringer, PackLibrary
 from handlers.worker.listening import Listeners
-from handlers.worker.loop import SILENT, Worker
+from handlers.worker.loop import ALL_PARTITIONS, SILENT, Worker
 from schemas.messages.controls import MindStarted
 from schemas.values.settings import (
     CodeDigests,
@@ -35,6 +39,7 @@ async def main() -> None:
         log,
         JetStreamWriter(client),
         checkpoints=JetStreamCheckpoints(client),
+        partitions=_partitions(),
         is_limited="limited" in sys.argv,
     )
     running = asyncio.create_task(worker.run())
@@ -45,21 +50,30 @@ async def main() -> None:
     await client.close()
 
 
+def _partitions() -> tuple[int, ...]:
+    """Those of this process."""
+    share = next((each for each in sys.argv[1:] if "/" in each), "0/1")
+    number, processes = share.split("/")
+    return ALL_PARTITIONS[int(number) :: int(processes)]
+
+
 def a_worker(
     log: ReadableLog,
     writer: WritableLog,
     listeners: Listeners = SILENT,
     *,
+    partitions: Sequence[int] = ALL_PARTITIONS,
     checkpoints: Checkpoints | None = None,
     is_limited: bool = False,
 ) -> Worker:
-    """A worker of all partitions."""
+    """A worker of some partitions."""
     made_by = embedder("wordllama")
     return Worker(
         log,
         writer,
         Bringer(made_by, PackLibrary(log, made_by)),
         started(is_limited=is_limited),
+        partitions=partitions,
         checkpoints=checkpoints,
         listeners=listeners,
     )

@@ -4,6 +4,7 @@ Only events move the time of a session that keeps its own: there a tick comes wh
 session has lapsed.
 """
 
+import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,10 @@ AGAIN = timedelta(seconds=1)
 
 AGAIN_AT_MOST = timedelta(minutes=1)
 """The wait doubles up to here, so that a tick that is refused cannot flood the log."""
+
+
+_STALE = 64
+"""So many entries of the heap may be stale besides one for each agent."""
 
 
 def wall_clock() -> datetime:
@@ -43,6 +48,8 @@ class Alarms:
         """Tell the time by `clock`."""
         self._clock = clock
         self._alarms: dict[str, Alarm] = {}
+        self._times: list[tuple[datetime, str]] = []
+        """A heap of when each alarm rings; of one that was put off or away it is stale."""
 
     def note(self, partition: int, agent: str, state: AgentState) -> None:
         """Take in an agent's timers as they are now."""
@@ -52,7 +59,7 @@ class Alarms:
             return
         known = self._alarms.get(agent)
         if known is None or known.due != due:
-            self._alarms[agent] = Alarm(agent, partition, due, at=due)
+            self._set(Alarm(agent, partition, due, at=due))
 
     def note_all(self, partition: int, state: PartitionState) -> None:
         """Take in a partition's timers as they are now, and forget what they were."""
@@ -64,18 +71,34 @@ class Alarms:
 
     def wait_s(self) -> float | None:
         """Seconds until the next tick; None while no timer is set."""
-        if not self._alarms:
+        soonest = self._soonest()
+        if soonest is None:
             return None
-        soonest = min(alarm.at for alarm in self._alarms.values())
-        return max((soonest - self._clock()).total_seconds(), 0.0)
+        return max((soonest.at - self._clock()).total_seconds(), 0.0)
 
     def ring(self) -> Iterable[Alarm]:
         """The alarms that ring now; each is put off, for its tick takes time to count."""
-        now = self._clock()
-        ringing = [alarm for alarm in self._alarms.values() if alarm.at <= now]
-        for alarm in ringing:
+        now, ringing = self._clock(), []
+        while (alarm := self._soonest()) is not None and alarm.at <= now:
+            ringing.append(alarm)
             later = min(2 * alarm.again, AGAIN_AT_MOST)
-            self._alarms[alarm.agent] = replace(
-                alarm, at=now + alarm.again, again=later
-            )
+            self._set(replace(alarm, at=now + alarm.again, again=later))
         return ringing
+
+    def _set(self, alarm: Alarm) -> None:
+        self._alarms[alarm.agent] = alarm
+        heapq.heappush(self._times, (alarm.at, alarm.agent))
+        # With each event an agent's session ends later: what is stale must not pile up.
+        if len(self._times) > 2 * len(self._alarms) + _STALE:
+            self._times = [(each.at, each.agent) for each in self._alarms.values()]
+            heapq.heapify(self._times)
+
+    def _soonest(self) -> Alarm | None:
+        """The alarm that rings next: found without looking at those of all agents."""
+        while self._times:
+            at, agent = self._times[0]
+            alarm = self._alarms.get(agent)
+            if alarm is not None and alarm.at == at:
+                return alarm
+            heapq.heappop(self._times)
+        return None

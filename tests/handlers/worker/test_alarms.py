@@ -102,3 +102,19 @@ def test_a_partition_folded_again_brings_its_own_timers() -> None:
     alarms.note_all(1, PartitionState(agents=Map({"cleo": with_timers(7)})))
 
     assert alarms.wait_s() == 7
+
+
+def test_a_timer_that_moves_back_and_forth_rings_once() -> None:
+    """However often timers change, each agent has one alarm, and little is kept of old ones."""
+    clock = Clock()
+    alarms = Alarms(clock)
+    for turn in range(1_000):
+        alarms.note(1, "ada", with_timers(5 + turn % 2))
+        alarms.note(1, "bo", with_timers(7 + turn))
+    alarms.note(1, "ada", with_timers(5))
+    clock.now += timedelta(seconds=6)
+
+    assert [each.agent for each in alarms.ring()] == ["ada"]
+    assert alarms.ring() == []
+    assert alarms.wait_s() == 1.0
+    assert len(alarms._times) < 100
