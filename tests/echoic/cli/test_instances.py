@@ -242,7 +242,7 @@ def test_a_damaged_note_is_named(echoic: Program) -> None:
     assert "instance.json is damaged" in ran.err
 
 
-@pytest.mark.parametrize("pid", [2**22 - 1, os.getpid()])
+@pytest.mark.parametrize("pid", [2**22 - 1, os.getpid()], ids=["none", "ours"])
 def test_a_note_without_a_lock_does_not_count(echoic: Program, pid: int) -> None:
     """A killed instance left its note; its process id may be anybody's by now."""
     echoic.data.mkdir(parents=True)
