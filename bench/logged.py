@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import overload
@@ -18,6 +18,7 @@ from uuid import UUID
 
 import orjson
 import psutil  # type: ignore[import-untyped]  # has no types
+from msgspec import structs
 
 from bench import world
 from bench.worker import started
@@ -252,7 +253,7 @@ class _ToldAgain(Sequence[Record]):
                 "ce-causeseq": str(cause),
             }
             body = self._other(record, time_)
-            yield replace(
+            yield structs.replace(
                 record,
                 headers=headers,
                 body=body,

@@ -7,12 +7,13 @@ agent `_` stands for what every agent of the log shares.
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import orjson
 from faststream.nats import NatsBroker, NatsMessage
+from msgspec import structs
 
 from echoic.client.publish import TalkingLog, submit
 from schemas.codec.decode import read_input
@@ -191,7 +192,9 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
             raise _RefusedError("not_built", f"{control!r} is not built yet")
         case FeedbackGiven() as vote:
             # What the log knows of a decision is not the caller's to say.
-            return replace(given, message=vote.model_copy(update={"about": None}))
+            return structs.replace(
+                given, message=vote.model_copy(update={"about": None})
+            )
         case MindStarted():
             raise _RefusedError("reserved", "only a worker says that a mind started")
         case _:

@@ -5,10 +5,11 @@ reads no clock and draws nothing of its own: models, delivery and time are asked
 outputs and come back as later inputs.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from uuid import UUID
+
+from msgspec import Struct
 
 from handlers.mind.context import Group
 from handlers.mind.flows import conclude, decide, form, propose, reflect, silence
@@ -54,8 +55,7 @@ TIMERS_AT_ONCE = 200
 """How many timers run in one group; what is left runs with the next input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The group that answers an input."""
 
     at: datetime

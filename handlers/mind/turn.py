@@ -5,8 +5,9 @@ byte for byte what the other driver would.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from uuid import UUID
+
+from msgspec import Struct
 
 from handlers.mind import handle
 from projections.folds import partition, rate_limits
@@ -29,8 +30,7 @@ from schemas.state.agent import STRANGER, Allowance, PartitionState
 from schemas.values.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """What the shell must bring for an input."""
 
     text: str | None = None
@@ -41,8 +41,7 @@ class Needs:
     """The pack that the input loads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """An input, the group that answers it, and the state after both."""
 
     taken: Input

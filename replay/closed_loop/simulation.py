@@ -7,7 +7,9 @@ after all that is due before it.
 import heapq
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from handlers.aids import Bringer
 from handlers.mind import turn as turns
@@ -124,7 +126,7 @@ class Life:
             self._left_out[type(taken.message).__name__] += 1
             return
         if message is not taken.message:
-            taken = replace(taken, message=message)
+            taken = structs.replace(taken, message=message)
         await self._answer(taken, aids)
 
     async def hear_the_rest(self) -> None:

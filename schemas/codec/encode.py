@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from schemas.codec.catalogue import InputMessage, OutputMessage
@@ -51,10 +52,15 @@ def write_output(
 
 def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """What of a message enters the chain: subject, ce-headers and body, 12 bytes."""
-    attributes = "\n".join(
-        [f"{name}:{headers[name]}" for name in sorted(headers) if name[:3] == "ce-"]
-    )
+    names = _ce_names(tuple(headers))
+    attributes = "\n".join([f"{name}:{headers[name]}" for name in names])
     return ids.raw_digest(subject.encode(), attributes.encode(), body)
+
+
+@lru_cache(maxsize=1024)
+def _ce_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the headers that enter the chain, in order; most messages have the same."""
+    return tuple(sorted(name for name in names if name[:3] == "ce-"))
 
 
 def _headers(message: AnyMessage, agent: str, id_: str, source: str) -> dict[str, str]:

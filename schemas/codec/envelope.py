@@ -1,30 +1,28 @@
 """What a message of the log is once read: who, when, what, and in answer to what."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from schemas.codec.catalogue import InputMessage, OutputMessage
 from schemas.values.reasons import Quarantine
 from schemas.values.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """An input that has no meaning, and why."""
 
     reason: Quarantine
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotBuilt:
+class NotBuilt(Struct, frozen=True):
     """A control that the design names and this version does not build."""
 
     control: str
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """An input as the mind takes it."""
 
     record: Record
@@ -43,8 +41,7 @@ class Input:
         return self.record.sequence
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Which place an output has in the group that answers an input."""
 
     cause_sequence: int
@@ -53,8 +50,7 @@ class Mark:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """An output as it is read back."""
 
     record: Record

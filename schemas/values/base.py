@@ -139,4 +139,5 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_part_as_json)
 @lru_cache(maxsize=64)
 def rfc3339(at: datetime) -> str:
     """A time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds")[:-6] + "Z"

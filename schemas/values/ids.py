@@ -12,12 +12,17 @@ EPOCH_PREFIX = "e:"
 SENSOR_PREFIX = "s:"
 
 
-@lru_cache(maxsize=4096)
 def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
     """The id of the `index`-th output that answers the input at `cause_sequence`."""
-    name = f"{cause_sequence}/{index}".encode()
+    return _output_id(epoch.int, cause_sequence, index)
+
+
+# Of the number: a UUID is hashed and compared in Python, three times an output.
+@lru_cache(maxsize=4096)
+def _output_id(epoch: int, cause_sequence: int, index: int) -> str:
+    named = epoch.to_bytes(16, "big") + f"{cause_sequence}/{index}".encode()
     # A uuid5 as text; the library's own takes five times as long to make one.
-    hashed = bytearray(hashlib.sha1(epoch.bytes + name, usedforsecurity=False).digest())
+    hashed = bytearray(hashlib.sha1(named, usedforsecurity=False).digest())
     hashed[6] = hashed[6] & 0x0F | 0x50
     hashed[8] = hashed[8] & 0x3F | 0x80
     text = hashed.hex()

@@ -1,14 +1,14 @@
 """A message as bytes: what the log stores, before anyone reads meaning into it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(Struct, frozen=True):
     """A message on its way into the log."""
 
     subject: str
@@ -16,8 +16,7 @@ class Wire:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A message that the log holds."""
 
     subject: str

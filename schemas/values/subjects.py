@@ -7,9 +7,10 @@ filter fence the outputs of a partition and another read its inputs.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from schemas.values.reasons import InputKind, OutputKind
 from schemas.values.unicode_text import quoted
@@ -46,8 +47,7 @@ class SubjectError(ValueError):
     """A subject or one of its tokens is outside the grammar."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogSubject:
+class LogSubject(Struct, frozen=True):
     """A subject of the log, taken apart."""
 
     partition: int

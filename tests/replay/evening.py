@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from msgspec import structs
+
 from handlers.aids import Bringer, PackLibrary
 from replay.recording.sessions import start_of
 from replay.verify import Span, Verification, verify
@@ -84,5 +86,7 @@ def without(session: SessionFile, *indexes: int) -> SessionFile:
 def swapped(session: SessionFile, one: int, other: int) -> SessionFile:
     """The session with two records at each other's place and sequence."""
     first, second = session.records[one], session.records[other]
-    session = with_record(session, one, replace(second, sequence=first.sequence))
-    return with_record(session, other, replace(first, sequence=second.sequence))
+    session = with_record(
+        session, one, structs.replace(second, sequence=first.sequence)
+    )
+    return with_record(session, other, structs.replace(first, sequence=second.sequence))

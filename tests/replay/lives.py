@@ -1,10 +1,10 @@
 """Lives as recordings: a session that was made up, kept as a file would keep it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from uuid import UUID
 
 import orjson
+from msgspec import structs
 
 from bench import world
 from handlers.mind.turn import Turn
@@ -81,7 +81,7 @@ def records_of(turn: Turn) -> list[Record]:
     """A turn as the log holds it."""
     taken = turn.taken.record
     outputs = [
-        replace(
+        structs.replace(
             output.record, sequence=taken.sequence + 1 + index, time_ns=taken.time_ns
         )
         for index, output in enumerate(turn.outputs)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import orjson
 import pytest
+from msgspec import structs
 
 from replay.verify import Divergence, Verification, joined
 from streams.session_files.file import SessionFile
@@ -36,7 +37,7 @@ def changed_text(
     record = session.records[index]
     assert old in record.body
     return with_record(
-        session, index, replace(record, body=record.body.replace(old, new, 1))
+        session, index, structs.replace(record, body=record.body.replace(old, new, 1))
     )
 
 
@@ -88,7 +89,7 @@ async def test_a_changed_header_of_an_output_is_named(header: str) -> None:
     headers = {**record.headers, header: "2026-11-20T20:00:00.000001Z"}
 
     found = await verified(
-        with_record(session, index, replace(record, headers=headers))
+        with_record(session, index, structs.replace(record, headers=headers))
     )
 
     first = found.divergence
@@ -102,7 +103,7 @@ async def test_a_changed_subject_of_an_output_is_named() -> None:
     session = evening()
     index = place(session, "note.handled", 5)
     record = session.records[index]
-    moved = replace(
+    moved = structs.replace(
         record, subject=record.subject.replace("note.handled", "note.heard")
     )
 
@@ -190,7 +191,9 @@ async def test_a_changed_comment_of_a_feedback_is_named() -> None:
     index = place(session, "feedback.feedback_given", 2)
     record = session.records[index]
     body = orjson.loads(record.body) | {"channel": "elsewhere"}
-    damaged = with_record(session, index, replace(record, body=orjson.dumps(body)))
+    damaged = with_record(
+        session, index, structs.replace(record, body=orjson.dumps(body))
+    )
 
     found = await verified(damaged)
 
@@ -207,7 +210,7 @@ async def test_a_changed_last_input_is_named() -> None:
     headers = {**record.headers, "ce-dataschema": "another"}
 
     found = await verified(
-        with_record(session, index, replace(record, headers=headers))
+        with_record(session, index, structs.replace(record, headers=headers))
     )
 
     first = found.divergence
@@ -235,7 +238,7 @@ async def test_every_byte_counts() -> None:
         middle = len(record.body) // 2
         body = bytearray(record.body)
         body[middle] ^= 1
-        damaged = with_record(session, index, replace(record, body=bytes(body)))
+        damaged = with_record(session, index, structs.replace(record, body=bytes(body)))
 
         found = await verified(damaged)
 

@@ -3,10 +3,10 @@
 import asyncio
 import hashlib
 from contextlib import aclosing
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec import structs
 
 from schemas.values.record import Record
 from schemas.values.subjects import SubjectError, inputs_of, outputs_of
@@ -187,7 +187,7 @@ async def test_misplaced_messages_are_refused(log: BothLogs) -> None:
     with pytest.raises(LogRefused, match="twice"):
         await log.write.commit([write, write])
     with pytest.raises(SubjectError):
-        await log.write.append(replace(an_input(), subject="elsewhere"), "e:1")
+        await log.write.append(structs.replace(an_input(), subject="elsewhere"), "e:1")
 
 
 async def test_following_gives_what_is_there_and_what_arrives(log: BothLogs) -> None:

@@ -1,10 +1,10 @@
 """What the log records as lost: the reader passes over it, and everything else is read."""
 
-from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from msgspec import structs
 
 from echoic.client.verify_log import Found, verify
 from schemas.codec.encode import write_input
@@ -107,8 +107,10 @@ async def goes_on(log: MemoryLog, data: Path) -> None:
     end = log._records[-1].sequence
     # The list of a log in memory counts by its length: fill it up where it lost some.
     at = {each.sequence for each in log._records}
-    filler = replace(log._records[-1], subject="ev.15.in.x.stray.0", body=b"")
-    log._records += [replace(filler, sequence=n) for n in range(1, end) if n not in at]
+    filler = structs.replace(log._records[-1], subject="ev.15.in.x.stray.0", body=b"")
+    log._records += [
+        structs.replace(filler, sequence=n) for n in range(1, end) if n not in at
+    ]
     log._records.sort(key=lambda each: each.sequence)
     assert parse(filler.subject).partition != PARTITION
     await lived(log, EVENTS, 3)

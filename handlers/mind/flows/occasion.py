@@ -1,7 +1,8 @@
 """An occasion: an event on its way to a decision, with all that its answer will need."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from handlers.mind.context import Group
 from handlers.mind.stages import completion, experiments, outcomes, salience
@@ -16,8 +17,7 @@ from schemas.values.reasons import ResponseType
 _IMPLAUSIBLE_S = 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Occasion:
+class Occasion(Struct, frozen=True):
     """An event that is decided on."""
 
     id: str

@@ -5,10 +5,10 @@ a model's comes later, as a result, and is concluded then.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from schemas.messages.decisions import RACE, SILENT, Candidate, Draw, race_deadline_ms
 from schemas.ports.decision_context import (
@@ -31,16 +31,14 @@ Drawn = Callable[[str], float]
 """A keyed draw in [0, 1) for a purpose at this occasion."""
 
 
-@dataclass(frozen=True, slots=True)
-class Race:
+class Race(Struct, frozen=True):
     """A heuristic that answers if the model has not by its deadline."""
 
     heuristic: HeuristicCandidate
     deadline_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The arm taken at an occasion."""
 
     arm: str

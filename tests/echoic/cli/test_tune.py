@@ -1,11 +1,11 @@
 """Tuning from the command line: retuned curves, searches, and proposals that are applied."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
+from msgspec import structs
 
 from schemas.messages.decisions import HeuristicFired
 from streams.session_files.file import read_session, write_session
@@ -195,7 +195,7 @@ def test_a_recording_that_disagrees_with_itself_is_invalid(
     record = file.records[index]
     body = orjson.dumps({**orjson.loads(record.body), "confidence": 0.123})
     forged = echoic.folder / "forged.echoic"
-    write_session(forged, with_record(file, index, replace(record, body=body)))
+    write_session(forged, with_record(file, index, structs.replace(record, body=body)))
 
     for command in (
         ("projection", "replay", "--set", "learning.gamma=0.9"),

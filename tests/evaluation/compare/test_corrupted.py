@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import orjson
 import pytest
+from msgspec import structs
 
 from evaluation.compare.document import Document
 from replay.recording.source import of_file
@@ -26,7 +27,9 @@ def _decided(records: Records) -> list[int]:
 
 
 def _with_body(record: Record, **changes: object) -> Record:
-    return replace(record, body=orjson.dumps(orjson.loads(record.body) | changes))
+    return structs.replace(
+        record, body=orjson.dumps(orjson.loads(record.body) | changes)
+    )
 
 
 def _altered_probability(records: Records) -> Records:
@@ -58,8 +61,8 @@ def _dropped_input(records: Records) -> Records:
 def _swapped(records: Records) -> Records:
     first, second = _decided(records)[20:22]
     changed = list(records)
-    changed[first] = replace(records[second], sequence=records[first].sequence)
-    changed[second] = replace(records[first], sequence=records[second].sequence)
+    changed[first] = structs.replace(records[second], sequence=records[first].sequence)
+    changed[second] = structs.replace(records[first], sequence=records[second].sequence)
     return tuple(changed)
 
 

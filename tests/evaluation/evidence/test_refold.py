@@ -1,9 +1,8 @@
 """Retuning: the same evidence under other settings, by the mind's own fold."""
 
-from dataclasses import replace
-
 import orjson
 import pytest
+from msgspec import structs
 
 from evaluation.evidence.facts import Carried, Evidence, Judged, Ruled, Seen, Shown
 from evaluation.evidence.gather import UnprovenError, gather, joined
@@ -138,7 +137,7 @@ async def test_a_recording_that_disagrees_with_itself_is_refused() -> None:
     index = place(file, f".{HeuristicFired.token}", 5)
     record = file.records[index]
     body = {**orjson.loads(record.body), "confidence": 0.123}
-    forged = with_record(file, index, replace(record, body=orjson.dumps(body)))
+    forged = with_record(file, index, structs.replace(record, body=orjson.dumps(body)))
 
     with pytest.raises(UnprovenError, match=r"input \d+: .* 0\.123"):
         await gather(of_file(forged, "forged"))

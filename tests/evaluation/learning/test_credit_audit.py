@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from msgspec import structs
 
 from evaluation.learning.credit_audit import RULES, Audit, audit
 from evaluation.learning.summary import read, report
@@ -42,7 +43,7 @@ def forged(file: SessionFile, index: int, **fields: Any) -> SessionFile:
     """The recording with other fields in the record at a place."""
     record = file.records[index]
     body = {**orjson.loads(record.body), **fields}
-    return with_record(file, index, replace(record, body=orjson.dumps(body)))
+    return with_record(file, index, structs.replace(record, body=orjson.dumps(body)))
 
 
 def fields(record: Record) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec import structs
 
 from handlers.aids import Bringer, PackLibrary
 from replay.open_loop.asked import logged_state
@@ -155,7 +156,7 @@ async def test_a_newer_message_is_named_by_its_sequence(ending):
     """A session of a newer program is told by the first message that is too new."""
     index = place(evening(), ending, 7)
     record = evening().records[index]
-    newer = replace(record, headers={**record.headers, "ce-schemaversion": "2"})
+    newer = structs.replace(record, headers={**record.headers, "ce-schemaversion": "2"})
     recording = of_file(with_record(evening(), index, newer), "newer")
 
     with pytest.raises(UnreadableOutputError, match=rf"{record.sequence}.*version 2"):

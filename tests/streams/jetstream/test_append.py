@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from schemas.values.subjects import outputs_of
 from streams.audit import Audit, audit
@@ -204,13 +205,13 @@ async def test_what_is_too_large_is_refused_and_the_connection_lives(
     broker: Broker,
 ) -> None:
     """The broker would close the connection; the error names the size instead."""
-    large = replace(an_output(1), body=b"x" * 1_048_576)
-    wide = replace(an_output(1), headers={"ce-id": "x" * 70_000})
+    large = structs.replace(an_output(1), body=b"x" * 1_048_576)
+    wide = structs.replace(an_output(1), headers={"ce-id": "x" * 70_000})
 
     for wire in (large, wide):
         with pytest.raises(LogRefused, match="blob"):
             await broker.writer.commit([GroupWrite(11, 0, (wire,))])
-    nearly = replace(an_output(1), body=b"x" * 1_047_000)
+    nearly = structs.replace(an_output(1), body=b"x" * 1_047_000)
     await broker.writer.commit([GroupWrite(11, 0, (nearly, an_output(1)))])
 
     found = await broker.reader.page(outputs_of(11), 0, 10)
