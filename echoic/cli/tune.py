@@ -6,6 +6,7 @@ from secrets import token_hex
 from typing import Annotated
 
 import typer
+from msgspec.structs import asdict
 from typer.core import TyperGroup
 
 from echoic import errors
@@ -173,6 +174,6 @@ def _figures(best: Trial) -> dict[str, float]:
 def _tell(control: ProposalApplied | ProposalReverted, call: Call, words: str) -> None:
     messages = send(call, control)
     applied = next(each for each in messages if isinstance(each, ControlApplied))
-    call.show(applied.model_dump(), [applied.detail])
+    call.show(asdict(applied), [applied.detail])
     if not call.as_json:
         note(words)

@@ -1,13 +1,13 @@
 """What was learnt: outcomes of fires, feedback that counted, and lives of heuristics."""
 
 import operator
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from schemas.messages.feedback import Aspect
 from schemas.messages.repertoire import RepertoireChange
-from schemas.values.base import Message, Name, Part, Signed, Unit
+from schemas.values.base import Message, Name, Part, Signed, StructMessage, Unit
 from schemas.values.reasons import (
     Kind,
     Lifecycle,
@@ -19,7 +19,7 @@ from schemas.values.reasons import (
 from schemas.values.settings_by_name import Scalar
 
 
-class OutcomeOfFire(Message):
+class OutcomeOfFire(StructMessage, frozen=True, kw_only=True):
     """How one fire ended."""
 
     kind: ClassVar[Kind] = "outcome"
@@ -30,7 +30,7 @@ class OutcomeOfFire(Message):
     content_hash: Name
 
 
-class OutcomeObserved(OutcomeOfFire):
+class OutcomeObserved(OutcomeOfFire, frozen=True, kw_only=True):
     """The world showed how the fire turned out."""
 
     token: ClassVar[str] = "outcome_observed"
@@ -42,21 +42,21 @@ class OutcomeObserved(OutcomeOfFire):
     event_id: Name
     """The event that showed it."""
     pattern: str | None = None
-    reason: str | None = Field(default=None, max_length=500)
+    reason: Annotated[str, Field(max_length=500)] | None = None
 
 
-class OutcomeExpired(OutcomeOfFire):
+class OutcomeExpired(OutcomeOfFire, frozen=True, kw_only=True):
     """Nothing that was waited for was seen in time; confidence stays as it is."""
 
     token: ClassVar[str] = "outcome_expired"
 
 
-class AdviceIgnored(OutcomeOfFire):
+class AdviceIgnored(OutcomeOfFire, frozen=True, kw_only=True):
     """The last of several fires in a row that nothing came of, nor anybody judged."""
 
     token: ClassVar[str] = "advice_ignored"
 
-    count: int = Field(ge=1)
+    count: Annotated[int, Field(ge=1)]
     """How many they were; together they count once, for the last of them."""
 
 

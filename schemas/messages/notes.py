@@ -1,31 +1,31 @@
 """Remarks that answer an input when nothing else does."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from schemas.values.base import Message, Name
+from schemas.values.base import Name, StructMessage, written
 from schemas.values.reasons import Handling, Kind, Quarantine, Refusal
 
 
-class Note(Message):
+class Note(StructMessage, frozen=True, kw_only=True):
     """A remark on one input."""
 
     kind: ClassVar[Kind] = "note"
 
 
-class Quarantined(Note):
+class Quarantined(Note, frozen=True, kw_only=True):
     """The input could not be read or answered; its raw message stays in the log."""
 
     token: ClassVar[str] = "quarantined"
 
     reason: Quarantine
-    detail: str = Field(max_length=2_000)
+    detail: Annotated[str, Field(max_length=2_000)]
     subject: str
     """Where the input stands."""
 
 
-class TimerFailed(Note):
+class TimerFailed(Note, frozen=True, kw_only=True):
     """A timer could not be run, and what it was about is waited for no longer."""
 
     token: ClassVar[str] = "timer_failed"
@@ -33,20 +33,20 @@ class TimerFailed(Note):
     timer_id: str
     """The fire, the ask or the sleep that it was about."""
     purpose: str
-    detail: str = Field(max_length=2_000)
+    detail: Annotated[str, Field(max_length=2_000)]
     """The error's type and the function of ours that it came from."""
 
 
-class ControlApplied(Note):
+class ControlApplied(Note, frozen=True, kw_only=True):
     """The change is in force from here."""
 
     token: ClassVar[str] = "control_applied"
 
     control: Name
-    detail: str = ""
+    detail: str = written("")
 
 
-class ControlRefused(Note):
+class ControlRefused(Note, frozen=True, kw_only=True):
     """The change is not made."""
 
     token: ClassVar[str] = "control_refused"
@@ -56,10 +56,10 @@ class ControlRefused(Note):
     detail: str
 
 
-class Handled(Note):
+class Handled(Note, frozen=True, kw_only=True):
     """The input was taken in; the reason says what kind of taking in that was."""
 
     token: ClassVar[str] = "handled"
 
     reason: Handling
-    detail: str = ""
+    detail: str = written("")
