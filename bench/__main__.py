@@ -38,7 +38,7 @@ async def measure(events: int) -> Figures:
     _say("the bare loop")
     before = await live.bare_loop()
     _say(f"live, 1,000 heuristics, {events} events")
-    async with live.with_pack(1_000) as rig:
+    async with live.with_packs(1_000) as rig:
         small = await live.throughput(rig, events)
         processes = len(os.sched_getaffinity(0))
         _say(f"live again, {processes} worker processes")
@@ -49,7 +49,7 @@ async def measure(events: int) -> Figures:
         figures["live_1k"] = _live(small, bare)
         figures["live_1k_all_cores"] = _live(shared, bare)
         _say(f"live, 10,000 heuristics, {events // 2} events")
-        async with live.with_pack(10_000) as other:
+        async with live.with_packs(10_000) as other:
             large = await live.throughput(other, events // 2)
         figures["live_10k"] = _live(large, bare)
         _say("replay")

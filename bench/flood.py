@@ -19,7 +19,7 @@ from dataclasses import dataclass
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import flooding
-from bench.live import with_pack
+from bench.live import with_packs
 from bench.rig import Rig, child
 from echoic.run.process import prepare
 from schemas.values.record import Record
@@ -151,7 +151,7 @@ async def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--unlimited", action="store_true")
     given = parser.parse_args()
-    async with with_pack(1_000) as running:
+    async with with_packs(1_000) as running:
         found = await measured(
             running, given.messages, given.seconds, limited=not given.unlimited
         )

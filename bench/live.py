@@ -15,7 +15,7 @@ from bench.rig import (
     Rig,
     answered,
     child,
-    load_pack,
+    load_packs,
     rate,
     rig,
     store,
@@ -41,6 +41,8 @@ class Throughput:
     events_per_s: float
     rss_mb: float
     """The most memory it was seen to have."""
+    pss_mb: float
+    """What it had at the end, with its part of what it shares with other processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,11 @@ async def bare_loop() -> float:
 
 
 @asynccontextmanager
-async def with_pack(heuristics: int) -> AsyncIterator[Rig]:
-    """A rig whose worker, now stopped, has been given a pack."""
+async def with_packs(heuristics: int) -> AsyncIterator[Rig]:
+    """A rig whose worker, now stopped, has been given packs."""
     async with rig() as running:
         async with child(running, "bench.worker"):
-            await load_pack(running, heuristics)
+            await load_packs(running, heuristics)
         yield running
 
 
@@ -95,7 +97,8 @@ async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput
         for last in stored:
             await answered(running, last, watch)
         watch()
-    return Throughput(await rate(running, first, count), rss / 2**20)
+        pss = max(each.memory_full_info().pss for each in workers)
+    return Throughput(await rate(running, first, count), rss / 2**20, pss / 2**20)
 
 
 async def store_all(running: Rig, events: Sequence[world.Event]) -> list[int]:

@@ -104,22 +104,22 @@ async def connected_child() -> BrokerClient:
     return await connect(given_credentials(), "bench child")
 
 
-async def load_pack(rig: Rig, heuristics: int) -> None:
-    """Put a pack in force in every partition that has agents; a worker must run."""
-    pack = world.pack(heuristics)
-    digest = await rig.writer.put_blob(to_blob(pack))
-    message = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
-    for partition in PARTITIONS:
-        sequence = await append_input(
-            rig.writer,
-            rig.log.epoch,
-            message,
-            agent=SHARED_AGENT,
-            partition=partition,
-            id_=str(uuid4()),
-            source="/bench",
-        )
-        await answer(rig.log, partition, sequence, START_S)
+async def load_packs(rig: Rig, heuristics: int) -> None:
+    """Put packs in force in every partition that has agents; a worker must run."""
+    for pack in world.packs(heuristics):
+        digest = await rig.writer.put_blob(to_blob(pack))
+        message = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
+        for partition in PARTITIONS:
+            sequence = await append_input(
+                rig.writer,
+                rig.log.epoch,
+                message,
+                agent=SHARED_AGENT,
+                partition=partition,
+                id_=str(uuid4()),
+                source="/bench",
+            )
+            await answer(rig.log, partition, sequence, START_S)
 
 
 async def store(rig: Rig, wires: Sequence[Wire]) -> int:

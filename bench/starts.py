@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench import world
-from bench.rig import Rig, answered, child, load_pack, rig, store
+from bench.rig import Rig, answered, child, load_packs, rig, store
 from bench.worker import started
 from echoic.client import verified
 from echoic.client.state import state_at
@@ -57,7 +57,7 @@ async def measure(events: int) -> Figures:
     started()  # The embedder is loaded, and is not of what is timed.
     async with rig() as running:
         async with child(running, "bench.worker"):
-            await load_pack(running, 1_000)
+            await load_packs(running, 1_000)
             last = await store(running, [each.wire for each in world.events(DECIDED)])
             await answered(running, last, lambda: None)
         with TemporaryDirectory(prefix="echoic-bench-") as folder:

@@ -37,7 +37,7 @@ Figures = dict[str, float]
 
 async def measured(events: int = EVENTS) -> Figures:
     """Microseconds of CPU an event, by part."""
-    async with live.with_pack(1_000) as running:
+    async with live.with_packs(1_000) as running:
         after = await running.log.last_sequence(">")
         last = await store(running, [event.wire for event in world.events(events)])
         whole = await _working(running, last)

@@ -27,6 +27,8 @@ from schemas.values.subjects import partition_of
 
 AGENTS = ("ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 PACK = "household"
+PACK_LIMIT = 20_000
+"""How many heuristics one pack may bring."""
 SOURCES = ("home", "garden", "kitchen", "office")
 
 _THINGS = (
@@ -156,11 +158,18 @@ class Event:
         return f"in.{self.agent}.{self.source}.{self.type}"
 
 
-def pack(heuristics: int) -> Pack:
+def packs(heuristics: int) -> list[Pack]:
+    """Packs of so many heuristics together; all events are of the first one's domain."""
+    starts = range(0, heuristics, PACK_LIMIT)
+    first, *others = [pack(min(PACK_LIMIT, heuristics - each), each) for each in starts]
+    return [first, *(each.model_copy(update={"events": ()}) for each in others)]
+
+
+def pack(heuristics: int, first: int = 0) -> Pack:
     """A pack of so many heuristics, each with a condition of its own and a `when`."""
     return Pack(
         schema=1,
-        name=PACK,
+        name=f"{PACK}_{first}" if first else PACK,
         version="1.0.0",
         setting="home",
         executive=Executive(
@@ -173,7 +182,7 @@ def pack(heuristics: int) -> Pack:
             for source in SOURCES
             for type_ in _TYPES
         ),
-        heuristics=tuple(_heuristic(row) for row in range(heuristics)),
+        heuristics=tuple(_heuristic(row) for row in range(first, first + heuristics)),
     )
 
 

@@ -7,6 +7,7 @@ same digest wherever it was written; compiled, it is shared by all agents that l
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 import orjson
@@ -191,7 +192,7 @@ class Pack(Part):
         return self
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CompiledPack:
     """A pack made ready; row `n` of everything belongs to its `n`-th heuristic."""
 
@@ -208,8 +209,6 @@ class CompiledPack:
     """The same vectors, ready to be multiplied."""
     action_vectors: tuple[Vector, ...]
     """Of what the heuristics say, by row; empty if they were not embedded."""
-    actions: Matrix
-    """The same vectors, ready to be multiplied."""
     fields_named: tuple[str, ...]
     """Every field that some `when` names, sorted."""
     constraints: tuple[Constraints, ...]
@@ -218,6 +217,14 @@ class CompiledPack:
     """By heuristic id."""
     event_types: Mapping[tuple[str, str | None], EventType]
     """By type and source; None is any source."""
+
+    @cached_property
+    def actions(self) -> Matrix:
+        """The vectors of what is said, ready to be multiplied: 1 kB for each heuristic.
+
+        Only a model's words are compared with them, and many a worker asks no model.
+        """
+        return vectors.stack(self.action_vectors)
 
     def row_of(self, heuristic_id: str) -> int | None:
         """The row of a heuristic, None if it is not of this pack."""
@@ -281,7 +288,6 @@ def compile_pack(
         vectors=tuple(condition_vectors),
         conditions=vectors.stack(condition_vectors),
         action_vectors=tuple(action_vectors or ()),
-        actions=vectors.stack(action_vectors or ()),
         fields_named=tuple(sorted(named)),
         constraints=_constraints(pack),
         rows={id_: row for row, id_ in enumerate(ids)},
@@ -323,13 +329,31 @@ def from_blob(blob: bytes) -> Pack:
         PackError: it is none, or one of a newer format.
     """
     try:
-        return Pack.model_validate_json(blob, strict=True)
+        pack = Pack.model_validate_json(blob, strict=True)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(step) for step in fault["loc"]) or "the blob"
         raise PackError(
             f"no pack of schema {SCHEMA}: {place}: {fault['msg']}"
         ) from error
+    _share_names_of_fields(pack)
+    return pack
+
+
+def _share_names_of_fields(pack: Pack) -> None:
+    """Keep each set of field names once, not once for each part of each heuristic.
+
+    pydantic remembers for every model which fields were given: of a heuristic that takes
+    1.2 kB of 2.3. Nobody asks for it here, and nobody changes it.
+    """
+    known: dict[frozenset[str], set[str]] = {}
+    for heuristic in pack.heuristics:
+        action = heuristic.action
+        for part in (heuristic, action, action.action, heuristic.constraints):
+            if part is not None:
+                given = part.model_fields_set
+                same = known.setdefault(frozenset(given), given)
+                object.__setattr__(part, "__pydantic_fields_set__", same)
 
 
 def blob_digest(blob: bytes) -> str:

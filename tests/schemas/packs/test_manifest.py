@@ -84,6 +84,16 @@ def test_a_blob_is_read_back_as_the_same_pack(pack):
     assert blob_digest(blob) == hashlib.sha256(blob).hexdigest()
 
 
+def test_heuristics_of_a_blob_keep_names_of_fields_once():
+    """Those that give the same fields share them: 1 kB each of many thousands."""
+    named = [MANIFEST["heuristics"][0] | {"name": name} for name in ("a", "b")]
+    one, other = from_blob(to_blob(changed(heuristics=named))).heuristics
+
+    assert one.model_fields_set is other.model_fields_set
+    assert one.action.model_fields_set is other.action.model_fields_set
+    assert one.model_fields_set == set(one.model_dump(exclude_defaults=True))
+
+
 def test_what_is_written_out_and_what_is_default_have_one_digest(pack):
     """Order, whole numbers and defaults that are spelled out do not change a blob."""
     spelled_out = dict(reversed(MANIFEST.items())) | {
