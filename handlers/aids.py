@@ -7,9 +7,9 @@ and taken from the record.
 import asyncio
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import orjson
+from msgspec.structs import replace
 
 from handlers.mind import turn
 from handlers.mind.turn import Needs

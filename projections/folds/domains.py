@@ -5,9 +5,9 @@ is a domain of its own. What is learnt in one domain never matches in another.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import orjson
+from msgspec import Struct
 
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
@@ -18,8 +18,7 @@ from schemas.values.by_identity import by_identity
 _TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """Where an event belongs."""
 
     name: str

@@ -1,9 +1,9 @@
 """What an event is to an agent, and what is remembered of it once it was decided on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from projections.folds import domains, habits
@@ -15,8 +15,7 @@ from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values.vectors import Vector
 
 
-@dataclass(frozen=True, slots=True)
-class Appearance:
+class Appearance(Struct, frozen=True):
     """What an event is to an agent, by what was known before it."""
 
     domain: Domain

@@ -1,8 +1,9 @@
 """The scene of a group: what all folds of its outputs look at."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+
+from msgspec import Struct
 
 from projections.folds import events, habits
 from projections.folds.events import Appearance
@@ -16,8 +17,7 @@ from schemas.state.agent import AgentState, SharedState
 from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True, dict=True):
     """What the folds of one group share."""
 
     shared: SharedState

@@ -7,8 +7,10 @@ kept, if there is one, else it folds the log from its first message. It writes n
 import asyncio
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import structs
 
 from projections.folds.partition import evolve
 from projections.rows.changes import Change
@@ -145,5 +147,5 @@ def _as_recorded(aids: Aids, outputs: Sequence[Output]) -> Aids:
     """The aids with the vector that was decided with, where it was recorded."""
     for output in outputs:
         if isinstance(output.message, Decided) and output.message.embedding:
-            return replace(aids, vector=b64decode(output.message.embedding))
+            return structs.replace(aids, vector=b64decode(output.message.embedding))
     return aids

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from msgspec import structs
+
 from handlers.mind.stages import salience
 from replay.open_loop.decision import LoggedDecision as LoggedDecision
 from replay.open_loop.decision import decision_of
@@ -229,7 +231,7 @@ class Reader:
         odds = []
         for asked in ready.asked:
             is_same = asked.llm_arm == own.llm_arm
-            context = own if is_same else replace(own, llm_arm=asked.llm_arm)
+            context = own if is_same else structs.replace(own, llm_arm=asked.llm_arm)
             odds.append(asked.strategy.decide(context))
         return own, tuple(odds)
 

@@ -4,9 +4,9 @@ The mind does no I/O and loads no model, so whatever it needs of either comes in
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from immutables import Map
+from msgspec import Struct, field
 
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, PackRef, SharedState
@@ -14,8 +14,7 @@ from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Batch, Vector
 
 
-@dataclass(frozen=True, slots=True)
-class Aids:
+class Aids(Struct, frozen=True):
     """Aids for one input."""
 
     vector: Vector | None = None

@@ -1,10 +1,11 @@
 """What a strategy sees of an occasion, and what it answers: odds over arms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct, field
 from pydantic import JsonValue
 
 from schemas.messages.controls import Action
@@ -19,8 +20,7 @@ from schemas.state.recency import NEVER, Recent
 from schemas.values.reasons import Origin, Path, ResponseType, Silence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeuristicCandidate:
+class HeuristicCandidate(Struct, frozen=True, kw_only=True):
     """A heuristic whose condition the event meets."""
 
     heuristic_id: str
@@ -52,8 +52,7 @@ class HeuristicCandidate:
         return heuristic_arm(self.heuristic_id, self.content_hash)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionContext:
+class DecisionContext(Struct, frozen=True, kw_only=True):
     """The input of a strategy."""
 
     event_id: str
@@ -77,8 +76,7 @@ class DecisionContext:
     """With which probability a model is asked all the same where silence was learnt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """What a strategy ranks a candidate by."""
 
     arm: str
@@ -94,8 +92,7 @@ class Question:
     prompt: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Odds:
+class Odds(Struct, frozen=True, kw_only=True):
     """The output of a strategy: a probability for each arm, in a fixed order."""
 
     arms: tuple[tuple[str, float], ...]
@@ -151,8 +148,7 @@ class ReadAnswer:
     prediction_confidence: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionResult:
+class DecisionResult(Struct, frozen=True, kw_only=True):
     """A decision as its receiver sees it, once it is final."""
 
     path: Path

@@ -1,10 +1,10 @@
 """The eight cases that a decision strategy must pass, each through a running instance."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from echoic.run.instance import Instance
 from handlers.mind.strategies.heuristic_first import HeuristicFirst

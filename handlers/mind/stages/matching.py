@@ -5,8 +5,10 @@ whose `when` does not hold, or that is frozen, is named with the reason and not 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from projections.folds.domains import Domain
 from projections.folds.learning import confidence, votes
@@ -63,8 +65,7 @@ def candidates(
     return tuple([_candidate(each, judge) for each in near])
 
 
-@dataclass(frozen=True, slots=True)
-class _Near:
+class _Near(Struct, frozen=True):
     """A heuristic whose condition is near."""
 
     heuristic_id: str
@@ -81,8 +82,7 @@ def _nearness(near: _Near) -> tuple[float, str]:
     return -near.similarity, near.heuristic_id
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
+class _Judge(Struct, frozen=True):
     """Whether a heuristic that is near may answer the event, and what it is trusted with."""
 
     state: AgentState

@@ -7,9 +7,10 @@ and, from the second edition on, a person's own words always pass.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import get_args
+
+from msgspec import Struct
 
 from projections.folds import habits
 from projections.folds.domains import Domain
@@ -35,8 +36,7 @@ _INTENT_GATES: Mapping[Intent, Gate] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(Struct, frozen=True):
     """How much an event matters, and which gate it failed, if one."""
 
     salience: Salience

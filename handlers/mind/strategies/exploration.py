@@ -6,7 +6,8 @@ come out are those of the draw, to the last digit: an estimate rests on them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from schemas.messages.decisions import SILENT, Excluded, Exclusion
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy

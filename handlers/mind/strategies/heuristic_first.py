@@ -1,6 +1,5 @@
 """`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
 
-from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -75,14 +74,14 @@ class Trusting(Asking):
         gate = confidence_gate(quiet.confidence, self._biased(context))
         passed = gate.passed and critical is None
         gate = structs.replace(gate, name="silence", passed=passed, note=critical)
-        odds = replace(odds, gates=(*odds.gates, gate))
+        odds = structs.replace(odds, gates=(*odds.gates, gate))
         if not passed:
             return odds
         shares, still = dict(odds.arms), asked * context.silence_asks
         shares[SILENT] = shares.get(SILENT, 0.0) + asked - still
         shares[context.llm_arm] = still
         greedy = SILENT if odds.greedy == context.llm_arm else odds.greedy
-        return replace(
+        return structs.replace(
             odds,
             arms=whole(shares, greedy),
             greedy=greedy,
@@ -111,7 +110,7 @@ class HeuristicFirst(Weights, Trusting):
         else:
             scores = scored(context.candidates, self.rank, self, context.now)
             pool = best_first(context.candidates, scores)
-            odds = replace(self.odds(context, pool), scores=scores)
+            odds = structs.replace(self.odds(context, pool), scores=scores)
         return self.or_silence(context, odds)
 
     def odds(
