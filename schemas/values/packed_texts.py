@@ -53,6 +53,10 @@ class PackedTexts(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._hashes)
 
+    def __reduce__(self) -> tuple[type["PackedTexts"], tuple[dict[str, str]]]:
+        # Another process hashes texts otherwise.
+        return PackedTexts, (dict(self),)
+
     def _text(self, place: int) -> str:
         return _unpacked(self._bytes[self._ends[place] : self._ends[place + 1]])
 

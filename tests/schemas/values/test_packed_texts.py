@@ -1,5 +1,8 @@
 """Packed texts are the map that they were made of, and so is a bounded map of texts."""
 
+import pickle
+import subprocess
+import sys
 from uuid import UUID
 
 from hypothesis import given
@@ -49,6 +52,19 @@ def test_a_bounded_map_of_texts_forgets_as_any_other(
         assert (key in texts) == (key in others)
 
 
+def test_packed_texts_are_found_in_another_process() -> None:
+    """There texts have other hashes."""
+    packed = pickle.dumps(PackedTexts({str(n): f"of {n}" for n in range(50)}))
+    code = (
+        "import pickle, sys; packed = pickle.load(sys.stdin.buffer);"
+        "print(all(packed.get(str(n)) == f'of {n}' for n in range(50)))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, input=packed, capture_output=True, check=True)
+
+    assert done.stdout.strip() == b"True"
+
+
 def test_a_checkpoint_does_not_tell_what_was_packed() -> None:
     """It has the bytes of one whose texts never were, and is read as equal."""
     seen: Bounded[str, str] = Bounded(3)
@@ -68,6 +84,7 @@ def test_a_checkpoint_does_not_tell_what_was_packed() -> None:
         )
         for x in (seen, plain)
     )
-    assert isinstance(seen.older, PackedTexts)
+    older: object = seen.older
+    assert isinstance(older, PackedTexts)
     assert checkpoint.dump(packed) == checkpoint.dump(unpacked)
     assert checkpoint.load(checkpoint.dump(packed)) == packed == unpacked
