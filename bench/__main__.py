@@ -17,7 +17,7 @@ from pathlib import Path
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import hanging, live, logged, mind, offline, worker_parts
+from bench import comparing, hanging, live, logged, mind, offline, worker_parts
 from bench.rig import Rig
 from echoic.run.process import prepare
 
@@ -52,15 +52,7 @@ async def measure(events: int) -> Figures:
         async with live.with_packs(10_000) as other:
             large = await live.throughput(other, events // 2)
         figures["live_10k"] = _live(large, bare)
-        _say("replay")
-        figures["replay"] = {"events_per_s": round(await offline.replaying(rig))}
-        _say("replay at logged state, 100,000 inputs, two strategies")
-        again = logged.measured()
-        figures["replay_logged"] = {
-            "inputs_per_s": round(again.inputs_per_s),
-            "rss_mb": round(again.rss_mb),
-            "rss_growth_mb": round(again.rss_growth_mb, 1),
-        }
+        figures |= await _replays(rig)
         _say("rebuild")
         rebuilt = await offline.rebuilding(rig, events)
         figures["rebuild"] = {"events_per_s": round(rebuilt)}
@@ -86,6 +78,30 @@ async def _latencies(rig: Rig) -> Figures:
     figures["latency_without_model"] = _latency(found.without)
     figures["latency_while_model_answers"] = _latency(found.answers)
     figures["latency_while_model_hangs"] = _latency(found.hangs)
+    return figures
+
+
+async def _replays(rig: Rig) -> Figures:
+    """What is decided again, from the broker and from files."""
+    figures: Figures = {}
+    _say("replay")
+    figures["replay"] = {"events_per_s": round(await offline.replaying(rig))}
+    _say("replay on all cores")
+    rate = await offline.replaying_on_all_cores(rig)
+    figures["replay_all_cores"] = {"events_per_s": round(rate)}
+    _say("comparing with a challenger")
+    compared = await asyncio.to_thread(comparing.measured)
+    figures["compare"] = {
+        "decisions_per_cpu_s": round(compared.decisions_per_cpu_s),
+        "decisions_per_s": round(compared.decisions_per_s),
+    }
+    _say("replay at logged state, 100,000 inputs, two strategies")
+    again = logged.measured()
+    figures["replay_logged"] = {
+        "inputs_per_s": round(again.inputs_per_s),
+        "rss_mb": round(again.rss_mb),
+        "rss_growth_mb": round(again.rss_growth_mb, 1),
+    }
     return figures
 
 

@@ -186,6 +186,31 @@ def _long_session(inputs: int) -> SessionFile:
     life = _Life()
     life.tell()
     told = _ToldAgain(life.turns, inputs)
+    return _session_file(life, told, told.last, "of no chain")
+
+
+def session() -> SessionFile:
+    """The life told once: a session that replays identically."""
+    life = _Life()
+    life.tell()
+    records = [
+        structs.replace(
+            each,
+            sequence=turn.taken.sequence + place,
+            time_ns=turn.taken.record.time_ns,
+        )
+        for turn in life.turns
+        for place, each in enumerate(
+            (turn.taken.record, *(output.record for output in turn.outputs))
+        )
+    ]
+    chain = life.state.agents[AGENT].chain
+    return _session_file(life, records, life.turns[-1].taken.sequence, chain)
+
+
+def _session_file(
+    life: "_Life", records: Sequence[Record], last: int, chain: str
+) -> SessionFile:
     return SessionFile(
         header=SessionHeader(
             epoch=EPOCH,
@@ -193,12 +218,12 @@ def _long_session(inputs: int) -> SessionFile:
             session_id="long",
             partition=PARTITION,
             first=1,
-            last=told.last,
+            last=last,
             checkpoint=orjson.loads(checkpoint.dump(PartitionState())),
         ),
-        records=told,
+        records=records,
         blobs={life.pack.digest: to_blob(life.pack.pack)},
-        trailer=SessionTrailer(messages=len(told), chain="of no chain"),
+        trailer=SessionTrailer(messages=len(records), chain=chain),
     )
 
 

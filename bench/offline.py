@@ -1,5 +1,6 @@
 """Figures without a worker: replay, rebuilding the read models, starting the program."""
 
+import asyncio
 import statistics
 import subprocess
 import sys
@@ -9,11 +10,14 @@ from tempfile import TemporaryDirectory
 
 from bench.rig import PARTITIONS, Rig, child
 from bench.worker import started
+from echoic.client import known_agents
+from echoic.client.verification import Job, verify_one
 from echoic.embedders import embedder
 from handlers.aids import Bringer, PackLibrary
 from projections.postgres.server import embedded_postgres
 from projections.store.store import Store
-from replay.verify import Span, verify
+from replay import process_pool
+from replay.verify import Span, joined, verify
 
 STARTS = 9
 
@@ -31,6 +35,33 @@ async def replaying(rig: Rig) -> float:
             raise RuntimeError(f"the replay differs: {found.divergence}")
         inputs += found.inputs
     return inputs / (time.perf_counter() - begin)
+
+
+async def replaying_on_all_cores(rig: Rig) -> float:
+    """The same in a process for each processor, from when these have begun."""
+    inputs = await known_agents.inputs_by_partition(rig.client)
+    jobs = [
+        Job(
+            rig.server.core,
+            each,
+            inputs[each],
+            "wordllama",
+            started().digests,
+        )
+        for each in sorted(inputs)
+    ]
+    told: list[tuple[float, int]] = []
+    found = await asyncio.to_thread(
+        process_pool.run,
+        verify_one,
+        jobs,
+        lambda done, _: told.append((time.perf_counter(), done)),
+    )
+    end, whole = time.perf_counter(), joined(found)
+    if not whole.is_identical:
+        raise RuntimeError(f"the replay differs: {whole.divergence}")
+    begin, before = next(each for each in told if each[1])
+    return (whole.inputs - before) / (end - begin)
 
 
 async def rebuilding(rig: Rig, events: int) -> float:

@@ -30,7 +30,7 @@ from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFir
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed
 from schemas.ports.aids import Aids
-from schemas.state.agent import AgentState
+from schemas.state.agent import STRANGER, AgentState
 from schemas.state.evidence import belief_key
 from schemas.values.record import Record, nanoseconds
 
@@ -157,7 +157,7 @@ class Life:
 
     @property
     def _me(self) -> AgentState:
-        return self._state.agents.get(self._agent, AgentState())
+        return self._state.agents.get(self._agent, STRANGER)
 
     def _impose(self) -> None:
         self._state = carry_over.under(self._state, self._agent, self._strategy)

@@ -24,7 +24,7 @@ from schemas.values import ids
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
 from streams.groups import Group, groups
 from streams.log import ReadableLog
-from streams.session_files.file import SessionFile, read_records
+from streams.session_files.file import SessionFile
 from streams.session_files.memory_log import SessionLog
 from streams.session_files.paged_log import SessionStream
 
@@ -79,8 +79,8 @@ def from_file(path: Path) -> Recording:
     log = SessionStream(path)
     header = log.outline.header
     decided = output_subject(header.partition, header.agent, *_DECIDED)
-    first = next(read_records(path, decided.__eq__), None)
-    return _of_file(log.outline, log, str(path), has_decision=first is not None)
+    has_decision = decided in log.subjects
+    return _of_file(log.outline, log, str(path), has_decision=has_decision)
 
 
 def of_file(file: SessionFile, origin: str) -> Recording:

@@ -113,16 +113,24 @@ def read_session(path: Path) -> SessionFile:
     return SessionFile(reading.header, records, reading.blobs, reading.trailer)
 
 
-def read_outline(path: Path) -> SessionFile:
+def read_outline(path: Path) -> tuple[SessionFile, frozenset[str]]:
     """Read a file without its records, and check that it is not cut.
+
+    Returns the file so, and the subjects of all its records.
 
     Raises:
         SessionFileError: it is none of ours, of another version, cut or damaged.
     """
-    reading = _Reading(path)
-    for _ in reading.records(lambda subject: False):
+    reading, subjects = _Reading(path), set[str]()
+
+    def note(subject: str) -> bool:
+        subjects.add(subject)
+        return False
+
+    for _ in reading.records(note):
         raise AssertionError("no record was wanted")
-    return SessionFile(reading.header, (), reading.blobs, reading.trailer)
+    outline = SessionFile(reading.header, (), reading.blobs, reading.trailer)
+    return outline, frozenset(subjects)
 
 
 def read_records(path: Path, wanted: Wanted) -> Iterator[Record]:

@@ -14,7 +14,7 @@ from uuid import UUID
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of, outputs_of
 from streams.log import Records, matches
-from streams.session_files.file import SessionFile, read_outline, read_records
+from streams.session_files.file import read_outline, read_records
 
 PASSES = 4
 """How many passes are under way at once; further ones begin anew."""
@@ -39,8 +39,8 @@ class SessionStream:
         """
         self._path = path
         self._passes: list[_Pass] = []
-        self.outline: SessionFile = read_outline(path)
-        """The file without its records."""
+        self.outline, self.subjects = read_outline(path)
+        """The file without its records, and the subjects of these."""
 
     @property
     def epoch(self) -> UUID:
@@ -81,6 +81,8 @@ class SessionStream:
         return self.outline.blobs.get(digest)
 
     def _behind(self, subjects: str, after: int) -> Iterator[Record]:
+        if not any(matches(subjects, each) for each in self.subjects):
+            return iter(())
         records = read_records(self._path, lambda subject: matches(subjects, subject))
         return (record for record in records if record.sequence > after)
 
