@@ -154,7 +154,7 @@ def _room(data: Path) -> Check:
 
 
 def _model(settings: Settings) -> Check:
-    if settings.model_name is None:
+    if settings["model.name"] is None:
         return Check(
             "model",
             "notice",
@@ -168,7 +168,7 @@ def _model(settings: Settings) -> Check:
             "litellm is not installed",
             extra("model"),
         )
-    return Check("model", "fine", settings.model_name)
+    return Check("model", "fine", settings["model.name"])
 
 
 def _collector(settings: Settings) -> Check:

@@ -43,7 +43,7 @@ def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
 
 def bringer_of(connection: Connection) -> Bringer:
     """Brings the aids that a fold of the log needs."""
-    made = embedder(connection.settings.embedder)
+    made = embedder(connection.settings["embedder"])
     return Bringer(made, PackLibrary(connection.log, made))
 
 
@@ -62,7 +62,7 @@ async def known_at(
     known = await state.state_at(
         connection.log,
         settings.agent,
-        embedder(settings.embedder),
+        embedder(settings["embedder"]),
         sequence=sequence,
         at=at,
         checkpoints=JetStreamCheckpoints(connection.client),

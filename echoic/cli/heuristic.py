@@ -41,7 +41,7 @@ def list_(call: Call) -> None:
     found = sorted(
         on_instance(call, _learnt), key=lambda each: (-each.fires, each.name)
     )
-    days, now = call.settings.learning_stale_days, datetime.now(UTC)
+    days, now = call.settings["learning.stale_days"], datetime.now(UTC)
     rows = [_row(each, is_stale=each.is_stale(now, days)) for each in found]
     columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
     if call.as_json:
@@ -136,9 +136,9 @@ def seed(
     call.show(
         {"heuristic_id": id_}, [f"taught {settings.agent} the heuristic {called}"]
     )
-    if lesson.confidence < settings.threshold and not call.as_json:
+    if lesson.confidence < settings["threshold"] and not call.as_json:
         note(
-            f"it speaks from a confidence of {settings.threshold:.2f} on: seed it with"
+            f"it speaks from a confidence of {settings['threshold']:.2f} on: seed it with"
             f" that, or let `echoic feedback {lesson.name} up --heuristic` move it there"
         )
 

@@ -125,9 +125,9 @@ def settings_of(
     found = load({"data": None if data is None else str(data), "agent": agent, **given})
     for each in found.ignored:
         note(f"echoic: {each}; it is ignored")
-    if found.strategies_modules:
+    if found["strategies.modules"]:
         # Imported here: most commands decide nothing, and should start at once.
         from handlers.mind.strategies import plugin
 
-        plugin.allow(found.strategies_modules)
+        plugin.allow(found["strategies.modules"])
     return found

@@ -131,7 +131,7 @@ def _with_crew(
     job = Job(
         credentials=credentials,
         database_url=needed_database(url),
-        embedder=settings.embedder,
+        embedder=settings["embedder"],
     )
 
     async def run(connection: Connection) -> T:

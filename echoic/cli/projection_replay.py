@@ -13,7 +13,7 @@ from echoic.terminal import retuning
 from echoic.terminal.output import print_json, style
 from evaluation.evidence.rapport import PREFIX, as_fields, pace_of
 from evaluation.tuning.scoring import Retuning, retuned
-from schemas.values.settings import SEED_LEARNING
+from schemas.values.learning_settings import SEED_LEARNING
 from schemas.values.settings_by_name import (
     LEARNING,
     Scalar,

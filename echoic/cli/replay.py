@@ -113,7 +113,7 @@ async def _span(connection: Connection, session: str | None, bringer: Bringer) -
 async def _of_file(settings: Settings, path: Path, progress: Bar) -> Verification:
     file = read_session(path)
     log = SessionLog(file)
-    made = embedder(settings.embedder)
+    made = embedder(settings["embedder"])
     header = file.header
     before = header.first - 1
     return await verify_span(
@@ -128,7 +128,7 @@ async def _of_file(settings: Settings, path: Path, progress: Bar) -> Verificatio
 
 
 def _digests(settings: Settings) -> CodeDigests:
-    made = embedder(settings.embedder)
+    made = embedder(settings["embedder"])
     return CodeDigests(version=version("echoic"), embedder=made.digest)
 
 

@@ -69,9 +69,9 @@ def _settings(settings: Settings) -> MindSettings:
     """What settings say of strategies."""
     return UNDER_NEW_RULES.model_copy(
         update={
-            "threshold": settings.threshold,
-            "max_candidates": settings.model_candidates,
-            "confidence_ceiling": settings.model_ceiling,
+            "threshold": settings["threshold"],
+            "max_candidates": settings["model.candidates"],
+            "confidence_ceiling": settings["model.ceiling"],
         }
     )
 

@@ -180,8 +180,9 @@ def _banner(running: "Instance") -> Iterator[str]:
     yield f"  broker    {running.credentials.url}"
     database = running.database_url
     yield "  database  " + (database.rpartition("@")[2] if database else "none")
-    model = settings.model_name or "no model: only what was learnt answers"
-    yield f"  mind      {settings.strategy}, threshold {settings.threshold:g}; {model}"
+    model = settings["model.name"] or "no model: only what was learnt answers"
+    strategy = settings["strategy"]
+    yield f"  mind      {strategy}, threshold {settings['threshold']:g}; {model}"
     stop = "Ctrl-C, or: " if sys.stdin.isatty() else ""
     yield f"  stop      {stop}echoic down{_data_flag(settings)}"
     yield f'  next      echoic pub "hello" --wait{_data_flag(settings)}'

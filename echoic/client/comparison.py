@@ -35,7 +35,7 @@ def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
     found: list[Source] = []
     for name in dict.fromkeys(names):
         if name in files:
-            found.append(FileSource(bundled.found(Path(name)), settings.embedder))
+            found.append(FileSource(bundled.found(Path(name)), settings["embedder"]))
         else:
             found.append(_of_log(settings, name))
     return found or [_of_log(settings, None)]
@@ -73,6 +73,6 @@ def _of_log(settings: Settings, session: str | None) -> LogSource:
     return LogSource(
         credentials=credentials,
         agent=settings.agent,
-        embedder=settings.embedder,
+        embedder=settings["embedder"],
         session=session,
     )

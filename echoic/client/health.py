@@ -63,19 +63,19 @@ async def ask(client: Client) -> dict[str, Tried]:
 
 
 async def _model(settings: Settings, model: Model | None) -> Tried:
-    if model is None or settings.model_name is None:
+    if model is None or settings["model.name"] is None:
         return Tried("none", "none: only what was learnt answers")
-    deadline_s = min(LONGEST_S, settings.model_deadline_s)
+    deadline_s = min(LONGEST_S, settings["model.deadline_s"])
     try:
         async with asyncio.timeout(LONGEST_S):
             said = await model.complete(
-                _a_word(settings.model_name, settings, deadline_s),
+                _a_word(settings["model.name"], settings, deadline_s),
                 deadline_s=deadline_s,
                 headers={},
             )
     except (ModelError, TimeoutError) as error:
         why = str(error).splitlines()[0][:200] if str(error) else "no answer in time"
-        return Tried("fails", f"{settings.model_name} does not answer: {why}")
+        return Tried("fails", f"{settings['model.name']} does not answer: {why}")
     return Tried("works", f"{said.model} answers in {said.latency_ms:,.0f} ms")
 
 
@@ -88,8 +88,8 @@ def _a_word(name: str, settings: Settings, deadline_s: float) -> ModelAsked:
         model=name,
         system="Answer with one word.",
         prompt="Say yes.",
-        temperature=settings.model_temperature,
-        max_tokens=settings.model_max_tokens,
+        temperature=settings["model.temperature"],
+        max_tokens=settings["model.max_tokens"],
         deadline_s=deadline_s,
         channel="health",
         response_type="observation",

@@ -53,7 +53,7 @@ def verify_all(
     # The longest first, so that no processor is left with it at the end.
     order = sorted(inputs, key=lambda partition: (-inputs[partition], partition))
     jobs = [
-        Job(credentials, each, inputs[each], settings.embedder, digests)
+        Job(credentials, each, inputs[each], settings["embedder"], digests)
         for each in order
     ]
     found = process_pool.run(verify_one, jobs, progress, processes)

@@ -7,102 +7,50 @@ it came from. What shapes the mind goes into the log, and is read from there aft
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from echoic.config.option import Option, Value, default_data
-from echoic.config.options import OPTIONS
+from echoic.config.options import OPTIONS, OWN
 from echoic.errors import DEBUG, SettingsError, meant
-
-if TYPE_CHECKING:
-    from schemas.values.settings import (
-        ApplyPolicy,
-        LearningSettings,
-        MatchLimits,
-        MindSettings,
-        OriginFactors,
-        Prediction,
-        Presentation,
-    )
+from schemas.values.learning_settings import SEED_LEARNING
+from schemas.values.setting import recorded
+from schemas.values.settings import EDITION, MatchLimits, MindSettings
 
 PREFIX = "ECHOIC_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is in force; the fields are the options' names with `_` for a dot."""
+    """What is in force: what shapes the mind by name, the rest in fields.
+
+    A field is called as its option, with `_` for a dot.
+    """
 
     data: Path
     agent: str
     nats_url: str | None
     database_url: str | None
     trace_endpoint: str | None
-    strategy: str
-    strategies_modules: tuple[str, ...]
-    exploration_scheme: str
-    exploration_rate: float
-    exploration_challenger: tuple[str, ...]
-    threshold: float
-    relevance: float
-    salience_novelty_half_life: float
-    goals: tuple[str, ...]
-    goals_choose: int
-    seed: str
-    model_name: str | None
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
-    model_temperature: float
-    model_max_tokens: int
-    model_deadline_s: float
-    model_ceiling: float
-    model_candidates: int
-    candidates_present: "Presentation"
-    candidates_withhold: float
-    prediction: "Prediction"
-    base_prompt: str | None
-    personality: str
-    biases: Mapping[str, float]
-    ttl_s: float
-    channel: str
-    embedder: str
-    learning_preset: str
-    learning_kappa: float
-    learning_kappa_by_origin: dict[str, float]
-    learning_gamma: float
-    learning_floor: float
-    learning_ceiling: float
-    learning_feedback_weight: float
-    feedback_half_life: float
-    feedback_weight_path_heuristic: float
-    feedback_weight_path_llm: float
-    learning_repeat_decay: float
-    learning_stale_days: float
-    learning_drift_fires: int
-    learning_drift_level: float
-    learning_calibrate_raters: str
-    learning_undo_s: float
-    learning_ignored_after: int
-    learning_formation: str
-    learning_silence: str
-    learning_silence_asks: float
-    learning_endorsement: str
-    learning_endorsement_cap: float
-    sleep_events: int
-    sleep_limit: int
-    sleep_apply: "ApplyPolicy"
-    sleep_auto: str
-    sleep_idle_minutes: float
-    intake_rate: float
-    intake_burst: int
     worker_processes: str
     packs: tuple[str, ...]
     pack_folder: str
+    behaviour: Mapping[str, Any]
+    """Option name to value, of all that the log records when an instance starts."""
     origins: Mapping[str, str] = field(repr=False)
     """Option name to where its value came from, in words."""
     ignored: tuple[str, ...] = ()
     """What was set and means nothing, in words: variables of a newer or older version."""
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of an option, by its name."""
+        if name in self.behaviour:
+            return self.behaviour[name]
+        return getattr(self, name.replace(".", "_"))
 
 
 def load(
@@ -118,129 +66,62 @@ def load(
     """
     environment = os.environ if environment is None else environment
     sources = _sources(flags or {}, environment, folder or Path.cwd())
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for option in OPTIONS:
-        found = next((source for source in sources if source.has(option)), None)
-        values[option.field] = found.value(option) if found else option.default
-        origins[option.name] = found.origin(option) if found else "default"
-    values["data"] = values["data"] or default_data()
-    return Settings(**values, origins=origins, ignored=_ignored(environment))
+    return _in_force(sources, _ignored(environment))
 
 
 def defaults() -> Settings:
     """The settings of who sets nothing, whatever the environment and files here say."""
-    values: dict[str, Any] = {option.field: option.default for option in OPTIONS}
-    values["data"] = default_data()
-    origins = dict.fromkeys((option.name for option in OPTIONS), "default")
-    return Settings(**values, origins=origins, ignored=())
+    return _in_force([])
 
 
-def mind_settings(settings: Settings, limits: "MatchLimits") -> "MindSettings":
+def _in_force(sources: "Sequence[_Source]", ignored: tuple[str, ...] = ()) -> Settings:
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for option in OPTIONS:
+        found = next((source for source in sources if source.has(option)), None)
+        values[option.name] = found.value(option) if found else option.default
+        origins[option.name] = found.origin(option) if found else "default"
+    own = {option.field: values.pop(option.name) for option in OWN}
+    own["data"] = own["data"] or default_data()
+    return Settings(**own, behaviour=values, origins=origins, ignored=ignored)
+
+
+def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
     """The part that shapes behaviour, as the log records it.
 
     Raises:
         SettingsError: a strategy is unknown, or has not these parameters.
     """
     from echoic.config.strategies import exploration_of, strategy_of
-    from schemas.values.settings import (
-        BASE_PROMPT,
-        EDITION,
-        IntakeSettings,
-        MindSettings,
-        ModelSettings,
-        SleepSettings,
+
+    fields = recorded(MindSettings, settings.behaviour)
+    if settings["model.name"] is None:
+        fields["model"] = None
+    if not settings["intake.rate"]:
+        fields["intake"] = None
+    if settings["learning.preset"] == "seed":
+        preset = SEED_LEARNING
+        fields["learning"] |= {
+            "weights": preset.weights,
+            "first_signal": preset.first_signal,
+            "kappa_by_origin": preset.kappa_by_origin,
+        }
+    is_learnt = settings["learning.silence"] == "on"
+    return MindSettings.model_validate(
+        fields
+        | {
+            "edition": EDITION,
+            "strategy": strategy_of(settings["strategy"], settings.origins["strategy"]),
+            "silence": settings["learning.silence_asks"] if is_learnt else 0.0,
+            "limits": limits,
+            "exploration": exploration_of(settings),
+        }
     )
-
-    model = settings.model_name and ModelSettings(
-        name=settings.model_name,
-        temperature=settings.model_temperature,
-        max_tokens=settings.model_max_tokens,
-        deadline_s=settings.model_deadline_s,
-    )
-    return MindSettings(
-        edition=EDITION,
-        strategy=strategy_of(settings.strategy, settings.origins["strategy"]),
-        strategy_modules=settings.strategies_modules,
-        threshold=settings.threshold,
-        relevance=settings.relevance,
-        novelty_half_life=settings.salience_novelty_half_life,
-        goals=settings.goals,
-        goals_choose=settings.goals_choose,
-        biases=dict(settings.biases),
-        seed=settings.seed,
-        model=model or None,
-        base_prompt=settings.base_prompt or BASE_PROMPT,
-        personality=settings.personality,
-        max_candidates=settings.model_candidates,
-        present=settings.candidates_present,
-        prediction=settings.prediction,
-        withhold=settings.candidates_withhold,
-        formation=settings.learning_formation == "on",
-        endorsement=settings.learning_endorsement == "on",
-        silence=(
-            settings.learning_silence_asks if settings.learning_silence == "on" else 0.0
-        ),
-        confidence_ceiling=settings.model_ceiling,
-        ttl_s=settings.ttl_s,
-        channel=settings.channel,
-        learning=_learning(settings),
-        limits=limits,
-        embedder=settings.embedder,
-        exploration=exploration_of(settings),
-        sleep=SleepSettings(
-            events=settings.sleep_events,
-            limit=settings.sleep_limit,
-            apply=settings.sleep_apply,
-            auto=settings.sleep_auto == "on",
-            idle_s=settings.sleep_idle_minutes * 60.0,
-        ),
-        intake=IntakeSettings(rate=settings.intake_rate, burst=settings.intake_burst)
-        if settings.intake_rate
-        else None,
-    )
-
-
-def _learning(settings: Settings) -> "LearningSettings":
-    """How confidence follows from evidence."""
-    from schemas.values.settings import SEED_LEARNING, LearningSettings
-
-    preset = SEED_LEARNING if settings.learning_preset == "seed" else LearningSettings()
-    return LearningSettings(
-        kappa=settings.learning_kappa,
-        kappa_by_origin=_by_origin(settings),
-        gamma=settings.learning_gamma,
-        floor=settings.learning_floor,
-        ceiling=settings.learning_ceiling,
-        feedback_weight=settings.learning_feedback_weight,
-        feedback_half_life_s=settings.feedback_half_life,
-        path_heuristic=settings.feedback_weight_path_heuristic,
-        path_llm=settings.feedback_weight_path_llm,
-        repeat_decay=settings.learning_repeat_decay,
-        stale_days=settings.learning_stale_days,
-        drift_fires=settings.learning_drift_fires,
-        drift_level=settings.learning_drift_level,
-        endorsement_cap=settings.learning_endorsement_cap,
-        weights=preset.weights,
-        calibrate_raters=settings.learning_calibrate_raters == "on",
-        undo_s=settings.learning_undo_s,
-        ignored_after=settings.learning_ignored_after,
-        first_signal=preset.first_signal,
-    )
-
-
-def _by_origin(settings: Settings) -> "OriginFactors":
-    """How many times kappa each origin weighs; in the seed's counts all are alike."""
-    from schemas.values.settings import ALIKE, OriginFactors
-
-    if settings.learning_preset == "seed":
-        return ALIKE
-    return OriginFactors.model_validate(settings.learning_kappa_by_origin)
 
 
 def shown(settings: Settings, option: Option) -> Value:
     """An option's value as it may be shown: no keys, addresses without their password."""
-    value: Value = getattr(settings, option.field)
+    value: Value = settings[option.name]
     if not (option.secret and isinstance(value, str)):
         return value
     scheme, separator, rest = value.partition("://")

@@ -44,7 +44,7 @@ class Option:
 
     @property
     def field(self) -> str:
-        """The attribute of `Settings` that holds it."""
+        """The attribute of `Settings` that holds it, unless it shapes behaviour."""
         return self.name.replace(".", "_")
 
 

@@ -70,15 +70,15 @@ def exploration_of(settings: "Settings") -> ExplorationSettings | None:
         StrategyError: a challenger is no strategy, or there is none to follow.
     """
     place = settings.origins["exploration.challenger"]
-    given = settings.exploration_challenger
+    given = settings["exploration.challenger"]
     challengers = tuple(strategy_of(each, place) for each in given)
-    scheme = settings.exploration_scheme
+    scheme = settings["exploration.scheme"]
     if scheme == "auto":
         scheme = "challenger" if challengers else "none"
     if scheme == "none":
         return None
     if scheme == "uniform":
-        return ExplorationSettings(scheme="uniform", rate=settings.exploration_rate)
+        return ExplorationSettings(scheme="uniform", rate=settings["exploration.rate"])
     if not challengers:
         raise StrategyError(
             f"{settings.origins['exploration.scheme']}: exploration.scheme ="
@@ -86,7 +86,9 @@ def exploration_of(settings: "Settings") -> ExplorationSettings | None:
             next_step="name a strategy as exploration.challenger",
         )
     return ExplorationSettings(
-        scheme="challenger", rate=settings.exploration_rate, challengers=challengers
+        scheme="challenger",
+        rate=settings["exploration.rate"],
+        challengers=challengers,
     )
 
 

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -193,9 +192,10 @@ def _settings(folder: Path) -> Settings:
         "data": str(folder),
         "agent": AGENT,
         "packs": [str(bundled.PACKS / "survival")],
+        "model.name": "",
+        "intake.rate": 0.0,
     }
-    settings = load(flags, environment={}, folder=folder)
-    return replace(settings, model_name=None, intake_rate=0.0)
+    return load(flags, environment={}, folder=folder)
 
 
 def _tell_start(folder: Path, quiet: bool) -> None:

@@ -114,8 +114,8 @@ async def instance(
         ServerFailed, LogUnavailable: there is no broker.
         ServerMoved: one listens at another port now; run the instance again.
     """
-    plugin.allow(settings.strategies_modules)
-    made_by = embedder(settings.embedder)
+    plugin.allow(settings["strategies.modules"])
+    made_by = embedder(settings["embedder"])
     started = _started(settings, made_by)
     own, *shares = worker_process.shares(settings.worker_processes)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
@@ -150,7 +150,7 @@ async def instance(
             job = Job(
                 credentials=credentials,
                 database_url=database_url,
-                embedder=settings.embedder,
+                embedder=settings["embedder"],
             )
             tasks.start("projector", keep_up(job, notify))
         for ready in (worker.ready, *others):
@@ -186,9 +186,9 @@ def _jobs(
         worker_process.Job(
             credentials=credentials,
             partitions=share,
-            embedder=settings.embedder,
+            embedder=settings["embedder"],
             started=started.model_dump(mode="json"),
-            modules=settings.strategies_modules,
+            modules=settings["strategies.modules"],
             trace_endpoint=settings.trace_endpoint,
             spool=str(settings.data / SPOOL),
         )
@@ -252,7 +252,7 @@ async def _services(
 
 
 def _model(settings: Settings) -> Model | None:
-    if settings.model_name is None:
+    if settings["model.name"] is None:
         return None
     return LiteLLM(settings.model_api_base, settings.model_api_key)
 

@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from schemas.values.setting import tunable
 from schemas.values.settings import LearningSettings, StrategySpec
 from schemas.values.unicode_text import quoted
 
@@ -17,27 +18,9 @@ TEXT_LIMIT = 200
 Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=TEXT_LIMIT)]
 """What a setting may be set to."""
 
-LEARNING: Mapping[str, tuple[float, float]] = {
-    "learning.kappa": (0.1, 1_000.0),
-    "learning.gamma": (0.01, 1.0),
-    "learning.weights.outcome": (0.0, 100.0),
-    "learning.weights.explicit": (0.0, 100.0),
-    "learning.weights.endorsement": (0.0, 100.0),
-    "learning.weights.ignored": (0.0, 100.0),
-    "learning.endorsement_cap": (0.0, 1.0),
-    "learning.deprecated_below": (0.0, 1.0),
-    "learning.frozen_below": (0.0, 1.0),
-    "learning.repeat_decay": (0.0, 100.0),
-    "learning.feedback_weight": (0.25, 2.0),
-    "learning.feedback_half_life_s": (0.0, 1e9),
-    "learning.path_heuristic": (0.0, 10.0),
-    "learning.path_llm": (0.0, 10.0),
-    "learning.floor": (0.0, 1.0),
-    "learning.ceiling": (0.0, 1.0),
-    "learning.calibrate_raters": (False, True),
-}
-"""Every learning setting, and what it may be, ends included; a pair of booleans is one
-that is on or off."""
+LEARNING = tunable(LearningSettings, "learning.")
+"""What each learning setting that may change may be, ends included; a pair of booleans
+is one that is on or off."""
 
 STRATEGY_PREFIX = "strategy."
 """How the name of a parameter of the agent's strategy begins."""

@@ -13,8 +13,8 @@ from schemas.packs.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.values.exact_math import clamp
+from schemas.values.learning_settings import ALIKE, LearningSettings, LearningWeights
 from schemas.values.reasons import Origin
-from schemas.values.settings import ALIKE, LearningSettings, LearningWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from echoic.config.load import Settings, load, mind_settings, shown
-from echoic.config.options import OPTIONS
+from echoic.config.options import OPTIONS, OWN
 from echoic.errors import SettingsError
 from schemas.values.settings import MatchLimits
 
@@ -38,8 +38,8 @@ def test_defaults_hold_where_nothing_is_said(folders: tuple[Path, Path]) -> None
     """Without flags, variables and files every value is the default and says so."""
     settings = read(folders)
 
-    assert (settings.agent, settings.strategy) == ("companion", "heuristic_first")
-    assert settings.threshold == 0.7
+    assert (settings.agent, settings["strategy"]) == ("companion", "heuristic_first")
+    assert settings["threshold"] == 0.7
     assert set(settings.origins.values()) == {"default"}
 
 
@@ -53,12 +53,12 @@ def test_the_stronger_source_wins(folders: tuple[Path, Path]) -> None:
     with_variable = read(folders, ECHOIC_THRESHOLD="0.3")
     with_flag = read(folders, {"threshold": "0.4"}, ECHOIC_THRESHOLD="0.3")
 
-    assert (only_files.threshold, only_files.relevance) == (0.2, 0.25)
-    assert only_files.seed == "mine"
+    assert (only_files["threshold"], only_files["relevance"]) == (0.2, 0.25)
+    assert only_files["seed"] == "mine"
     assert only_files.origins["threshold"] == f"file {here / 'echoic.toml'}"
-    assert with_variable.threshold == 0.3
+    assert with_variable["threshold"] == 0.3
     assert with_variable.origins["threshold"] == "variable ECHOIC_THRESHOLD"
-    assert with_flag.threshold == 0.4
+    assert with_flag["threshold"] == 0.4
     assert with_flag.origins["threshold"] == "flag --threshold"
 
 
@@ -76,16 +76,16 @@ def test_the_executive_variables_are_honoured(folders: tuple[Path, Path]) -> Non
         EXECUTIVE_GOALS="stay alive; find diamonds;",
     )
 
-    assert settings.strategy == "always_llm"
-    assert settings.threshold == 0.55
-    assert settings.goals == ("stay alive", "find diamonds")
+    assert settings["strategy"] == "always_llm"
+    assert settings["threshold"] == 0.55
+    assert settings["goals"] == ("stay alive", "find diamonds")
 
 
 def test_our_own_variable_beats_the_other_one(folders: tuple[Path, Path]) -> None:
     """ECHOIC_* wins over a variable of other origin for the same setting."""
     settings = read(folders, ECHOIC_GOALS="ours", EXECUTIVE_GOALS="theirs")
 
-    assert settings.goals == ("ours",)
+    assert settings["goals"] == ("ours",)
 
 
 def test_addresses_come_from_the_usual_variables(folders: tuple[Path, Path]) -> None:
@@ -157,7 +157,7 @@ def test_an_unknown_variable_is_ignored_and_told(folders: tuple[Path, Path]) -> 
     """Another version's variable stops nothing; the settings say which one they skip."""
     settings = read(folders, ECHOIC_TRESHOLD="0.5", ECHOIC_AGENT="ada")
 
-    assert (settings.agent, settings.threshold) == ("ada", 0.7)
+    assert (settings.agent, settings["threshold"]) == ("ada", 0.7)
     (told,) = settings.ignored
     assert "'ECHOIC_TRESHOLD': did you mean 'ECHOIC_THRESHOLD'?" in told
 
@@ -179,11 +179,11 @@ def test_passwords_are_not_shown(folders: tuple[Path, Path]) -> None:
     assert shown(settings, option) == "nats://…@example:4222"
 
 
-def test_every_option_has_its_field() -> None:
+def test_every_option_of_the_program_has_its_field() -> None:
     """What can be set can be used, and the other way round."""
-    fields = set(Settings.__dataclass_fields__) - {"origins", "ignored"}
+    ours = {"behaviour", "origins", "ignored"}
 
-    assert {option.field for option in OPTIONS} == fields
+    assert {option.field for option in OWN} == {*Settings.__dataclass_fields__} - ours
 
 
 def test_settings_of_the_mind_carry_what_was_set(folders: tuple[Path, Path]) -> None:
@@ -233,7 +233,7 @@ def test_factors_by_origin_are_read_from_a_variable(tmp_path: Path) -> None:
     given = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=4;learned=0.5"}
     found = load(environment=given, folder=tmp_path)
 
-    assert found.learning_kappa_by_origin == {"skill_pack": 4.0, "learned": 0.5}
+    assert found["learning.kappa_by_origin"] == {"skill_pack": 4.0, "learned": 0.5}
     for wrong in ("skill_pack=0", "pack=4", "learned"):
         with pytest.raises(SettingsError, match="factors from"):
             load(

@@ -12,7 +12,11 @@ from schemas.messages.learning import Endorsed
 from schemas.state.agent import STRANGER, Rapport
 from schemas.state.raters import Rater
 from schemas.values.bounded_map import Bounded
-from schemas.values.settings import SEED_LEARNING, LearningSettings, LearningWeights
+from schemas.values.learning_settings import (
+    SEED_LEARNING,
+    LearningSettings,
+    LearningWeights,
+)
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack

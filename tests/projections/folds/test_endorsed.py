@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from projections.folds.learning import confidence
 from schemas.state.evidence import Belief
-from schemas.values.settings import LearningSettings, LearningWeights
+from schemas.values.learning_settings import LearningSettings, LearningWeights
 from tests.factories import NOON
 
 DEFAULT = LearningSettings()

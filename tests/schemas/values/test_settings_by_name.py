@@ -2,7 +2,8 @@
 
 import pytest
 
-from schemas.values.settings import LearningSettings, LearningWeights, StrategySpec
+from schemas.values.learning_settings import LearningSettings, LearningWeights
+from schemas.values.settings import StrategySpec
 from schemas.values.settings_by_name import (
     LEARNING,
     TuningError,

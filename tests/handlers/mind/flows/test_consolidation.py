@@ -20,7 +20,8 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import LifecycleChanged, ProposalMade
 from schemas.messages.repertoire import RepertoireChange
 from schemas.messages.sleep import SleepEnded
-from schemas.values.settings import LearningSettings, LearningWeights, SleepSettings
+from schemas.values.learning_settings import LearningSettings, LearningWeights
+from schemas.values.settings import SleepSettings
 from tests.factories import heuristic, pack
 from tests.handlers.mind.sleepers import state
 from tests.life import Life, applied, names, one, refused, said

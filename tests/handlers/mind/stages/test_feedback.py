@@ -10,7 +10,7 @@ from schemas.messages.decisions import HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused, LifecycleChanged
 from schemas.state.evidence import Belief
-from schemas.values.settings import SEED_LEARNING
+from schemas.values.learning_settings import SEED_LEARNING
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.life import Life, decision_id, one, output, said

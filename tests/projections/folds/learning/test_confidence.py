@@ -6,7 +6,11 @@ from hypothesis import strategies as st
 
 from projections.folds.learning import confidence as beliefs
 from schemas.state.evidence import Belief
-from schemas.values.settings import SEED_LEARNING, LearningSettings, LearningWeights
+from schemas.values.learning_settings import (
+    SEED_LEARNING,
+    LearningSettings,
+    LearningWeights,
+)
 from tests.factories import NOON, after
 
 DEFAULT = LearningSettings()

@@ -13,7 +13,7 @@ from projections.folds.learning.terms import FREE, Terms
 from schemas.packs.constraints import Constraints, within
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief, Prior
-from schemas.values.settings import LearningSettings, OriginFactors
+from schemas.values.learning_settings import LearningSettings, OriginFactors
 from tests.factories import NOON, after, heuristic, pack
 
 Said = tuple[Literal["seen", "voted"], bool, str]

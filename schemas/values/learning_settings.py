@@ -1,0 +1,176 @@
+"""The settings by which confidence follows from evidence, as `MindStarted` records them."""
+
+import operator
+from typing import Annotated
+
+from pydantic import Field
+
+from schemas.values.base import Part, Unit
+from schemas.values.setting import Setting, Tunable
+
+# Of a setting's declaration each part has its line, not each argument.
+# fmt: off
+ENDORSEMENT_CAP = 0.65
+STALE_DAYS = 30.0
+DRIFT_FIRES = 20
+DRIFT_LEVEL = 0.999
+IGNORED = 0.3
+
+
+class LearningWeights(Part):
+    """How much each source of credit counts."""
+
+    outcome: Annotated[float, Tunable((0.0, 100.0))] = Field(default=1.0, ge=0.0)
+    explicit: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.8, ge=0.0)
+    endorsement: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.5, ge=0.0)
+    ignored: Annotated[float, Tunable((0.0, 100.0))] = Field(
+        default=IGNORED, ge=0.0, exclude_if=IGNORED.__eq__
+    )
+    """Of advice that was ignored several times in a row, all of them together."""
+
+
+class OriginFactors(Part):
+    """How many times `kappa` the declared confidence of each origin weighs."""
+
+    skill_pack: float = Field(default=1.0, gt=0.0, le=1_000.0)
+    learned: float = Field(default=1.0, gt=0.0, le=1_000.0)
+    seeded: float = Field(default=1.0, gt=0.0, le=1_000.0)
+
+
+ALIKE = OriginFactors()
+"""Whoever declared it, it weighs the same."""
+
+
+class LearningSettings(Part):
+    """How confidence follows from evidence."""
+
+    kappa: Annotated[float, Tunable((0.1, 1_000.0)), Setting(
+        "learning.kappa", "The weight of a declared confidence, in observations.",
+    )] = Field(default=2.0, gt=0.0)
+    """The weight of the declared confidence, in observations."""
+    kappa_by_origin: Annotated[OriginFactors, Setting(
+        "learning.kappa_by_origin",
+        "How many times that it weighs by who declared it: a pack's author, a"
+        " person who teaches, a model whose answer was liked. In the seed's preset"
+        " all weigh the same.",
+        start={"skill_pack": 4.0, "seeded": 2.0, "learned": 1.0}, form="origin_factors",
+    )] = Field(default=ALIKE, exclude_if=ALIKE.__eq__)
+    """How many times that it weighs, by where the heuristic is from."""
+    gamma: Annotated[float, Tunable((0.01, 1.0)), Setting(
+        "learning.gamma", "What forgetting leaves each time; 1: all.",
+        bounds=(0.001, 1),
+    )] = Field(default=1.0, gt=0.0, le=1.0)
+    """Forgetting toward the prior with each observation; 1 forgets nothing."""
+    weights: LearningWeights = LearningWeights()
+    endorsement_cap: Annotated[Unit, Tunable(), Setting(
+        "learning.endorsement_cap", "How far models alone can lift a confidence.",
+    )] = Field(
+        default=ENDORSEMENT_CAP, exclude_if=ENDORSEMENT_CAP.__eq__
+    )
+    """Models' agreement lifts a confidence up to here and no further."""
+    deprecated_below: Annotated[Unit, Tunable()] = 0.3
+    frozen_below: Annotated[Unit, Tunable()] = 0.1
+    calibrate_raters: Annotated[bool, Tunable(), Setting(
+        "learning.calibrate_raters",
+        "Whether what somebody says of everything counts for less than what they"
+        " say rarely.",
+    )] = Field(default=False, exclude_if=operator.not_)
+    """Whether what somebody says of everything counts for less."""
+    undo_s: Annotated[float, Setting(
+        "learning.undo_s",
+        "So long after advice, an event that takes it back counts as its failure;"
+        " 0: none does.", start=30.0,
+    )] = Field(default=0.0, ge=0.0, le=3_600.0, exclude_if=(0.0).__eq__)
+    """So long after advice, an event that takes it back counts as its failure; 0: none
+    does."""
+    ignored_after: Annotated[int, Setting(
+        "learning.ignored_after",
+        "So many fires of a heuristic in a row of which nothing came, and which"
+        " nobody judged, count as one weak failure; 0: silence never does.",
+    )] = Field(default=0, ge=0, le=100, exclude_if=(0).__eq__)
+    """So many fires of a heuristic in a row that nothing came of count as one weak
+    failure; 0: silence never does."""
+    repeat_decay: Annotated[float, Tunable(), Setting(
+        "learning.repeat_decay",
+        "k: after n approvals of a heuristic the next weighs 1/(1+k·n); 0: as much.",
+    )] = Field(default=0.0, ge=0.0, le=100.0, exclude_if=(0.0).__eq__)
+    """k: after n approvals of a heuristic the next weighs 1 / (1 + k * n); 0: as much."""
+    feedback_weight: Annotated[float, Tunable(), Setting(
+        "learning.feedback_weight",
+        "What multiplies the weight of people's votes. A pack's own constraints go"
+        " before it.",
+    )] = Field(
+        default=1.0, ge=0.25, le=2.0, exclude_if=(1.0).__eq__
+    )
+    """What multiplies the weight of people's votes, where no pack says otherwise."""
+    feedback_half_life_s: Annotated[float, Tunable(), Setting(
+        "feedback.half_life",
+        "After so many seconds a vote on a decision counts for half as much; 0:"
+        " off.",
+    )] = Field(
+        default=0.0, ge=0.0, le=1e9, exclude_if=(0.0).__eq__
+    )
+    """A vote counts for half as much so long after the decision; 0: for as much."""
+    path_heuristic: Annotated[float, Tunable(), Setting(
+        "feedback.weight.path.heuristic",
+        "What multiplies the weight of votes on what a heuristic said.",
+    )] = Field(default=1.0, ge=0.0, le=10.0, exclude_if=(1.0).__eq__)
+    """What multiplies the weight of votes on what a heuristic said."""
+    path_llm: Annotated[float, Tunable(), Setting(
+        "feedback.weight.path.llm",
+        "What multiplies that of votes on a model's words which a heuristic says,"
+        " too.",
+    )] = Field(default=1.0, ge=0.0, le=10.0, exclude_if=(1.0).__eq__)
+    """What multiplies that of votes on a model's words which a heuristic goes by, too."""
+    floor: Annotated[Unit, Tunable(), Setting(
+        "learning.floor",
+        "No confidence falls under this; 0: none is bounded. A pack's own"
+        " constraints go before it.",
+    )] = Field(default=0.0, exclude_if=(0.0).__eq__)
+    """No confidence falls under this, where no pack says otherwise; 0: no bound."""
+    ceiling: Annotated[Unit, Tunable(), Setting(
+        "learning.ceiling",
+        "No confidence rises over this; 1: none is bounded. A pack's own"
+        " constraints go before it.",
+    )] = Field(default=1.0, exclude_if=(1.0).__eq__)
+    """No confidence rises over this, where no pack says otherwise; 1: no bound."""
+    stale_days: Annotated[float, Setting(
+        "learning.stale_days",
+        "A heuristic that did not fire for so many days is flagged as stale; 0:"
+        " none is.",
+    )] = Field(
+        default=STALE_DAYS, ge=0.0, le=36_500.0, exclude_if=STALE_DAYS.__eq__
+    )
+    """A heuristic that did not fire for so many days is flagged as stale; 0: none is."""
+    first_signal: Annotated[bool, Setting(
+        "learning.preset",
+        "`seed`: the first signal on a fire counts as one whole observation, and is"
+        " final.", start="default", words=("default", "seed"),
+    )] = Field(default=False, exclude_if=operator.not_)
+    """Whether the first signal on a fire is final: what else is said of it is evidence
+    that counts nothing."""
+    drift_fires: Annotated[int, Setting(
+        "learning.drift_fires",
+        "So many of a heuristic's latest fires are held against all before them,"
+        " and an alarm is raised if they went otherwise; 0: none are.",
+    )] = Field(
+        default=DRIFT_FIRES, ge=0, le=128, exclude_if=DRIFT_FIRES.__eq__
+    )
+    """So many of its latest fires are held against all before them; 0: none are."""
+    drift_level: Annotated[float, Setting(
+        "learning.drift_level",
+        "How probable it is that sound fires stay within the interval that they"
+        " must leave for that.",
+    )] = Field(
+        default=DRIFT_LEVEL, ge=0.5, le=0.999_999, exclude_if=DRIFT_LEVEL.__eq__
+    )
+    """How much of what was to be expected the predictive interval holds that their
+    success must leave to be drift."""
+
+
+SEED_LEARNING = LearningSettings(
+    weights=LearningWeights(outcome=1.0, explicit=1.0, endorsement=1.0),
+    first_signal=True,
+)
+"""The preset `seed`: the first signal on a fire is a whole observation, and final:
+(1 + successes) / (2 + fires)."""

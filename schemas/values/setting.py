@@ -1,0 +1,112 @@
+"""What an operator can set of a recorded part: declared beside its field, and only there.
+
+The options, their parsers, variables and page, what is recorded, and what retuning may
+change all follow from these declarations and from the fields' own types and bounds.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, get_args
+
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+
+from schemas.values.base import Part
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How an operator sets a field, as far as its type and bounds do not say it."""
+
+    name: str
+    """As in a file; dots stand for tables."""
+    meaning: str
+    start: Any = ...
+    """What new instances run with; `...`: the field's own default, which old logs have."""
+    bounds: Bounds | None = None
+    """What may be given, if that is not just what may be recorded."""
+    words: tuple[str, ...] = ()
+    """The words that may be given, if the type does not say which."""
+    form: str = ""
+    """What form a value has that is neither number, switch, word nor text."""
+    also: tuple[str, ...] = ()
+    """Environment variables of other origin that set it, after our own."""
+    scale: float = 1.0
+    """How many of the field's unit one of the operator's is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tunable:
+    """That retuning and proposals may change a field, within the field's bounds or these."""
+
+    bounds: Bounds | None = None
+
+
+def settings_of(part: type[Part]) -> Iterator[tuple[Setting, FieldInfo]]:
+    """Every setting of a part and of the parts in it, with its field."""
+    for field in part.model_fields.values():
+        own = [each for each in field.metadata if isinstance(each, Setting)]
+        inner = part_in(field)
+        if inner is not None and not own:
+            yield from settings_of(inner)
+        for setting in own:
+            yield setting, field
+
+
+def recorded(part: type[Part], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a part by the settings that are given, by name.
+
+    A field without a setting, or whose setting is None, is left out: it has its default.
+    """
+    fields: dict[str, Any] = {}
+    for name, field in part.model_fields.items():
+        own = [each for each in field.metadata if isinstance(each, Setting)]
+        inner = part_in(field)
+        if own and given[own[0].name] is not None:
+            fields[name] = _as_recorded(own[0], field, given[own[0].name])
+        elif inner is not None and not own:
+            fields[name] = recorded(inner, given)
+    return fields
+
+
+def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
+    """What may be changed by its whole name, and its bounds; switches stand last."""
+    found: dict[str, Bounds] = {}
+    for name, field in part.model_fields.items():
+        inner = part_in(field)
+        if inner is not None:
+            found |= tunable(inner, f"{prefix}{name}.")
+        for each in field.metadata:
+            if isinstance(each, Tunable):
+                found[prefix + name] = each.bounds or bounds_of(field)
+    numbers_first = sorted(found, key=lambda name: isinstance(found[name][0], bool))
+    return MappingProxyType({name: found[name] for name in numbers_first})
+
+
+def bounds_of(field: FieldInfo) -> Bounds:
+    """The least and the greatest value of a field that has both, ends included."""
+    if field.annotation is bool:
+        return False, True
+    (low,) = (each.ge for each in field.metadata if isinstance(each, Ge))
+    (high,) = (each.le for each in field.metadata if isinstance(each, Le))
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    return low, high
+
+
+def part_in(field: FieldInfo) -> type[Part] | None:
+    """The part that a field holds, if it holds one, be it optional."""
+    kinds = (field.annotation, *get_args(field.annotation))
+    parts = (
+        each for each in kinds if isinstance(each, type) and issubclass(each, Part)
+    )
+    return next(parts, None)
+
+
+def _as_recorded(setting: Setting, field: FieldInfo, value: Any) -> Any:
+    if field.annotation is bool:
+        return value == "on"
+    return value if setting.scale == 1.0 else value * setting.scale

@@ -1,0 +1,87 @@
+"""Options made of declarations: what a setting says once is so wherever it shows."""
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from echoic.config.option import Option
+from echoic.config.options import options_of
+from echoic.config.settings_page import row
+from schemas.values.base import Part, Seconds
+from schemas.values.setting import Setting, Tunable, recorded, tunable
+
+
+class Echo(Part):
+    """A part of a made-up model."""
+
+    delay_s: Annotated[
+        Seconds, Setting("echo.delay_minutes", "So late.", start=2.0, scale=60.0)
+    ] = 30.0
+    loud: Annotated[bool, Tunable(), Setting("echo.loud", "Whether all hear it.")] = (
+        False
+    )
+
+
+class Made(Part):
+    """A made-up model of recorded settings."""
+
+    patience: Annotated[
+        int, Tunable(), Setting("patience", "How much there is.", also=("CALM",))
+    ] = Field(default=3, ge=1, le=9)
+    way: Annotated[Literal["long", "short"], Setting("way", "Which.")] = "long"
+    share: Annotated[float, Setting("share", "Of it.", bounds=(0.5, 1))] = Field(
+        default=0.75, ge=0.0, le=1.0
+    )
+    echo: Echo | None = None
+    unset: int = 0
+
+
+OF = {option.name: option for option in options_of(Made)}
+
+
+def test_a_setting_is_an_option_with_its_variables_and_its_row_of_the_page() -> None:
+    """Name, default, meaning and variables are those of the declaration."""
+    option = OF["patience"]
+
+    assert isinstance(option, Option)
+    assert [*OF] == ["patience", "way", "share", "echo.delay_minutes", "echo.loud"]
+    assert option.variables == ("ECHOIC_PATIENCE", "CALM")
+    assert row(option) == (
+        "| `patience` | `ECHOIC_PATIENCE`<br>`CALM` | `3` | How much there is. |\n"
+    )
+
+
+def test_the_type_and_the_bounds_of_the_field_say_what_may_be_given() -> None:
+    """The operator hears of the same bounds as the record keeps."""
+    refusals = {
+        "patience": "a whole number from 1 to 9",
+        "way": "one of long, short",
+        "share": "a number from 0.5 to 1",
+        "echo.delay_minutes": "a number over 0",
+        "echo.loud": "one of on, off",
+    }
+
+    for name, allowed in refusals.items():
+        with pytest.raises(ValueError, match=allowed):
+            OF[name].parse("0")
+
+
+def test_what_is_given_is_recorded_in_its_field() -> None:
+    """In the field's own unit; what has no setting keeps its default."""
+    given = {name: option.default for name, option in OF.items()}
+
+    fields = recorded(Made, given | {"patience": 5, "echo.loud": "on", "way": None})
+
+    assert given["echo.delay_minutes"] == 2.0
+    assert Made.model_validate(fields) == Made(
+        patience=5, share=0.75, echo=Echo(delay_s=120.0, loud=True)
+    )
+
+
+def test_what_may_be_tuned_is_known_by_its_whole_name() -> None:
+    """Within the bounds of the field; switches stand last."""
+    found = tunable(Made, "made.")
+
+    assert dict(found) == {"made.patience": (1, 9), "made.echo.loud": (False, True)}
+    assert [*found] == ["made.patience", "made.echo.loud"]
