@@ -28,7 +28,7 @@ from echoic.client.instance_note import (
 )
 from echoic.config.load import Settings
 from echoic.errors import NotRunningError
-from echoic.run.private import keep_private
+from echoic.run.process import keep_private
 from echoic.run.starting import await_start
 from echoic.terminal.output import note, say
 

@@ -30,7 +30,7 @@ from echoic.demo.story import Story
 from echoic.explain import explain
 from echoic.packs import bundled
 from echoic.run.instance import Instance, instance
-from echoic.run.private import keep_private
+from echoic.run.process import keep_private
 from echoic.terminal import decisions as render
 from echoic.terminal.called import program
 from echoic.terminal.output import has_colour, note, print_json, terminal_width

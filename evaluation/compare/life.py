@@ -1,9 +1,15 @@
 """A challenger's own life over a recording, as far as the document needs it."""
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from evaluation.compare.behaviour import Act
+from evaluation.evidence.facts import Evidence
+from evaluation.evidence.refold import curves
+from replay.recording.chronicle import Chronicle
+from schemas.values.base import rfc3339
 
 Curve = tuple[tuple[str, float], ...]
 """Times and the confidence from each on."""
@@ -29,3 +35,34 @@ class Life:
     """Requests whose answer the recording held, or not."""
     watermark: str | None = None
     """Says that words came about which nobody said."""
+
+
+def believed(
+    evidence: Sequence[Evidence], told: Chronicle
+) -> tuple[Mapping[str, Curve], Mapping[str, str]]:
+    """Curves and names, by heuristic id."""
+    times = _Times(told)
+    found: dict[str, list[tuple[str, float]]] = {}
+    names: dict[str, str] = {}
+    for part in evidence:
+        for key, curve in curves(part, {}).items():
+            id_ = key.rpartition("@")[0]
+            points = [
+                (times.at(each.sequence), each.confidence) for each in curve.points
+            ]
+            found.setdefault(id_, []).extend(points)
+            names[id_] = part.names.get(id_, id_)
+    return {id_: tuple(points) for id_, points in found.items()}, names
+
+
+class _Times:
+    """The agent's time at a place in the recording: that of the last decision by then."""
+
+    def __init__(self, told: Chronicle) -> None:
+        self._sequences = [each.sequence for each in told.tellings]
+        self._times: list[datetime] = [each.at for each in told.tellings]
+
+    def at(self, sequence: int) -> str:
+        """In words; before the first decision it is that decision's."""
+        index = max(0, bisect_right(self._sequences, sequence) - 1)
+        return rfc3339(self._times[index])

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from evaluation.compare.confidence_curves import believed
 from evaluation.compare.document import Flip
 from evaluation.compare.flips import flips
-from evaluation.compare.life import Curve, Life
+from evaluation.compare.life import Curve, Life, believed
 from evaluation.compare.own_life import Lives, documented
 from evaluation.compare.past import Past, past_of
 from evaluation.compare.recording_note import RecordingNote, note_of

@@ -14,7 +14,6 @@ from msgspec import Struct
 from handlers.mind.context import Group
 from handlers.mind.flows import conclude, decide, form, propose, reflect, silence
 from handlers.mind.stages import (
-    bounds,
     completion,
     controls,
     feedback,
@@ -83,7 +82,7 @@ def handle(
     if isinstance(agent, Answer):
         return agent
     edition = (state.shared.settings or UNSTARTED).edition
-    refused = intake.refusal(agent, taken) or bounds.refusal(taken, edition)
+    refused = intake.refusal(agent, taken) or intake.too_much(taken, edition)
     if isinstance(refused, Quarantined):
         return Answer(agent.now or taken.at, (refused,), agent)
     try:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from handlers.mind.context import Group
 from handlers.mind.flows import endorsement
 from handlers.mind.flows.consult import manner_of, recorded_digest, wording
-from handlers.mind.stages import completion, nonsense, prompts
+from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival, Words
 from schemas.messages.decisions import Completed, Dropped, HeuristicFired
@@ -89,12 +89,12 @@ def _nonsense(
     group: Group, pending: Pending, raw: str, end: Completed | Dropped
 ) -> Dropped | None:
     """The end of a decision whose model sent no answer that anybody should hear."""
-    if group.settings.edition < nonsense.SINCE:
+    if group.settings.edition < completion.NONSENSE_SINCE:
         return None
     if isinstance(end, Dropped):
         is_empty = end.reason == "llm_no_response"
-        return completion.declined(pending, nonsense.EMPTY) if is_empty else None
-    why = nonsense.found(raw, end.text, pending.asked)
+        return completion.declined(pending, completion.EMPTY) if is_empty else None
+    why = completion.nonsense(raw, end.text, pending.asked)
     return completion.declined(pending, why) if why is not None else None
 
 

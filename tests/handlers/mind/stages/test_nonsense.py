@@ -2,7 +2,7 @@
 
 import pytest
 
-from handlers.mind.stages import nonsense
+from handlers.mind.stages import completion
 from handlers.mind.turn import Turn
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped
@@ -33,15 +33,15 @@ def asked(edition: int = 2) -> tuple[Life, ModelAsked, Turn]:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (" ", nonsense.EMPTY),
-        ("{prompt}", nonsense.ECHO),
-        ("Sure! {prompt}\nWell, run.", nonsense.ECHO),
-        (EVENT.upper(), nonsense.ECHO),
-        ("A wolf howls behind the hill while the old lamp", nonsense.ECHO),
-        (LOOP * 40, nonsense.ENDLESS),
-        ("Run! " + "ha" * 400, nonsense.ENDLESS),
-        ("狼が来る。" * 60, nonsense.ENDLESS),
-        (PROSE + " and the" * 200, nonsense.ENDLESS),
+        (" ", completion.EMPTY),
+        ("{prompt}", completion.ECHO),
+        ("Sure! {prompt}\nWell, run.", completion.ECHO),
+        (EVENT.upper(), completion.ECHO),
+        ("A wolf howls behind the hill while the old lamp", completion.ECHO),
+        (LOOP * 40, completion.ENDLESS),
+        ("Run! " + "ha" * 400, completion.ENDLESS),
+        ("狼が来る。" * 60, completion.ENDLESS),
+        (PROSE + " and the" * 200, completion.ENDLESS),
     ],
 )
 def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
