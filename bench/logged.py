@@ -24,6 +24,7 @@ from bench import world
 from bench.worker import started
 from echoic.embedders import embedder
 from handlers.mind import turn as turns
+from handlers.mind.needs import needs_of
 from handlers.mind.turn import Turn
 from replay.open_loop.asked import logged_state
 from replay.recording.source import from_file
@@ -173,7 +174,7 @@ class _Life:
         taken = read_input(
             Record(wire.subject, wire.headers, wire.body, self._sequence, at)
         )
-        text = turns.needs(taken).text
+        text = needs_of(taken).text
         vector = None if text is None else self._embedder.embed([text])[0]
         aids = Aids(vector=vector, packs={self.pack.digest: self.pack})
         turn = turns.answer(self.state, taken, aids, EPOCH)

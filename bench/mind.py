@@ -16,6 +16,8 @@ from itertools import count
 from time import process_time_ns
 from uuid import UUID
 
+from projections.folds import rate_limits
+
 # Before numpy is loaded: a second thread of it counts as the mind's.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -110,7 +112,7 @@ class _Life:
         watch = _Watch()
         inputs = [read_input(record) for record in records]
         watch.lap("read_input")
-        shed = turn.sheds(self._states, inputs)
+        shed = rate_limits.sheds(self._states, inputs)
         brought = await self._bringer.bring(inputs, shed)
         watch.lap("aids")
         steps = [self._step(*each) for each in zip(inputs, brought, strict=True)]

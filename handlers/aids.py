@@ -11,8 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 import orjson
 from msgspec.structs import replace
 
-from handlers.mind import turn
-from handlers.mind.turn import Needs
+from handlers.mind.needs import Needs, needs_of
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input
 from schemas.messages.controls import PackLoaded
@@ -180,7 +179,7 @@ class Bringer:
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
         """The aids of inputs; a vector that is known already is not computed again."""
-        needs = [turn.needs(taken) for taken in inputs]
+        needs = [needs_of(taken) for taken in inputs]
         await self._library.fetch(
             need.pack_digest for need in needs if need.pack_digest
         )

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from handlers.aids import Bringer
 from handlers.mind import turn as turns
+from projections.folds.partition import fold_recorded
 from replay.first_difference import first_difference
 from replay.recording.source import Recording
 from schemas.codec.decode import UnreadableOutputError
@@ -183,7 +184,7 @@ class Verifying:
         """
         self._note(taken)
         if not self._span.holds(taken):
-            self.state = turns.fold(self.state, taken, group.outputs, aids)
+            self.state = fold_recorded(self.state, taken, group.outputs, aids)
             return
         turn = turns.answer(self.state, taken, aids, self._epoch)
         self.state = turn.state

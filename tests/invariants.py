@@ -9,6 +9,7 @@ from uuid import UUID
 
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
+from projections.folds.partition import fold_recorded
 from schemas.codec import catalogue, checkpoint
 from schemas.codec.decode import read_output
 from schemas.codec.envelope import NotBuilt, Unreadable
@@ -44,7 +45,7 @@ def check(
     again = turns.answer(before, turn.taken, aids, epoch)
     assert [o.record for o in again.outputs] == [o.record for o in turn.outputs]
     records = [each.record for each in turn.outputs]
-    folded = turns.fold(before, turn.taken, records, aids)
+    folded = fold_recorded(before, turn.taken, records, aids)
     dumped = checkpoint.dump(turn.state)
     assert checkpoint.dump(folded) == dumped
     assert checkpoint.dump(checkpoint.load(dumped)) == dumped

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import orjson
 
 from handlers.mind import turn as turns
+from handlers.mind.needs import needs_of
 from handlers.mind.turn import Turn
 from schemas.codec.catalogue import ControlMessage, InputMessage, OutputMessage
 from schemas.codec.decode import read_input
@@ -187,7 +188,7 @@ class Life:
 
     def aids_of(self, taken: Input) -> Aids:
         """What the shell brings for an input."""
-        need = turns.needs(taken)
+        need = needs_of(taken)
         text, further = need.text, () if self.vectorless else need.further
         has_vector = text is not None and not self.vectorless
         vector = self.embed(text or "") if has_vector else None

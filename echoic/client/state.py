@@ -10,8 +10,8 @@ from datetime import datetime
 from echoic.errors import NotFoundError
 from handlers.aids import Bringer, PackLibrary
 from handlers.fold_start import Beginnings
-from handlers.mind import turn
 from handlers.state_sources import state_code
+from projections.folds.partition import fold_recorded
 from schemas.state.agent import AgentState, SharedState
 from schemas.state.proposals import Proposal
 from schemas.values.settings import UNSTARTED
@@ -59,7 +59,7 @@ async def state_at(
     async for group, taken, aids in bringer.along(recorded):
         if at is not None and taken.at > at:
             break
-        state = turn.fold(state, taken, group.outputs, aids)
+        state = fold_recorded(state, taken, group.outputs, aids)
         count += 1
         progress(count)
     if agent not in state.agents and (sequence is not None or at is not None):

@@ -15,6 +15,7 @@ import orjson
 from echoic.embedders import embedder
 from echoic.packs import load
 from handlers.mind import turn as turns
+from handlers.mind.needs import needs_of
 from handlers.mind.turn import Turn
 from schemas.codec import checkpoint
 from schemas.codec.catalogue import InputMessage
@@ -148,7 +149,7 @@ class InMemoryMind:
 
     def _take(self, wire: Wire) -> None:
         taken = read_input(self._stored(wire))
-        need = turns.needs(taken)
+        need = needs_of(taken)
         further = [embedded(text) for text in need.further]
         made = self._embedder.embed(further) if further else []
         aids = Aids(

@@ -27,6 +27,7 @@ from handlers.worker.listening import Listeners, Timed
 from handlers.worker.partition_owner import Standing, advanced, parted, writes
 from handlers.worker.recovery import Recovery
 from handlers.worker.timing import Times
+from projections.folds import rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input
 from schemas.messages.controls import MindStarted
@@ -235,7 +236,7 @@ class Worker:
         """Take as many turns as fit into one write; `states` goes on with each."""
         made: list[Timed] = []
         messages = 0
-        shed = turns.sheds(states, [each for each, _ in taken])
+        shed = rate_limits.sheds(states, [each for each, _ in taken])
         inputs = [each for each, _ in taken[: len(shed)]]
         brought = await self._bringer.bring(inputs, shed)
         for (each, picked_up_ns), aids in zip(taken, brought, strict=False):

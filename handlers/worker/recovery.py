@@ -6,9 +6,9 @@ from uuid import UUID
 
 from handlers.aids import Bringer
 from handlers.fold_start import Beginnings
-from handlers.mind import turn
 from handlers.worker.listening import Progress, tell_nobody
 from handlers.worker.partition_owner import Standing
+from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint as codec
 from schemas.values.subjects import outputs_of
 from streams.errors import LogDamaged
@@ -78,7 +78,7 @@ class Recovery:
         await self.bringer.bring_packs_of(state)
         recorded = groups(self.log, standing.partition, state.position)
         async for group, taken, aids in self.bringer.along(recorded):
-            state = turn.fold(state, taken, group.outputs, aids)
+            state = fold_recorded(state, taken, group.outputs, aids)
             standing = Standing(
                 standing.partition,
                 state,

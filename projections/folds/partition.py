@@ -13,6 +13,7 @@ from projections.folds import agent as agent_fold
 from projections.folds import clock, controls, goals, rate_limits
 from projections.folds.fold_context import Scene
 from projections.folds.learning import effective
+from schemas.codec.decode import read_output
 from schemas.codec.encode import wire_digest
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import MindStarted, PackLoaded
@@ -21,6 +22,7 @@ from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids, MissingAidsError
 from schemas.state.agent import STRANGER, AgentState, PartitionState, SharedState
 from schemas.values import ids
+from schemas.values.record import Record
 from schemas.values.subjects import SHARED_AGENT
 
 
@@ -35,6 +37,18 @@ def evolve(
     before = state.agents.get(taken.agent, STRANGER)
     after = _agent(before, state.shared, taken, outputs, aids)
     return concluded(state, taken, outputs, after, aids)
+
+
+def fold_recorded(
+    state: PartitionState, taken: Input, records: Sequence[Record], aids: Aids
+) -> PartitionState:
+    """The state after a recorded group, as it was answered then.
+
+    Raises:
+        UnreadableOutputError: an output of the group is not what we write.
+    """
+    outputs = [read_output(record) for record in records]
+    return evolve(state, taken, outputs, aids)
 
 
 def concluded(

@@ -6,11 +6,14 @@ the time that one message stands for, whatever the message holds; what would mov
 further ahead than the burst allows is excess, and moves nothing.
 """
 
+from collections.abc import Mapping, Sequence
+
 from msgspec.structs import replace
 
 from schemas.codec.envelope import Input
+from schemas.messages.controls import MindStarted
 from schemas.ports import faults
-from schemas.state.agent import AgentState, Allowance
+from schemas.state.agent import STRANGER, AgentState, Allowance, PartitionState
 from schemas.values.settings import IntakeSettings, MindSettings
 from schemas.values.subjects import SHARED_AGENT, sensor_of
 
@@ -88,3 +91,38 @@ def shed(state: AgentState, taken: Input) -> AgentState:
     before = state.intake.get(source, _FULL)
     counted = replace(before, shed=before.shed + 1)
     return replace(state, intake=state.intake.set(source, counted))
+
+
+def sheds(states: Mapping[int, PartitionState], inputs: Sequence[Input]) -> list[bool]:
+    """Which of the next inputs, in order, are more than their sources may send.
+
+    Known before any of them is answered, so that nothing is worked out for these. It ends
+    behind an input that may change what sources may send.
+    """
+    found: list[bool] = []
+    allowances: dict[tuple[str, str], Allowance] = {}
+    for taken in inputs:
+        state = states[taken.partition]
+        found.append(_is_shed(state, taken, allowances))
+        if isinstance(taken.message, MindStarted):
+            break
+    return found
+
+
+def _is_shed(
+    state: PartitionState,
+    taken: Input,
+    allowances: dict[tuple[str, str], Allowance],
+) -> bool:
+    """Whether an input is too many; `allowances` go on with it."""
+    settings, source = state.shared.settings, source_of(taken)
+    if settings is None or settings.intake is None or source is None:
+        return False
+    key = taken.agent, source
+    before = allowances.get(key)
+    if before is None:
+        agent = state.agents.get(taken.agent, STRANGER)
+        before = agent.intake.get(source, Allowance())
+    moved_on = after(before, settings.intake, taken.record.time_ns)
+    allowances[key] = moved_on or before
+    return moved_on is None

@@ -14,6 +14,7 @@ from msgspec import structs
 from handlers.aids import Bringer
 from handlers.mind import turn as turns
 from projections.folds import sessions
+from projections.folds.partition import fold_recorded
 from replay.cassette import UNKNOWN_TEXT, Player, Take
 from replay.closed_loop import carry_over
 from replay.closed_loop.decision import Draft, OwnDecision
@@ -108,7 +109,7 @@ class Life:
 
     def follow(self, taken: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
         """Take a group as it was recorded."""
-        self._state = turns.fold(self._state, taken, outputs, aids)
+        self._state = fold_recorded(self._state, taken, outputs, aids)
 
     async def live(self, taken: Input, aids: Aids) -> None:
         """Answer a recorded input, after all that comes before it."""

@@ -11,7 +11,7 @@ from datetime import datetime
 import orjson
 
 from handlers.aids import Bringer
-from handlers.mind import turn
+from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint
 from schemas.codec.decode import read_output
 from schemas.codec.envelope import Output
@@ -72,7 +72,7 @@ async def steps(
     state = PartitionState()
     async for group, taken, aids in bringer.along(groups(log, partition, until=until)):
         outputs = tuple(read_output(record) for record in group.outputs)
-        after = turn.fold(state, taken, group.outputs, aids)
+        after = fold_recorded(state, taken, group.outputs, aids)
         yield Step(state, after, taken.agent, taken.sequence, taken.at, outputs)
         state = after
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from bench import world
 from echoic.embedders import embedder
 from handlers.mind import turn as turns
+from handlers.mind.needs import needs_of
 from handlers.mind.turn import Turn
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input
@@ -99,7 +100,7 @@ class Session:
         taken = read_input(
             Record(wire.subject, wire.headers, wire.body, self._sequence, at)
         )
-        text = turns.needs(taken).text
+        text = needs_of(taken).text
         vector = None if text is None else self._embedder.embed([text])[0]
         aids = Aids(vector=vector, packs={self.pack.digest: self.pack})
         turn = turns.answer(self.state, taken, aids, EPOCH)

@@ -6,7 +6,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from handlers.mind.turn import Turn, needs
+from handlers.mind.needs import needs_of
+from handlers.mind.turn import Turn
 from projections.projector.rebuild import Here
 from projections.rows.changes import TableChanges, TableName, join
 from projections.rows.changes_of_group import changes_of
@@ -130,7 +131,7 @@ def joined(life: Life) -> Mapping[TableName, TableChanges]:
 
 def aids_of(taken: Input, packs: Mapping[str, CompiledPack]) -> Aids:
     """The aids of an input."""
-    need = needs(taken)
+    need = needs_of(taken)
     vector = factories.embed(need.text) if need.text is not None else None
     vectors = {embedded(text): factories.embed(embedded(text)) for text in need.further}
     return Aids(vector=vector, packs=packs, vectors=vectors)

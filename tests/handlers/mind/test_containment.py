@@ -19,6 +19,7 @@ from handlers.mind.stages import completion, outcomes, salience
 from handlers.mind.turn import Turn
 from projections import folds
 from projections.folds import timers
+from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint
 from schemas.messages.controls import (
     GoalsSet,
@@ -330,7 +331,7 @@ def test_what_the_shell_cannot_work_out_is_kept_apart() -> None:
 
     assert one(turn, Quarantined).detail == aids.fault
     records = [each.record for each in turn.outputs]
-    folded = turns.fold(life.state, taken, records, aids)
+    folded = fold_recorded(life.state, taken, records, aids)
     assert checkpoint.dump(folded) == checkpoint.dump(turn.state)
 
 
@@ -341,7 +342,7 @@ def test_a_recorded_answer_is_not_folded_without_its_vectors() -> None:
     records = [each.record for each in turn.outputs]
 
     with pytest.raises(MissingAidsError, match="use the program that wrote it"):
-        turns.fold(life.state, turn.taken, records, Aids(fault="x"))
+        fold_recorded(life.state, turn.taken, records, Aids(fault="x"))
 
 
 def test_an_input_is_answered_though_no_timer_can_be_ended(

@@ -8,7 +8,6 @@ import orjson
 import pytest
 
 from handlers.aids import Bringer, PackLibrary
-from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
 from projections.folds import rate_limits
 from schemas.codec.decode import read_input
@@ -176,7 +175,7 @@ def test_what_will_be_shed_is_known_before(seed: int) -> None:
 
     while inputs:
         batch = inputs[: random.randrange(1, 60)]
-        foretold = turns.sheds({life.partition: life.state}, batch)
+        foretold = rate_limits.sheds({life.partition: life.state}, batch)
         for taken, is_shed in zip(batch, foretold, strict=False):
             turn = life.answer(taken.record)
             life.state = turn.state
@@ -210,7 +209,7 @@ async def test_what_is_shed_is_not_embedded_neither_now_nor_in_a_replay() -> Non
     inputs = [turn.taken for turn in turns_]
     begun = Life(intake=LIMIT).state
 
-    shed = turns.sheds({life.partition: begun}, inputs)
+    shed = rate_limits.sheds({life.partition: begun}, inputs)
     await bringer.bring(inputs, shed)
     new, embedder.texts = embedder.texts, []
     again = [

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handlers.mind import turn as turns
-from handlers.mind.turn import Needs
+from handlers.mind.needs import Needs, needs_of
 from projections.folds import agent as agent_fold
 from projections.folds.fold_context import Scene
-from projections.folds.partition import evolve, linked
+from projections.folds.partition import evolve, fold_recorded, linked
 from schemas.codec.decode import UnreadableOutputError, read_input
 from schemas.codec.envelope import Input
 from schemas.messages.controls import GoalsSet, HeuristicEdited, HeuristicSeeded
@@ -40,18 +40,18 @@ def test_the_shell_brings_what_an_input_needs() -> None:
         heuristic_id="h", name="n", domain="d", condition="dusk", text="Sleep."
     )
 
-    assert turns.needs(read_input(sensor_record(b"dusk"))) == Needs(text="dusk")
-    assert turns.needs(read_input(sensor_record(b"\xff"))) == Needs()
-    assert turns.needs(taken(seeded)) == Needs(text="dusk", further=("Sleep.",))
+    assert needs_of(read_input(sensor_record(b"dusk"))) == Needs(text="dusk")
+    assert needs_of(read_input(sensor_record(b"\xff"))) == Needs()
+    assert needs_of(taken(seeded)) == Needs(text="dusk", further=("Sleep.",))
     edited = HeuristicEdited(heuristic_id="h", condition="dawn")
-    assert turns.needs(taken(edited)) == Needs(text="dawn")
-    assert turns.needs(taken(HeuristicEdited(heuristic_id="h"))) == Needs()
+    assert needs_of(taken(edited)) == Needs(text="dawn")
+    assert needs_of(taken(HeuristicEdited(heuristic_id="h"))) == Needs()
     reworded = HeuristicEdited(heuristic_id="h", text="Rise.")
-    assert turns.needs(taken(reworded)) == Needs(further=("Rise.",))
+    assert needs_of(taken(reworded)) == Needs(further=("Rise.",))
     said = ModelAnswered(ask_id="a", request_hash="r", model="m", text="Sleep well. ")
-    assert turns.needs(taken(said)) == Needs(further=("Sleep well.",))
-    assert turns.needs(taken(pack_loaded(garden))) == Needs(pack_digest=garden.digest)
-    assert turns.needs(taken(GoalsSet(goals=()))) == Needs()
+    assert needs_of(taken(said)) == Needs(further=("Sleep well.",))
+    assert needs_of(taken(pack_loaded(garden))) == Needs(pack_digest=garden.digest)
+    assert needs_of(taken(GoalsSet(goals=()))) == Needs()
 
 
 def test_a_pack_in_force_must_be_at_hand() -> None:
@@ -69,7 +69,7 @@ def test_a_damaged_recording_is_not_folded() -> None:
     broken = Record("ev.5.out.ana.note.handled", {}, b"{}", 2, 0)
 
     with pytest.raises(UnreadableOutputError):
-        turns.fold(PartitionState(), turn.taken, [broken], Aids())
+        fold_recorded(PartitionState(), turn.taken, [broken], Aids())
 
 
 def test_the_chain_covers_the_input_and_each_output() -> None:
