@@ -12,7 +12,15 @@ from uuid import UUID
 from msgspec import Struct
 
 from handlers.mind.context import Group
-from handlers.mind.flows import conclude, decide, form, propose, reflect, silence
+from handlers.mind.flows import (
+    conclude,
+    consult,
+    decide,
+    form,
+    propose,
+    reflect,
+    silence,
+)
 from handlers.mind.stages import (
     completion,
     controls,
@@ -181,7 +189,7 @@ def _run_timer(group: Group, timer: Timer) -> None:
     else:
         pending = group.state.pending[timer.id]
         otherwise = completion.given_up(pending)
-        strategy = decide.strategy_that_asked(group, pending)
+        strategy = consult.strategy_that_asked(group, pending)
         conclude.without_model(group, strategy, pending, otherwise)
 
 
@@ -232,7 +240,7 @@ def _hear(group: Group, result: ModelAnswered | ModelFailed) -> None:
         form.heard(group, made, result)
         return
     asked = group.state.pending.get(result.ask_id)
-    strategy = decide.strategy_that_asked(group, asked)
+    strategy = consult.strategy_that_asked(group, asked)
     conclude.heard(group, strategy, result)
 
 

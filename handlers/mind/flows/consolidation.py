@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from handlers.mind.context import Group
-from handlers.mind.flows import decide, propose
+from handlers.mind.flows import consult, propose
 from handlers.mind.flows.consult import threshold_of
 from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import Known
@@ -259,7 +259,7 @@ def _proposal_id(change: RepertoireChange) -> str:
 def _is_safe(group: Group, change: RepertoireChange) -> bool:
     """Whether whatever answers by itself today will tomorrow: nothing trusted goes."""
     group.adopt(None)
-    strategy = decide.strategy_in_force(group)
+    strategy = consult.strategy_in_force(group)
     at_worst = DecisionContext(
         event_id="",
         event_text="",

@@ -11,11 +11,13 @@ from typing import Literal, Protocol
 from handlers.mind.context import Group
 from handlers.mind.stages import prompts
 from handlers.mind.stages.prompts import Manner, Prompt, request_hash
+from handlers.mind.strategies import registry
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.plugin import Own
 from schemas.messages.asks import ModelAsked
 from schemas.packs.manifest import CompiledPack, Executive
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
+from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.prompt_fencing import FENCED_SINCE
 from schemas.values.settings import MindSettings, ModelSettings
@@ -105,6 +107,19 @@ def consultation(
         system = prompts.system_prompt(here.settings, group.packs, these, form)
     by = domain if here.is_packs else None
     return Consultation(model, system, arm, manner, strategy, others, by)
+
+
+def strategy_in_force(group: Group) -> Strategy:
+    """That of an experiment's variant, else the agent's own, else the settings'."""
+    own = group.variant.strategy or group.state.strategy
+    spec = own or group.settings.strategy
+    return registry.in_force(spec, group.settings)
+
+
+def strategy_that_asked(group: Group, pending: Pending | None) -> Strategy:
+    """The strategy of the variant under which a model was asked, else that in force."""
+    group.adopt(pending.variant if pending is not None else None)
+    return strategy_in_force(group)
 
 
 def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:

@@ -6,7 +6,7 @@ of the event holds everything that led to it.
 
 from handlers.mind.context import Group
 from handlers.mind.flows import conclude, decision_messages, silence
-from handlers.mind.flows.consult import Consultation, consultation
+from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.occasion import Occasion, occasion
 from handlers.mind.stages import completion, executive, matching, outcomes
 from handlers.mind.stages.prompts import Prompt
@@ -22,7 +22,6 @@ from schemas.ports.decision_context import (
     Odds,
     Strategy,
 )
-from schemas.state.agent import Pending
 
 
 def decide(group: Group, event: Sensed) -> None:
@@ -62,19 +61,6 @@ def _undone(group: Group, event: Sensed, domain: str) -> OutcomeObserved | None:
         edition=group.settings.edition,
     )
     return outcomes.undone(group.state, fire, group.taken.id) if fire else None
-
-
-def strategy_in_force(group: Group) -> Strategy:
-    """That of an experiment's variant, else the agent's own, else the settings'."""
-    own = group.variant.strategy or group.state.strategy
-    spec = own or group.settings.strategy
-    return registry.in_force(spec, group.settings)
-
-
-def strategy_that_asked(group: Group, pending: Pending | None) -> Strategy:
-    """The strategy of the variant under which a model was asked, else that in force."""
-    group.adopt(pending.variant if pending is not None else None)
-    return strategy_in_force(group)
 
 
 def _variant(group: Group, here: Occasion) -> Variant | None:

@@ -8,7 +8,7 @@ waits for any of it, and whoever waits for the model ends it.
 from datetime import datetime, timedelta
 
 from handlers.mind.context import Group
-from handlers.mind.flows import consolidation, consult, decide, endorsement, form
+from handlers.mind.flows import consolidation, consult, endorsement, form
 from handlers.mind.flows.consult import Consultation, consultation, manner_of
 from handlers.mind.stages import formation, prompts
 from handlers.mind.stages.formation import Fault, Rule
@@ -128,7 +128,7 @@ def _go_on(group: Group) -> None:
 
 def _consulted(group: Group, moment: Moment) -> Consultation | None:
     group.adopt(None)
-    strategy = decide.strategy_in_force(group)
+    strategy = consult.strategy_in_force(group)
     goals = group.goals_of(moment.domain)
     return consultation(group, strategy, goals, moment.domain)
 
@@ -157,7 +157,7 @@ def _reflect(group: Group, about: Moment, text: str) -> None:
     """Compare what a model says with what was done, and with all that is known."""
     sleeping, _ = _under_way(group)
     group.adopt(None)
-    manner = manner_of(group.settings, decide.strategy_in_force(group))
+    manner = manner_of(group.settings, consult.strategy_in_force(group))
     said = prompts.read_answer(text, manner.ceiling, manner.prediction).text
     likeness = _likeness(group, about, said)
     limit = group.settings.limits.endorse
