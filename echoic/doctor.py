@@ -27,6 +27,7 @@ from echoic.terminal.text import counted
 from echoic.tracing.destinations import Collector, endpoint
 from projections.errors import ProjectionError
 from projections.postgres.server import binaries
+from projections.store import queries
 from projections.store.store import Store
 from schemas.codec.decode import read_output
 from schemas.messages.notes import Quarantined
@@ -236,6 +237,7 @@ async def _worker(connection: Connection) -> Check:
 async def _read_models(connection: Connection) -> Check:
     with Store(connection.needed_database()) as store:
         stands = store.positions(store.serving().number)
+        lacking = queries.without_rows(store)
     behind = 0
     for partition in range(PARTITIONS):
         position = stands.get(partition)
@@ -247,6 +249,14 @@ async def _read_models(connection: Connection) -> Check:
             "notice",
             f"{counted(behind, 'partition')} behind the log",
             "echoic projection lag",
+        )
+    if lacking:
+        return Check(
+            "read models",
+            "notice",
+            f"the rows of {counted(len(lacking), 'input')} are missing, the last at"
+            f" {lacking[0].sequence}: {lacking[0].detail}",
+            "with a version that mends it: echoic projection rebuild",
         )
     return Check("read models", "fine", "up with the log")
 

@@ -20,6 +20,7 @@ from schemas.messages.learning import (
 )
 from schemas.messages.notes import ControlApplied, Handled, Quarantined
 from schemas.messages.repertoire import RepertoireChange
+from schemas.ports import faults
 from schemas.values.subjects import SHARED_AGENT
 
 _TEACHING = (
@@ -37,9 +38,22 @@ _TEACHING = (
 def changes_of(folded: Folded) -> list[Change]:
     """What one group changes in the read models.
 
+    If a function of rows raises, the group changes nothing but the quarantine, where a row
+    names what raised: one input lacks its rows, and the tables of all others go on. With
+    the function repaired, a rebuild makes the rows.
+
     Raises:
         MissingPackError: a pack in force is not among the aids.
     """
+    try:
+        return _changes_of(folded)
+    except faults.OF_THE_SHELL:
+        raise
+    except Exception as error:  # noqa: BLE001  # no input stops the tables
+        return [decisions.without_rows(folded, faults.named(error))]
+
+
+def _changes_of(folded: Folded) -> list[Change]:
     changes: list[Change] = []
     for output in folded.outputs:
         changes += _of_output(folded, output)

@@ -16,6 +16,9 @@ from schemas.messages.results import (
 )
 from schemas.messages.sensing import Sensed
 
+NO_ROWS = "no_rows"
+"""The reason in the quarantine for an input that the log has and the tables lack."""
+
 _BIGGEST = 2**63 - 1
 """What a BIGINT holds."""
 
@@ -115,15 +118,29 @@ def answered_late(folded: Folded) -> list[Patch]:
 
 def quarantined(folded: Folded, output: Output, message: Quarantined) -> Put:
     """An input that could not be read; the log keeps it at its sequence."""
+    return _kept_apart(
+        folded, output.id, message.reason, message.detail, message.subject
+    )
+
+
+def without_rows(folded: Folded, fault: str) -> Put:
+    """An input whose rows are missing, because what makes them raised."""
+    subject = folded.taken.record.subject
+    return _kept_apart(folded, f"{folded.taken.id}/rows", NO_ROWS, fault, subject)
+
+
+def _kept_apart(
+    folded: Folded, id_: str, reason: str, detail: str, subject: str
+) -> Put:
     row: Row = {
-        "reason": message.reason,
-        "detail": message.detail,
-        "subject": message.subject,
+        "reason": reason,
+        "detail": detail,
+        "subject": subject,
         "input_id": folded.taken.id,
         "received_at": folded.taken.at,
         "sequence": folded.taken.sequence,
     }
-    return Put("quarantine", (folded.name, output.id), row)
+    return Put("quarantine", (folded.name, id_), row)
 
 
 def _bounded(count: int | None) -> int | None:

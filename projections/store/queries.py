@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
+from projections.rows.decisions import NO_ROWS
 from projections.store.store import Store
 
 if TYPE_CHECKING:
@@ -320,6 +321,12 @@ def quarantine(store: Store, limit: int = 100) -> tuple[Quarantined, ...]:
     """The latest inputs that could not be read, newest first."""
     newest = "true ORDER BY sequence DESC LIMIT :limit"
     return _rows(store, Quarantined, "quarantine", newest, limit=limit)
+
+
+def without_rows(store: Store) -> tuple[Quarantined, ...]:
+    """The inputs whose rows could not be made, newest first."""
+    where = "reason = :reason ORDER BY sequence DESC"
+    return _rows(store, Quarantined, "quarantine", where, reason=NO_ROWS)
 
 
 def _rows(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from echoic.run.instance import Instance
 from projections.projector import rebuild
+from projections.store import queries
 from projections.store.store import Store
 from replay.verify import Span, verify
 from schemas.values.subjects import PARTITIONS
@@ -105,6 +106,7 @@ async def test_the_tables_are_the_fold_of_it_all(live: Instance) -> None:
         found = await rebuild.verify(
             live.log, store, rebuild.Here(live.log, store, bringer(live))
         )
+        assert queries.without_rows(store) == ()
 
     assert found.is_equal, found.differences
     assert len(found.positions) == PARTITIONS

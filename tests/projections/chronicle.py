@@ -11,6 +11,7 @@ from handlers.mind.turn import Turn
 from projections.projector.rebuild import Here
 from projections.rows.changes import TableChanges, TableName, join
 from projections.rows.changes_of_group import changes_of
+from projections.rows.decisions import NO_ROWS
 from projections.rows.folded_group import Folded
 from projections.store.store import Store
 from schemas.codec.envelope import Input
@@ -118,7 +119,7 @@ def eventful(life: Life) -> Life:
 
 
 def joined(life: Life) -> Mapping[TableName, TableChanges]:
-    """The rows that the whole life comes to."""
+    """The rows that the whole life comes to, of which none may be missing."""
     state = PartitionState()
     changes = []
     for turn in life.turns:
@@ -126,7 +127,11 @@ def joined(life: Life) -> Mapping[TableName, TableChanges]:
         folded = Folded(state, turn.taken, turn.outputs, turn.state, aids)
         changes += changes_of(folded)
         state = turn.state
-    return join(changes)
+    made = join(changes)
+    if "quarantine" in made:
+        kept = made["quarantine"].puts.values()
+        assert not [row for row in kept if row["reason"] == NO_ROWS]
+    return made
 
 
 def aids_of(taken: Input, packs: Mapping[str, CompiledPack]) -> Aids:

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
+import psycopg
 import pytest
 
 from tests.echoic.cli.acting import eventually, thirsty, watching
@@ -211,6 +212,24 @@ def test_the_read_models_are_made_again_and_proved(live: Program) -> None:
     assert proved.code == 0, proved.out
     assert proved.json["is_equal"]
     assert states.count("serving") == 1
+
+
+def test_an_input_whose_rows_are_missing_shows_in_doctor(live: Program) -> None:
+    """The row that a mistake of ours leaves is told, with how to mend it."""
+    eventually(lambda: live.here("projection", "lag"))
+    url = json.loads((live.data / "instance.json").read_text())["database_url"]
+    with psycopg.connect(url, autocommit=True) as database:
+        database.execute(
+            "INSERT INTO quarantine (agent, id, reason, detail, sequence)"
+            " VALUES ('ada', 'x/rows', 'no_rows', 'KeyError in projections', 7)"
+        )
+        checks = live.here("doctor", "--json").json["checks"]
+        database.execute("DELETE FROM quarantine WHERE id = 'x/rows'")
+
+    (told,) = (each for each in checks if each["name"] == "read models")
+    assert "1 input" in told["found"]
+    assert "KeyError" in told["found"]
+    assert "rebuild" in told["advice"]
 
 
 @pytest.mark.parametrize("server", ["nats-server", "postgres"])

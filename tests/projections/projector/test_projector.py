@@ -15,6 +15,7 @@ from projections.postgres.server import embedded_postgres
 from projections.projector import projector as projecting
 from projections.projector.projector import Projector
 from projections.projector.rebuild import verify
+from projections.store import queries
 from projections.store.store import Store
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered
@@ -58,6 +59,7 @@ async def assert_equal(chronicle: Chronicle, store: Store) -> None:
     """The tables are the fold of the whole log."""
     verified = await verify(chronicle.log, store, here(chronicle, store))
     assert verified.differences == ()
+    assert queries.without_rows(store) == ()
     (position,) = verified.positions.values()
     assert position.sequence == chronicle.last_input
 
