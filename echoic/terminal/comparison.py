@@ -6,6 +6,7 @@ Its rule: pure, a document in and lines out; each number says what kind it is.
 from collections.abc import Iterator
 from textwrap import wrap
 
+from echoic.terminal.grid import grid
 from echoic.terminal.text import PLAIN, Style, counted, fitted, visible
 from evaluation.compare.document import (
     Choice,
@@ -34,7 +35,6 @@ _COLOURS = {
     "WORSE": "red",
     "INVALID": "red",
 }
-_NAME, _NUMBER = 20, 12
 
 
 def lines(document: Document, style: Style = PLAIN) -> Iterator[str]:
@@ -102,11 +102,8 @@ def _comparison(
 ) -> Iterator[str]:
     if len(document.comparisons) > 1:
         yield style.paint(comparison.challenger.label, "bold")
-    yield _row("", "baseline", "challenger", "Δ", "kind")
-    for fact in comparison.facts:
-        yield fact_line(fact)
-    for headline in comparison.headline:
-        yield _headline(headline)
+    rows = (*map(fact_row, comparison.facts), *map(_headline, comparison.headline))
+    yield from grid(("¶", ">baseline", ">challenger", ">¶Δ", "¶kind"), rows, style)
     yield ""
     yield from _gates(comparison, style)
     yield from _verdict(comparison, style)
@@ -118,12 +115,7 @@ def _comparison(
         )
 
 
-def _row(name: str, first: str, second: str, delta: str, kind: str) -> str:
-    columns = f"{name:<{_NAME}}{first:>{_NUMBER}}{second:>{_NUMBER}}"
-    return f"{columns}  {delta:<24}  {kind}".rstrip()
-
-
-def fact_line(fact: Fact) -> str:
+def fact_row(fact: Fact) -> tuple[str, ...]:
     """One fact as it stands in the table; a range is that of the difference."""
     delta = "" if fact.delta is None else _amount(fact.delta, fact.unit, signed=True)
     if fact.low is not None and fact.high is not None and fact.baseline is not None:
@@ -133,23 +125,18 @@ def fact_line(fact: Fact) -> str:
         )
         delta = f"{delta} ({low} to {high})"
     kind = fact.kind if fact.note is None else f"{fact.kind}: {fact.note}"
-    return _row(
-        fact.label,
-        _amount(fact.baseline, fact.unit),
-        _amount(fact.challenger, fact.unit),
-        delta,
-        kind,
-    )
+    sides = (_amount(each, fact.unit) for each in (fact.baseline, fact.challenger))
+    return fact.label, *sides, delta, kind
 
 
-def _headline(row: Headline) -> str:
+def _headline(row: Headline) -> tuple[str, ...]:
     delta = "" if row.delta is None else f"{row.delta:+.3f}"
     if row.ci is not None:
         delta += f" [{row.ci[0]:+.3f}, {row.ci[1]:+.3f}]"
     more = [f"{key.upper()} {v:+.3f}" for key, v in row.extra.items() if v is not None]
     notes = [*more, *([row.note] if row.note else [])]
     kind = f"{row.kind}: {', '.join(notes)}" if notes else row.kind
-    return _row(row.label, _value(row.baseline), _value(row.challenger), delta, kind)
+    return row.label, _value(row.baseline), _value(row.challenger), delta.strip(), kind
 
 
 def _gates(comparison: Comparison, style: Style) -> Iterator[str]:

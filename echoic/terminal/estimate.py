@@ -6,6 +6,7 @@ gate holds back is not shown as a value.
 
 from collections.abc import Callable, Iterator
 
+from echoic.terminal.grid import grid
 from echoic.terminal.text import PLAIN, Style
 from evaluation.ope.gates import Gate
 from evaluation.ope.results import Estimate
@@ -19,7 +20,6 @@ _VERDICTS = {
     Verdict.WORSE: "red",
     Verdict.INVALID: "red",
 }
-_NAME, _VALUE, _DELTA = 22, 16, 26
 
 
 def lines(
@@ -29,11 +29,10 @@ def lines(
     difference = estimate.difference
     yield style.paint(f"{file}   {estimate.target.n:,} decisions", "bold")
     yield ""
-    yield _row("", "baseline", "target", "difference", "kind")
-    yield from _values(estimate, all_shown)
+    header = ("", ">baseline", ">target", "difference", "kind")
+    yield from grid(header, _values(estimate, all_shown), style)
     yield ""
-    for gate in difference.gates:
-        yield _gate(gate, style)
+    yield from grid(("", "¶"), (_gate(each, style) for each in difference.gates), style)
     yield ""
     colour = _VERDICTS.get(difference.verdict, "yellow")
     is_capped = difference.short_term_only and difference.verdict in CLAIMS
@@ -45,7 +44,7 @@ def lines(
     yield f"→ {_next(difference.verdict, file)}"
 
 
-def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
+def _values(estimate: Estimate, all_shown: bool) -> Iterator[tuple[str, ...]]:
     target, baseline = estimate.target, estimate.baseline
     difference = estimate.difference
     of_baseline, of_target, of_both = (
@@ -55,7 +54,7 @@ def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
         delta = _signed(getattr(difference, name))
         if name == "dr" and difference.ci is not None:
             delta += f" {_range(difference.ci, _signed)}"
-        yield _row(
+        yield (
             f"value, {name.upper()}",
             of_baseline(_plain(getattr(baseline, name))),
             of_target(_plain(getattr(target, name))),
@@ -63,21 +62,21 @@ def _values(estimate: Estimate, all_shown: bool) -> Iterator[str]:
             "estimated",
         )
     dm = (target.dm, baseline.dm)
-    yield _row(
+    yield (
         "value, DM",
         of_baseline(_plain(baseline.dm)),
         of_target(_plain(target.dm)),
         of_both("-" if dm[0] is None or dm[1] is None else _signed(dm[0] - dm[1])),
         "predicted, decides nothing",
     )
-    yield _row(
+    yield (
         "bounds",
         _range(baseline.bounds, _plain),
         _range(target.bounds, _plain),
         _range(difference.bounds, _signed),
         "holds whatever was not seen",
     )
-    yield _row("decides otherwise", "", "", f"{difference.flip_share:.1%}", "fact")
+    yield "decides otherwise", "", "", f"{difference.flip_share:.1%}", "fact"
 
 
 _Guard = Callable[[str], str]
@@ -102,11 +101,6 @@ def _in_brackets(text: str) -> str:
     return text if text == "-" else f"({text})"
 
 
-def _row(name: str, first: str, second: str, delta: str, kind: str) -> str:
-    columns = f"{name:<{_NAME}}{first:>{_VALUE}}{second:>{_VALUE}}"
-    return f"{columns}   {delta:<{_DELTA}}{kind}".rstrip()
-
-
 def _plain(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
@@ -119,10 +113,10 @@ def _range(ends: tuple[float, float], shown: Callable[[float | None], str]) -> s
     return f"[{shown(ends[0])}, {shown(ends[1])}]"
 
 
-def _gate(gate: Gate, style: Style) -> str:
+def _gate(gate: Gate, style: Style) -> tuple[str, ...]:
     mark, colour = _MARKS.get(gate.status, _REFUSED)
     name = gate.name.replace("_", " ")
-    return f"{style.paint(mark, colour)} {name:<20} {gate.detail}"
+    return f"{style.paint(mark, colour)} {name}", gate.detail
 
 
 def _next(verdict: Verdict, file: str) -> str:

@@ -5,6 +5,7 @@ Its rule: pure, findings go in and lines come out; it reads the same without col
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from echoic.terminal.grid import grid
 from echoic.terminal.text import PLAIN, Style, bar, counted, fitted, short, visible
 from evaluation.learning.credit_audit import RULES, Fault
 from evaluation.learning.differences import Difference
@@ -35,10 +36,10 @@ def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
         f" {total.began_at:%Y-%m-%d %H:%M} to {total.ended_at:%Y-%m-%d %H:%M}"
     )
     yield ""
-    yield from _periods(found.periods, total)
+    yield from _periods(found.periods, total, style)
     if found.voices:
         yield ""
-        yield from _voices(found.voices)
+        yield from _voices(found.voices, style)
     yield ""
     yield from _LEGEND
     yield ""
@@ -64,7 +65,7 @@ def near_misses(
         f" candidate was weighed, {found.without_candidate:,} had none"
     )
     yield ""
-    yield from _thresholds(found, names)
+    yield from _thresholds(found, names, style)
     yield ""
     yield from _missed(found, names, style)
     yield (
@@ -89,44 +90,48 @@ def difference(
         yield "nothing changed"
         return
     yield ""
-    yield (
-        f"{'heuristic':<{_NAME}}  {'change':<7}  {'trust':<19}  {'fires':<11}"
-        f"  {'right':<11}  life"
-    )
-    for each in changed:
-        yield _changed(each).rstrip()
+    header = ("~heuristic", "change", "trust", "fires", "right", "life")
+    yield from grid(header, map(_changed, changed), style)
 
 
-def _periods(periods: Sequence[Period], total: Period) -> Iterator[str]:
-    yield (
-        f"{'':<4}{'from':<17}{'decisions':>9}  {'answers':>7}  {'S1 share':<14}"
-        f"{'calls each':>11}  {'like':>5} {'trust':>5}  {'came true':<13}"
-        f"{'worth S1':<13}S2"
-    )
+_SUMS = (
+    "from", ">decisions", ">answers", "S1 share", ">calls each", ">like", ">trust",
+    "came true", "worth S1", "S2",
+)  # fmt: skip
+_NARROW_SUMS = ("from", ">decisions", "S1 share", "came true", "worth S1")
+"""What a narrow terminal has room for."""
+
+
+def _periods(periods: Sequence[Period], total: Period, style: Style) -> Iterator[str]:
     shown = periods[-_PERIODS:]
     if len(shown) < len(periods):
-        yield f"    {len(periods) - len(shown)} earlier: --json shows all"
-    for each in (*shown, total):
-        yield f"{each.label:<4}{_sums(each)}".rstrip()
+        yield f"{len(periods) - len(shown)} earlier: --json shows all"
+    names = _NARROW_SUMS if style.is_narrow else _SUMS
+    rows = ((each.label, *_sums(each, names)) for each in (*shown, total))
+    yield from grid(("", *names), rows, style)
 
 
-def _voices(voices: Sequence[Period]) -> Iterator[str]:
-    yield "by personality"
-    for each in voices:
-        yield f"    {visible(each.label)[:80]}"
-        yield f"    {_sums(each)}".rstrip()
+def _voices(voices: Sequence[Period], style: Style) -> Iterator[str]:
+    names = (_NARROW_SUMS if style.is_narrow else _SUMS)[1:]
+    rows = ((visible(each.label), *_sums(each, names)) for each in voices)
+    yield from grid(("~by personality", *names), rows, style)
 
 
-def _sums(each: Period) -> str:
+def _sums(each: Period, names: Sequence[str]) -> tuple[str, ...]:
+    """The cells of a period that have these names."""
     share = each.system_1_share
-    shown = "-" if share is None else f"{bar(share)} {share:4.0%}"
-    return (
-        f"{each.began_at:%Y-%m-%d %H:%M} {each.decisions:>9,}  {each.answers:>7,}"
-        f"  {shown:<14}{each.calls_per_event:>11.3f}"
-        f"  {_figure(each.context_match):>5} {_figure(each.confidence):>5}"
-        f"  {_of(each.success):<13}"
-        f"{_of(each.worth):<13}{_of(each.model_worth)}"
+    cells = (
+        f"{each.began_at:%Y-%m-%d %H:%M}",
+        f"{each.decisions:,}",
+        f"{each.answers:,}",
+        "-" if share is None else f"{bar(share)} {share:4.0%}",
+        f"{each.calls_per_event:.3f}",
+        _figure(each.context_match),
+        _figure(each.confidence),
+        *map(_of, (each.success, each.worth, each.model_worth)),
     )
+    found = dict(zip(_SUMS, cells, strict=True))
+    return tuple(found[name] for name in names)
 
 
 def _figure(mean: Mean) -> str:
@@ -215,19 +220,22 @@ def _fault(each: Fault, names: Mapping[str, str]) -> str:
     return f"input {each.sequence}, {name}: {RULES[each.rule]}; {visible(each.detail)}"
 
 
-def _thresholds(found: NearMisses, names: Mapping[str, str]) -> Iterator[str]:
-    columns = "".join(f"{f'at .{round(each * 10)}':>7}" for each in THRESHOLDS)
-    yield f"{'':<{_NAME}}{columns}{'did':>7}   trust"
-    yield (
-        f"{'all':<{_NAME}}{''.join(f'{each:>7,}' for each in found.by_threshold)}"
-        f"{found.answered:>7,}"
+def _thresholds(
+    found: NearMisses, names: Mapping[str, str], style: Style
+) -> Iterator[str]:
+    header = (
+        "~",
+        *(f">at .{round(each * 10)}" for each in THRESHOLDS),
+        ">did",
+        "trust",
     )
-    for each in found.counts[:_COUNTS]:
-        low, high = each.confidence
-        trust = f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
-        name = fitted(names.get(each.heuristic_id, each.heuristic_id), _NAME)
-        counts = "".join(f"{count:>7,}" for count in each.by_threshold)
-        yield f"{name}{counts}{each.answered:>7,}   {trust}"
+    all_ = ("all", *found.by_threshold, found.answered, "")
+    rows = (
+        (_name(each.heuristic_id, names), *each.by_threshold, each.answered,
+         " to ".join(dict.fromkeys(f"{end:.2f}" for end in each.confidence)))
+        for each in found.counts[:_COUNTS]
+    )  # fmt: skip
+    yield from grid(header, (all_, *rows), style)
     if len(found.counts) > _COUNTS:
         yield f"and {len(found.counts) - _COUNTS} more: --json shows all"
 
@@ -237,20 +245,21 @@ def _missed(found: NearMisses, names: Mapping[str, str], style: Style) -> Iterat
         yield "no event came near"
         yield ""
         return
-    room = max(24, min(60, style.width - 80))
-    yield (
-        f"{'when':<19}  {'event':<{room}}  {'heuristic':<{_NAME}}  {'like':>4}"
-        f" {'trust':>5}  instead"
-    )
-    for each in found.misses[:_MISSES]:
-        name = fitted(names.get(each.heuristic_id, each.heuristic_id), _NAME)
-        yield (
-            f"{each.at:%Y-%m-%d %H:%M:%S}  {fitted(each.text, room)}  {name}"
-            f"  {each.similarity:4.2f} {each.confidence:5.2f}  {each.happened}"
-        )
+    header = ("when", "~event", "~heuristic", ">like", ">trust", "instead")
+    rows = (
+        (f"{each.at:%Y-%m-%d %H:%M:%S}", visible(each.text),
+         _name(each.heuristic_id, names), f"{each.similarity:.2f}",
+         f"{each.confidence:.2f}", each.happened)
+        for each in found.misses[:_MISSES]
+    )  # fmt: skip
+    yield from grid(header, rows, style)
     if len(found.misses) > _MISSES:
         yield f"and {len(found.misses) - _MISSES} more: --json shows all"
     yield ""
+
+
+def _name(id_: str, names: Mapping[str, str]) -> str:
+    return visible(names.get(id_, id_))
 
 
 def _named(story: Story) -> str:
@@ -258,17 +267,14 @@ def _named(story: Story) -> str:
     return name if story.origin == "log" else f"{name} ({story.origin})"
 
 
-def _changed(each: Difference) -> str:
-    name = fitted(each.known.name, _NAME)
+def _changed(each: Difference) -> tuple[str, ...]:
     before, after = each.before, each.after
     trust = _pair(before, after, lambda known: f"{known.confidence:.2f}")
     moved = f" ({each.by:+.2f})" if each.by else ""
     fires = _pair(before, after, lambda known: str(known.fires))
     right = _pair(before, after, lambda known: str(known.successes))
     life = _pair(before, after, lambda known: str(known.life))
-    return (
-        f"{name}  {each.sort:<7}  {trust + moved:<19}  {fires:<11}  {right:<11}  {life}"
-    )
+    return visible(each.known.name), each.sort, trust + moved, fires, right, life
 
 
 def _pair(

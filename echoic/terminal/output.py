@@ -11,11 +11,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from rich.cells import cell_len
-
 from echoic.terminal.called import as_typed
-from echoic.terminal.text import Style, padded
+from echoic.terminal.grid import grid
+from echoic.terminal.text import Style
 from schemas.values.base import rfc3339
+
+_ENDLESS = 10_000
+"""How wide a table may be that nobody sees."""
 
 
 def print_json(value: object, *, is_recorded: bool = False) -> None:
@@ -69,12 +71,9 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
 
 
 def columns(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
-    """Rows below their header, in columns as wide as they need to be."""
-    cells = [[str(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        filled = map(padded, row, widths)
-        yield "  ".join(filled).rstrip()
+    """Rows below their header; on a terminal they keep to its width."""
+    width = terminal_width() if sys.stdout.isatty() else _ENDLESS
+    return grid([f"¶{name}" for name in header], rows, Style(width))
 
 
 def print_rows(

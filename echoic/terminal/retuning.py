@@ -4,8 +4,10 @@ Its rule: pure, what was found goes in and lines come out.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
-from echoic.terminal.text import PLAIN, Style, counted, fitted
+from echoic.terminal.grid import grid
+from echoic.terminal.text import PLAIN, Style, counted, visible
 from evaluation.evidence.rapport import RapportCurve, as_fields
 from evaluation.evidence.refold import Curve
 from evaluation.ope.calibration import Calibration
@@ -15,7 +17,6 @@ from schemas.values.settings_by_name import Scalar
 
 LEVELS = "▁▂▃▄▅▆▇█"
 _CELLS = 14
-_NAME = 26
 _SHOWN = 40
 """How many heuristics are shown, those with most known ends first."""
 
@@ -34,9 +35,9 @@ def lines(found: Retuning, style: Style = PLAIN) -> Iterator[str]:
     else:
         yield from _scores(found.recorded, found.retuned, style)
         yield ""
-        yield from _reliability(found.recorded, found.retuned)
+        yield from _reliability(found.recorded, found.retuned, style)
     yield ""
-    yield from _curves(found.curves)
+    yield from _curves(found.curves, style)
 
 
 def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
@@ -54,14 +55,16 @@ def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
     if not curves:
         yield "nobody voted on a decision, so no rapport moved"
         return
-    yield f"{'rapport with':<{_NAME}} {'recorded':<{_CELLS}}       retuned"
-    for each in curves:
-        yield (
-            f"{fitted(each.person, _NAME):<{_NAME}}"
-            f" {sparkline(each.recorded):<{_CELLS}} {each.recorded[-1]:.2f}"
-            f"  {sparkline(each.retuned):<{_CELLS}} {each.retuned[-1]:.2f}"
-            f"  {counted(len(each.recorded), 'vote')}"
+    rows = (
+        (
+            visible(each.person),
+            f"{sparkline(each.recorded)} {each.recorded[-1]:.2f}",
+            f"{sparkline(each.retuned)} {each.retuned[-1]:.2f}",
+            counted(len(each.recorded), "vote"),
         )
+        for each in curves
+    )
+    yield from grid(("~rapport with", "recorded", "retuned", ""), rows)
 
 
 def change(name: str, before: object, after: Scalar) -> str:
@@ -91,29 +94,22 @@ def _figure(value: object) -> str:
 
 
 def _scores(old: Score, new: Score, style: Style) -> Iterator[str]:
-    yield f"{'':<20}{'recorded':>10}{'retuned':>10}"
-    better = new.brier < old.brier
-    paint = "green" if better else "yellow"
-    yield (
-        f"{'Brier score':<20}{old.brier:>10.3f}"
-        f"{style.paint(f'{new.brier:>10.3f}', paint if new.brier != old.brier else 'dim')}"
-        "   lower is better"
+    colour = "green" if new.brier < old.brier else "yellow"
+    brier = style.paint(f"{new.brier:.3f}", colour if new.brier != old.brier else "dim")
+    skill = "over the rate so far; 0 knows no more than that"
+    rows = (
+        ("Brier score", f"{old.brier:.3f}", brier, "lower is better"),
+        ("skill", _signed(old.skill), _signed(new.skill), skill),
+        ("calibration error", _error(old), _error(new), ""),
+        ("  by chance up to", _band(old), _band(new), ""),
     )
-    yield (
-        f"{'skill':<20}{_signed(old.skill):>10}{_signed(new.skill):>10}"
-        "   over the rate so far; 0 knows no more than that"
-    )
-    yield f"{'calibration error':<20}{_error(old):>10}{_error(new):>10}"
-    yield f"{'  by chance up to':<20}{_band(old):>10}{_band(new):>10}"
+    yield from grid(("", ">recorded", ">retuned", "¶"), rows, style)
 
 
-def _reliability(old: Score, new: Score) -> Iterator[str]:
-    yield f"{'said → came':<20}{'recorded':<26}retuned"
-    left, right = _rows(old.reliability), _rows(new.reliability)
-    for row in range(max(len(left), len(right))):
-        one = left[row] if row < len(left) else ""
-        other = right[row] if row < len(right) else ""
-        yield f"{'':<20}{one:<26}{other}".rstrip()
+def _reliability(old: Score, new: Score, style: Style) -> Iterator[str]:
+    pairs = zip_longest(_rows(old.reliability), _rows(new.reliability), fillvalue="")
+    rows = (("", *each) for each in pairs)
+    yield from grid(("said → came", "recorded", "retuned"), rows, style)
 
 
 def _rows(found: Calibration) -> list[str]:
@@ -123,13 +119,13 @@ def _rows(found: Calibration) -> list[str]:
     ]
 
 
-def _curves(curves: Sequence[Curves]) -> Iterator[str]:
+def _curves(curves: Sequence[Curves], style: Style) -> Iterator[str]:
     shown = sorted(curves, key=lambda each: (-each.fires, each.name, each.content_hash))
-    yield f"{'heuristic':<{_NAME}}{'fires':>6}  {'recorded':<40}retuned"
-    for each in shown[:_SHOWN]:
-        name = fitted(each.name, _NAME - 1) + " "
-        left, right = _curve(each.recorded), _curve(each.retuned)
-        yield f"{name}{each.fires:>6}  {left:<40}{right}"
+    rows = (
+        (visible(each.name), each.fires, _curve(each.recorded), _curve(each.retuned))
+        for each in shown[:_SHOWN]
+    )
+    yield from grid(("~heuristic", ">fires", "recorded", "retuned"), rows, style)
     if len(shown) > _SHOWN:
         yield f"and {len(shown) - _SHOWN} more: --json shows all"
 

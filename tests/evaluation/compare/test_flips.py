@@ -66,7 +66,7 @@ def test_a_range_beside_a_difference_is_that_of_the_difference() -> None:
         baseline=67.0, challenger=31.0, delta=-36.0, low=29.0, high=33.0,
     )  # fmt: skip
 
-    assert "-36 ms (-38 ms to -34 ms)" in comparison.fact_line(fact)
+    assert "-36 ms (-38 ms to -34 ms)" in comparison.fact_row(fact)
 
 
 def test_counts_say_of_what_they_are(found: Comparison) -> None:

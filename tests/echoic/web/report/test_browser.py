@@ -64,6 +64,15 @@ def test_the_page_is_silent_and_fits_a_telephone(
     assert page.evaluate("document.documentElement.scrollWidth") == TELEPHONE["width"]
 
 
+@pytest.mark.parametrize("width", [768, 1024, 1280])
+def test_nothing_is_wider_than_a_desk(page: Page, tmp_path: Path, width: int) -> None:
+    """From a tablet to a desk the page scrolls one way only."""
+    page.set_viewport_size({"width": width, "height": 900})
+    _open(page, sample.better(), tmp_path)
+
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
 def test_filters_search_and_pages_work_together(page: Page, tmp_path: Path) -> None:
     """A filter, a cell of the matrix and a search each narrow the list."""
     _open(page, sample.better(), tmp_path)
