@@ -1,0 +1,170 @@
+"""What latency to expect from the times of single steps: `python -m bench.queueing`.
+
+The model: an event passes the letter box and comes to the worker after `arrive_ms`. The
+worker is one server that works in rounds: it decides on all that waits (`decide_ms` each)
+while the round before is being written. A round of at most `FEW` turns, none of several
+messages, is written one by one (`plain_ms` each, partitions side by side); any other costs
+one atomic batch (`batch_ms`, and `batched_ms` for each turn). Every time is measured alone,
+as the median of repetitions; the queue is then simulated, with events at a fixed interval
+and turns of several messages drawn at `several`, their part among the recorded ones.
+"""
+
+import asyncio
+import json
+import os
+import random
+import statistics
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from time import perf_counter
+
+# Before numpy is loaded: a second thread of it takes the server's processor.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from bench import live, mind, world
+from bench.rig import PARTITIONS, Rig
+from echoic.run.process import prepare
+from handlers.worker.partition_owner import FEW
+from schemas.values.record import Wire
+from schemas.values.subjects import outputs_of
+from streams.groups import groups
+from streams.log import GroupWrite
+
+REPEATED = 60
+EVENTS = 2_000
+MANY = 20
+RATES = (100, 500)
+SPARE_PARTITION = 0
+"""One without agents, to which messages of no meaning are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """How long single steps take, in milliseconds, and how often a turn is large."""
+
+    arrive_ms: float
+    decide_ms: float
+    plain_ms: float
+    batch_ms: float
+    batched_ms: float
+    several: float
+
+
+def expected(service: Service, per_s: int, seconds: float = 20.0) -> dict[str, float]:
+    """The latency at a rate by the model: p50 and p95 in milliseconds."""
+    rng = random.Random(per_s)
+    count = int(per_s * seconds)
+    arrivals = [number * 1e3 / per_s for number in range(count)]
+    latencies: list[float] = []
+    taken, decider_free, writer_free = 0, 0.0, 0.0
+    while taken < count:
+        begun = max(decider_free, arrivals[taken])
+        waiting = sum(at <= begun for at in arrivals[taken : taken + 192]) or 1
+        decided = begun + waiting * service.decide_ms
+        decider_free = max(decided, writer_free)
+        writer_free = decider_free + _write_ms(service, waiting, rng)
+        done = writer_free + service.arrive_ms
+        latencies += [done - at for at in arrivals[taken : taken + waiting]]
+        taken += waiting
+    ordered = sorted(latencies)
+    return {
+        "p50_ms": round(ordered[count // 2], 2),
+        "p95_ms": round(ordered[int(count * 0.95)], 2),
+    }
+
+
+def _write_ms(service: Service, turns: int, rng: random.Random) -> float:
+    """How long a round of so many turns takes to be written."""
+    places = [rng.randrange(len(PARTITIONS)) for _ in range(turns)]
+    batched = {place for place in places if rng.random() < service.several}
+    if turns > FEW:
+        batched = set(places)
+    alone = Counter(place for place in places if place not in batched)
+    together = sum(place in batched for place in places)
+    batch = service.batch_ms + together * service.batched_ms if together else 0.0
+    return max(batch, max(alone.values(), default=0) * service.plain_ms)
+
+
+async def measured(running: Rig) -> Service:
+    """Measure each step alone, on a rig whose log holds answered events."""
+    many = await _writing_ms(running, MANY)
+    two = await _writing_ms(running, 2)
+    each = max(many - two, 0.0) / (MANY - 2)
+    return Service(
+        arrive_ms=await _arriving_ms(running),
+        decide_ms=(await mind.measured(EVENTS, 1))["sum"] / 1000,
+        plain_ms=await _writing_ms(running, 1),
+        batch_ms=max(two - 2 * each, 0.0),
+        batched_ms=each,
+        several=await _several(running),
+    )
+
+
+async def _arriving_ms(running: Rig) -> float:
+    """From publishing an event to its record at a follower of the log, one at a time."""
+    after = await running.log.last_sequence(">")
+    events = iter(world.events(REPEATED, seed=REPEATED))
+    async with aclosing(running.log.follow("ev.*.in.>", after, 1)) as following:
+
+        async def arrive() -> None:
+            event = next(events)
+            await running.client.publish(
+                event.published, event.body, headers=event.headers
+            )
+            await anext(following)
+
+        return await _median_ms(arrive)
+
+
+async def _writing_ms(running: Rig, messages: int) -> float:
+    """To write so many messages of one partition and hear that they are stored."""
+    headers = {"ce-specversion": "1.0"}
+    wire = Wire(f"ev.{SPARE_PARTITION}.out._.note.handled", headers, b"{}" * 200)
+    end = await running.log.last_sequence(outputs_of(SPARE_PARTITION))
+
+    async def write() -> None:
+        nonlocal end
+        written = GroupWrite(SPARE_PARTITION, end, (wire,) * messages)
+        end = (await running.writer.commit([written]))[SPARE_PARTITION]
+
+    return await _median_ms(write)
+
+
+async def _several(running: Rig) -> float:
+    """The part of the recorded turns that are more than one message."""
+    sizes = [
+        len(group.outputs)
+        for partition in PARTITIONS
+        async for group in groups(running.log, partition)
+    ]
+    return sum(size > 1 for size in sizes) / len(sizes)
+
+
+async def _median_ms(step: Callable[[], Awaitable[None]]) -> float:
+    spent: list[float] = []
+    for _ in range(REPEATED):
+        begun = perf_counter()
+        await step()
+        spent.append((perf_counter() - begun) * 1e3)
+    return round(statistics.median(spent), 3)
+
+
+async def compared(running: Rig, rates: Sequence[int] = RATES) -> dict[str, object]:
+    """The times of the steps, and by rate what the model says."""
+    service = await measured(running)
+    by_rate = {f"at_{rate}": expected(service, rate) for rate in rates}
+    return {**{key: round(each, 3) for key, each in asdict(service).items()}} | by_rate
+
+
+async def main() -> None:
+    """Measure and print."""
+    async with live.with_pack(1_000) as running:
+        await live.throughput(running, EVENTS)
+        print(json.dumps(await compared(running), indent=2))
+
+
+if __name__ == "__main__":
+    prepare()
+    asyncio.run(main())
