@@ -58,6 +58,7 @@ async def rig() -> AsyncIterator[Rig]:
             try:
                 epoch = await migrate(client)
                 await open_intake(client)
+                server.tend()
                 log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
                 yield Rig(server, client, log, writer)
             finally:

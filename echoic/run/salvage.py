@@ -146,7 +146,7 @@ def salvage(
 def _copied(store: Path, copy: Path) -> None:
     """Copy the store, whole or not at all: nothing is mended without."""
     try:
-        shutil.copytree(store, copy)
+        shutil.copytree(store, copy, ignore_dangling_symlinks=True)
     except OSError as error:
         shutil.rmtree(copy, ignore_errors=True)
         raise EchoicError(

@@ -29,6 +29,9 @@ class Child(Protocol):
     def name(self) -> str:
         """What to call it in a sentence."""
 
+    def tend(self) -> None:
+        """Do what it needs now and then while it runs."""
+
     def fault(self) -> str | None:
         """What is wrong with it, told once while it lasts; None if nothing is."""
 
@@ -49,6 +52,7 @@ async def supervise(child: Child, notify: Notify) -> None:
     told: str | None = None
     while True:
         await asyncio.sleep(LOOK_S)
+        child.tend()
         fault = child.fault()
         if fault is None:
             told = None

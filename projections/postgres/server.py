@@ -122,6 +122,9 @@ class EmbeddedPostgres:
         """The id of the running server."""
         return self._process.pid if self._process is not None else None
 
+    def tend(self) -> None:
+        """Do nothing: it needs nothing while it runs."""
+
     def fault(self) -> str | None:
         """What is wrong with the running server; None if nothing is."""
         if self._process is None or self._process.returncode is None:

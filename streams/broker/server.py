@@ -17,6 +17,7 @@ from typing import IO
 
 from streams.broker import data_folder as folders
 from streams.broker import enrolment
+from streams.broker.staging import Staging
 from streams.disk import guarding
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import Credentials
@@ -83,6 +84,7 @@ class EmbeddedServer:
         """Name the folder; nothing is made before `start`."""
         self._folder = folder
         self._guarded = guarded
+        self._staging = Staging(folder)
         self._process: asyncio.subprocess.Process | None = None
         self._lock: IO[bytes] | None = None
         self._identity: folders.Identity | None = None
@@ -113,6 +115,11 @@ class EmbeddedServer:
     def process_id(self) -> int | None:
         """The id of the running process."""
         return self._process.pid if self._process is not None else None
+
+    def tend(self) -> None:
+        """Do what a running server needs now and then."""
+        if self._process is not None:
+            self._staging.keep()
 
     def fault(self) -> str | None:
         """What is wrong with the running server; None if nothing is."""
@@ -152,6 +159,7 @@ class EmbeddedServer:
         folders.make(self._folder)
         self._lock = folders.lock(self._folder)
         try:
+            self._staging.clear()
             kept = guarding.keep(self._folder) if self._guarded else None
             for attempt in range(_PORT_TRIES):
                 fresh = attempt >= _SAME_PORT_TRIES
@@ -167,12 +175,12 @@ class EmbeddedServer:
     async def _check(self, kept: guarding.Kept | None) -> None:
         """See that the server has all of the log, else put the files back."""
         if kept is None:
-            return
+            return self._staging.keep()
         async with connected(self.core, "echoic guard") as client:
             damage = await guarding.fault(client, kept)
         if damage is None:
             kept.drop()
-            return
+            return self._staging.keep()
         process, self._process = self._process, None
         if process is not None:
             await _end(process)
@@ -185,6 +193,7 @@ class EmbeddedServer:
         if process is not None:
             await _end(process)
         if self._lock is not None:
+            self._staging.clear()
             self._lock.close()
             self._lock = None
 
