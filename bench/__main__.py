@@ -17,7 +17,16 @@ from pathlib import Path
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import comparing, hanging, live, logged, mind, offline, worker_parts
+from bench import (
+    comparing,
+    hanging,
+    live,
+    logged,
+    mind,
+    offline,
+    queueing,
+    worker_parts,
+)
 from bench.rig import Rig
 from echoic.run.process import prepare
 
@@ -65,6 +74,8 @@ async def measure(events: int) -> Figures:
 async def _latencies(rig: Rig) -> Figures:
     """From an event to its decision, at several rates and with and without a model."""
     figures: Figures = {}
+    _say("what the queueing model expects")
+    figures["latency_expected"] = await queueing.compared(rig, RATES)
     for rate in RATES:
         _say(f"latency at {rate} events/s")
         seen, stored = await live.latency(rig, rate)

@@ -24,7 +24,7 @@ from time import perf_counter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import live, mind, world
-from bench.rig import PARTITIONS, Rig
+from bench.rig import PARTITIONS, Rig, rig
 from echoic.run.process import prepare
 from handlers.worker.partition_owner import FEW
 from schemas.values.record import Wire
@@ -36,8 +36,6 @@ REPEATED = 60
 EVENTS = 2_000
 MANY = 20
 RATES = (100, 500)
-SPARE_PARTITION = 0
-"""One without agents, to which messages of no meaning are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +87,14 @@ def _write_ms(service: Service, turns: int, rng: random.Random) -> float:
 
 async def measured(running: Rig) -> Service:
     """Measure each step alone, on a rig whose log holds answered events."""
-    many = await _writing_ms(running, MANY)
-    two = await _writing_ms(running, 2)
+    # What is written here has no marks: no worker could read that log.
+    async with rig() as spare:
+        one, two, many = [await _writing_ms(spare, each) for each in (1, 2, MANY)]
     each = max(many - two, 0.0) / (MANY - 2)
     return Service(
         arrive_ms=await _arriving_ms(running),
         decide_ms=(await mind.measured(EVENTS, 1))["sum"] / 1000,
-        plain_ms=await _writing_ms(running, 1),
+        plain_ms=one,
         batch_ms=max(two - 2 * each, 0.0),
         batched_ms=each,
         several=await _several(running),
@@ -121,13 +120,13 @@ async def _arriving_ms(running: Rig) -> float:
 async def _writing_ms(running: Rig, messages: int) -> float:
     """To write so many messages of one partition and hear that they are stored."""
     headers = {"ce-specversion": "1.0"}
-    wire = Wire(f"ev.{SPARE_PARTITION}.out._.note.handled", headers, b"{}" * 200)
-    end = await running.log.last_sequence(outputs_of(SPARE_PARTITION))
+    wire = Wire(f"ev.{PARTITIONS[0]}.out._.note.handled", headers, b"{}" * 200)
+    end = await running.log.last_sequence(outputs_of(PARTITIONS[0]))
 
     async def write() -> None:
         nonlocal end
-        written = GroupWrite(SPARE_PARTITION, end, (wire,) * messages)
-        end = (await running.writer.commit([written]))[SPARE_PARTITION]
+        written = GroupWrite(PARTITIONS[0], end, (wire,) * messages)
+        end = (await running.writer.commit([written]))[PARTITIONS[0]]
 
     return await _median_ms(write)
 
@@ -151,16 +150,19 @@ async def _median_ms(step: Callable[[], Awaitable[None]]) -> float:
     return round(statistics.median(spent), 3)
 
 
-async def compared(running: Rig, rates: Sequence[int] = RATES) -> dict[str, object]:
-    """The times of the steps, and by rate what the model says."""
+async def compared(running: Rig, rates: Sequence[int] = RATES) -> dict[str, float]:
+    """The times of the steps, and what the model makes of them at each rate."""
     service = await measured(running)
-    by_rate = {f"at_{rate}": expected(service, rate) for rate in rates}
-    return {**{key: round(each, 3) for key, each in asdict(service).items()}} | by_rate
+    found = {key: round(each, 3) for key, each in asdict(service).items()}
+    for rate in rates:
+        for name, each in expected(service, rate).items():
+            found[f"{name}_at_{rate}"] = each
+    return found
 
 
 async def main() -> None:
     """Measure and print."""
-    async with live.with_pack(1_000) as running:
+    async with live.with_packs(1_000) as running:
         await live.throughput(running, EVENTS)
         print(json.dumps(await compared(running), indent=2))
 
