@@ -1,14 +1,17 @@
 """`echoic shadow`: what another strategy would do, beside the one that decides."""
 
+import asyncio
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from types import TracebackType
 from typing import Annotated, Any
 
 import typer
 
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, new_app
-from echoic.cli.pulse import Pulse
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import last_answered
@@ -18,6 +21,11 @@ from echoic.terminal.shadow import line, totals_line
 from replay.open_loop.shadow import Shadowed, Totals, follow
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import partition_of
+
+TERMINAL_S = 1.0
+LINES_S = 30.0
+
+_CLEAR = "\r\x1b[K"
 
 app = new_app("shadowing", "What another strategy would do.")
 
@@ -115,3 +123,47 @@ def _totals_fields(totals: Totals) -> dict[str, Any]:
         "flips": totals.flips,
         "agreement": totals.agreement,
     }
+
+
+class Pulse:
+    """Tells on stderr how far it is, whether or not anything happens.
+
+    On a terminal one line in place, each second; else a line of its own, twice a minute.
+    """
+
+    def __init__(self, told: Callable[[], str], every_s: float | None = None) -> None:
+        """`told` says how it stands; `every_s` overrides how often that is asked."""
+        self._told = told
+        self._live = sys.stderr.isatty()
+        self._every_s = every_s or (TERMINAL_S if self._live else LINES_S)
+        self._task: asyncio.Task[None] | None = None
+
+    def clear(self) -> None:
+        """Make room for a line of another kind."""
+        if self._live:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+    async def __aenter__(self) -> "Pulse":
+        """Begin to beat."""
+        self._task = asyncio.create_task(self._beat())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop, and leave nothing behind on a terminal."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        self.clear()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._every_s)
+            line = self._told()
+            print(f"{_CLEAR}{line}" if self._live else line,
+                  end="" if self._live else "\n", file=sys.stderr, flush=True)  # fmt: skip

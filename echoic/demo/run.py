@@ -9,6 +9,7 @@ import asyncio
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from uuid import uuid4
@@ -26,13 +27,13 @@ from echoic.client.watch import decisions
 from echoic.config.load import Settings, load
 from echoic.demo import report as demo_report
 from echoic.demo.report import Report
-from echoic.demo.story import Story
 from echoic.explain import explain
 from echoic.packs import bundled
 from echoic.run.instance import Instance, instance
 from echoic.run.process import keep_private
 from echoic.terminal import decisions as render
 from echoic.terminal.called import program
+from echoic.terminal.decisions import line
 from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from echoic.terminal.text import Style
 from handlers.aids import Bringer, PackLibrary
@@ -49,6 +50,9 @@ PATIENCE_S = 20.0
 _EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
 """Which silence to explain, the most telling first."""
 
+_NO_MODEL = (
+    "no model is set, so what no heuristic is trusted with stays unanswered: told once"
+)
 _NEXT = (
     ("up --detach", "keep an instance running"),
     ("sensor crafter", "play a live game for it"),
@@ -244,3 +248,38 @@ def _telling_silence(report: Report) -> Account | None:
             if account.silence == reason and account.decided.gates:
                 return account
     return None
+
+
+class Story:
+    """Tells each kind of decision once; repeats are counted, not listed."""
+
+    def __init__(self, names: Names, style: Style) -> None:
+        self._names = names
+        self._style = style
+        self._told: set[str | None] = set()
+        self._spoke = 0
+        self._silent = 0
+
+    def lines(self, account: Account) -> Iterator[str]:
+        """What is to be shown of a decision: its line, or nothing if one like it was."""
+        spoke = account.said is not None
+        kind = account.heuristic_id if spoke else account.silence
+        if kind in self._told:
+            self._spoke += spoke
+            self._silent += not spoke
+            return
+        self._told.add(kind)
+        yield from self.rest()
+        yield line(account, self._names, self._style)
+        if kind == "llm_unavailable":
+            yield self._style.paint(f"         {_NO_MODEL}", "dim")
+
+    def rest(self) -> Iterator[str]:
+        """The figures of what was folded since the last line."""
+        counts = ((self._spoke, "spoke"), (self._silent, "silent"))
+        folded = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+        if folded:
+            yield self._style.paint(
+                f"         … more like those above: {folded}", "dim"
+            )
+        self._spoke = self._silent = 0

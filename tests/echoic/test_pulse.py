@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from echoic.cli.pulse import Pulse
+from echoic.cli.shadow import Pulse
 
 
 async def test_it_tells_how_it_stands_though_nothing_happens(
