@@ -1,6 +1,7 @@
 """Figures without a worker: replay, rebuilding the read models, starting the program."""
 
 import asyncio
+import os
 import statistics
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from tempfile import TemporaryDirectory
 from bench.rig import PARTITIONS, Rig, child
 from bench.worker import started
 from echoic.client import known_agents
-from echoic.client.verification import Job, verify_one
+from echoic.client.verification import Job, shares, verify_share
 from echoic.embedders import embedder
 from handlers.aids import Bringer, PackLibrary
 from projections.postgres.server import embedded_postgres
@@ -40,24 +41,22 @@ async def replaying(rig: Rig) -> float:
 async def replaying_on_all_cores(rig: Rig) -> float:
     """The same in a process for each processor, from when these have begun."""
     inputs = await known_agents.inputs_by_partition(rig.client)
+    cores = os.cpu_count() or 1
     jobs = [
-        Job(
-            rig.server.core,
-            each,
-            inputs[each],
-            "wordllama",
-            started().digests,
-        )
-        for each in sorted(inputs)
+        Job(rig.server.core, each, "wordllama", started().digests)
+        for each in shares(inputs, cores)
     ]
     told: list[tuple[float, int]] = []
     found = await asyncio.to_thread(
         process_pool.run,
-        verify_one,
+        verify_share,
         jobs,
         lambda done, _: told.append((time.perf_counter(), done)),
     )
-    end, whole = time.perf_counter(), joined(found)
+    end, whole = (
+        time.perf_counter(),
+        joined([each for share in found for each in share.values()]),
+    )
     if not whole.is_identical:
         raise RuntimeError(f"the replay differs: {whole.divergence}")
     begin, before = next(each for each in told if each[1])

@@ -1,10 +1,11 @@
-"""Answering every agent's inputs again: each partition in a process of its own.
+"""Answering every agent's inputs again: partitions are shared out among processes.
 
 Nothing crosses from one partition to another, neither states nor chains.
 """
 
 import asyncio
 import logging
+import os
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -26,11 +27,11 @@ from streams.jetstream.read import open_reader
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One partition to answer again."""
+    """The partitions that one process answers again."""
 
     credentials: Credentials
-    partition: int
-    inputs: int
+    inputs: Mapping[int, int]
+    """How many inputs each partition has."""
     embedder: str
     digests: CodeDigests
 
@@ -50,18 +51,30 @@ def verify_all(
     """
     credentials, _ = addresses(settings)
     inputs = asyncio.run(_inputs(credentials))
-    # The longest first, so that no processor is left with it at the end.
-    order = sorted(inputs, key=lambda partition: (-inputs[partition], partition))
     jobs = [
-        Job(credentials, each, inputs[each], settings["embedder"], digests)
-        for each in order
+        Job(credentials, each, settings["embedder"], digests)
+        for each in shares(inputs, processes or os.cpu_count() or 1)
     ]
-    found = process_pool.run(verify_one, jobs, progress, processes)
-    return joined([each for _, each in sorted(zip(order, found, strict=True))])
+    found = process_pool.run(verify_share, jobs, progress, processes)
+    by_partition = {number: part for share in found for number, part in share.items()}
+    return joined([by_partition[number] for number in sorted(by_partition)])
 
 
-def verify_one(job: Job, progress: process_pool.Progress) -> Verification:
-    """Verify one partition, and tell how many of its inputs are answered."""
+def shares(inputs: Mapping[int, int], processes: int) -> list[dict[int, int]]:
+    """Share partitions out so that each process has about as many inputs.
+
+    The longest goes first, to whoever has the least by then: a process then brings and
+    compiles packs once for all its partitions.
+    """
+    shared: list[dict[int, int]] = [{} for _ in range(min(processes, len(inputs)))]
+    for partition in sorted(inputs, key=lambda each: (-inputs[each], each)):
+        least = min(shared, key=lambda share: sum(share.values()))
+        least[partition] = inputs[partition]
+    return shared
+
+
+def verify_share(job: Job, progress: process_pool.Progress) -> dict[int, Verification]:
+    """Verify some partitions, and tell how many of their inputs are answered."""
     return asyncio.run(_verified(job, progress))
 
 
@@ -76,17 +89,20 @@ async def _inputs(credentials: Credentials) -> Mapping[int, int]:
         return await known_agents.inputs_by_partition(client)
 
 
-async def _verified(job: Job, progress: process_pool.Progress) -> Verification:
+async def _verified(
+    job: Job, progress: process_pool.Progress
+) -> dict[int, Verification]:
+    answered, whole = count(1), sum(job.inputs.values())
     async with _reading(job.credentials) as client:
-        log, made, answered = (
-            await open_reader(client),
-            embedder(job.embedder),
-            count(1),
-        )
-        return await verify(
-            log,
-            Span(job.partition),
-            Bringer(made, PackLibrary(log, made)),
-            digests=job.digests,
-            progress=lambda _: progress(next(answered), job.inputs),
-        )
+        log, made = await open_reader(client), embedder(job.embedder)
+        bringer = Bringer(made, PackLibrary(log, made))
+        return {
+            partition: await verify(
+                log,
+                Span(partition),
+                bringer,
+                digests=job.digests,
+                progress=lambda _: progress(next(answered), whole),
+            )
+            for partition in sorted(job.inputs)
+        }
