@@ -25,6 +25,7 @@ from bench import (
     mind,
     offline,
     queueing,
+    state,
     worker_parts,
 )
 from bench.rig import Rig
@@ -44,6 +45,8 @@ async def measure(events: int) -> Figures:
     parts = await worker_parts.measured()
     figures["mind_cpu_us"] = await mind.measured()
     figures["worker_cpu_us"] = parts
+    _say("the state of a busy agent, 60,000 events")
+    figures["state_mb"] = state.measured(60_000)
     _say("the bare loop")
     before = await live.bare_loop()
     _say(f"live, 1,000 heuristics, {events} events")

@@ -45,13 +45,14 @@ _CODE = type | ModuleType | FunctionType
 
 
 def measured(events: int = EVENTS) -> dict[str, float]:
-    """Megabytes of the state by how many events it has seen."""
-    life = _Life()
+    """The most megabytes of the state until so many events."""
+    life, most = _Life(), 0.0
     found = {}
     for number, wire in enumerate(_told(events), start=1):
         life.take(wire)
         if (number + 1) % EVERY == 0:
-            found[f"after_{number + 1}"] = round(life.size_mb(), 1)
+            most = max(most, life.size_mb())
+            found[f"until_{number + 1}"] = round(most, 1)
     return found
 
 
