@@ -4,10 +4,11 @@ Its rule: pure, moves go in and lines come out; it reads the same without colour
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import ceil
 
+from echoic.terminal.grid import grid
 from echoic.terminal.text import PLAIN, Style, counted, fitted, visible
 from evaluation.learning.causes import EVIDENCE, CauseKind
 from evaluation.learning.heuristics_at import Known
@@ -44,7 +45,8 @@ _MESSAGES: Mapping[CauseKind, str] = {
 }
 """What sort of message a cause is; else a control."""
 
-_HEADING = ("when", "signal", "what", "by", "trust", "cause", "")
+_HEADING: tuple[str, ...] = ("when", "signal", "~what", "~by", "trust", "cause", "")
+_NARROW_HEADING = ("when", "~what", "~by", "trust", "cause")
 
 _MARKS: Mapping[str, str] = {
     "+": "success",
@@ -99,20 +101,11 @@ def history(moves: Sequence[Move], style: Style = PLAIN) -> Iterator[str]:
 
     A narrow terminal has no room for what sort of signal it is; the words tell that, too.
     """
-    is_wide = _width(style) >= _WIDE
-    room = _width(style) - (81 if is_wide else 54)
-    for cells in (_HEADING, *map(_cells, moves)):
-        when, sort, what, by, trust, message, id_ = cells
-        yield "  ".join(
-            (
-                f"{when:<19}" if is_wide else f"{when[-14:]:<14}",
-                *([f"{sort:<11}"] if is_wide else ()),
-                fitted(what, room),
-                fitted(by, 8),
-                f"{trust:<11}",
-                f"{message:<8} {id_}" if is_wide else id_ or message,
-            )
-        ).rstrip()
+    width = _width(style)
+    is_wide = width >= _WIDE
+    rows = map(_cells if is_wide else _narrow_cells, moves)
+    header = _HEADING if is_wide else _NARROW_HEADING
+    yield from grid(header, rows, replace(style, width=width))
 
 
 def plot(
@@ -273,12 +266,17 @@ def _cells(move: Move) -> tuple[str, ...]:
     return (
         f"{cause.at:%Y-%m-%d %H:%M:%S}",
         cause.kind,
-        cause.what,
-        cause.by or "-",
+        visible(cause.what),
+        visible(cause.by or "-"),
         _trust(move),
         _MESSAGES.get(cause.kind, "control"),
         cause.id[:_ID],
     )
+
+
+def _narrow_cells(move: Move) -> tuple[str, ...]:
+    when, _, what, by, trust, message, id_ = _cells(move)
+    return when[-14:], what, by, trust, id_ or message
 
 
 def _width(style: Style) -> int:

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from echoic.client.decision_record import Accounts, as_fields
 from echoic.explain.explain import explain
 from echoic.terminal.decisions import explained, heading, line
+from echoic.terminal.grid import grid
 from echoic.terminal.output import table
 from echoic.terminal.text import Style, bar, counted, figure, fitted
 from schemas.messages.decisions import Decided
@@ -80,6 +81,24 @@ def test_colour_changes_no_word() -> None:
     coloured = told(decided(), Style(colour=True))
 
     assert re.sub(r"\x1b\[\d+m", "", coloured) == told(decided())
+
+
+@pytest.mark.parametrize("name", ["bold", "dim", "red", "green", "yellow", "cyan"])
+def test_whatever_screens_paint_has_its_code(name: str) -> None:
+    """Every colour that some screen asks for."""
+    assert Style(colour=True).paint("?", name).endswith("m?\x1b[0m")
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_a_grid_keeps_to_its_width(width: int) -> None:
+    """Text is cut or wrapped, numbers are whole, and nothing is taken for markup."""
+    rows = [["[red]暖炉[/red] " * 9, 1_234, "said so " * 12]]
+    lines = list(grid(("~event", ">count", "¶why"), rows, Style(width)))
+
+    assert max(map(cell_len, lines)) <= width
+    assert "1234" in lines[1]
+    assert lines[1].startswith("[red]")
+    assert "…" in lines[1]
 
 
 @pytest.mark.parametrize(
