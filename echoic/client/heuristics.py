@@ -3,13 +3,14 @@
 Its rule: the same whether it comes from the read models or is folded from the log.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from echoic.client.state import Remembered
 from projections.folds.learning import confidence as beliefs
 from projections.folds.learning import effective
+from projections.folds.learning.heuristics import all_heuristics
 from projections.store.queries import Heuristic
 from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
 from schemas.state.agent import Taught
@@ -54,14 +55,9 @@ async def learnt(log: ReadableLog, known: Remembered) -> list[Learnt]:
         compile_pack(pack, [b""] * len(pack.heuristics))
         for pack in (from_blob(blob) for blob in blobs if blob is not None)
     ]
-    standing = _Standing(known, packs)
-    found: list[Learnt] = []
-    for pack in packs:
-        found.extend(_of_pack(pack, standing))
-    for domain in sorted(known.agent.shelves):
-        shelf = known.agent.shelves[domain].heuristics
-        found.extend(_taught(shelf[id_], standing) for id_ in sorted(shelf))
-    return found
+    return [
+        _as_it_stands(each, known, packs) for each in all_heuristics(known.agent, packs)
+    ]
 
 
 def of_read_models(row: Heuristic) -> Learnt:
@@ -86,71 +82,28 @@ def of_read_models(row: Heuristic) -> Learnt:
     )
 
 
-def _of_pack(compiled: CompiledPack, standing: "_Standing") -> Iterator[Learnt]:
-    pack = compiled.pack
-    for row, each in enumerate(pack.heuristics):
-        yield standing.of(
-            id_=compiled.ids[row],
-            name=each.name,
-            domain=pack.name,
-            origin="skill_pack",
-            content=compiled.content_hashes[row],
-            declared=each.confidence,
-            words=(each.condition, each.when, each.action.text),
-        )
-
-
-def _taught(taught: Taught, standing: "_Standing") -> Learnt:
-    return standing.of(
-        id_=taught.id,
-        name=taught.name,
-        domain=taught.domain,
-        origin=taught.origin,
-        content=taught.content_hash,
-        declared=taught.declared,
-        words=(taught.condition, taught.when, taught.text),
+def _as_it_stands(
+    each: Taught, known: Remembered, packs: Sequence[CompiledPack]
+) -> Learnt:
+    agent = known.agent
+    learning = agent.learning(known.shared.settings or UNSTARTED)
+    belief = effective.believed(agent, packs, learning, each.id, each.content_hash)
+    by_hand = agent.frozen.get(each.id, False)
+    return Learnt(
+        id=each.id,
+        name=each.name,
+        domain=each.domain,
+        origin=each.origin,
+        condition=each.condition,
+        when=each.when,
+        text=each.text,
+        confidence=belief.confidence,
+        alpha=belief.alpha,
+        beta=belief.beta,
+        declared=each.declared,
+        fires=belief.fire_count,
+        successes=belief.success_count,
+        lifecycle=beliefs.lifecycle(belief, by_hand, learning),
+        content_hash=each.content_hash,
+        last_fired=belief.last_fired,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """Where an agent's heuristics stand."""
-
-    known: Remembered
-    packs: Sequence[CompiledPack]
-
-    def of(
-        self,
-        *,
-        id_: str,
-        name: str,
-        domain: str,
-        origin: str,
-        content: str,
-        declared: float,
-        words: tuple[str, str | None, str],
-    ) -> Learnt:
-        """One of them, as it stands."""
-        agent = self.known.agent
-        learning = agent.learning(self.known.shared.settings or UNSTARTED)
-        belief = effective.believed(agent, self.packs, learning, id_, content)
-        by_hand = agent.frozen.get(id_, False)
-        condition, when, text = words
-        return Learnt(
-            id=id_,
-            name=name,
-            domain=domain,
-            origin=origin,
-            condition=condition,
-            when=when,
-            text=text,
-            confidence=belief.confidence,
-            alpha=belief.alpha,
-            beta=belief.beta,
-            declared=declared,
-            fires=belief.fire_count,
-            successes=belief.success_count,
-            lifecycle=beliefs.lifecycle(belief, by_hand, learning),
-            content_hash=content,
-            last_fired=belief.last_fired,
-        )

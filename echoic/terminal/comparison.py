@@ -15,9 +15,9 @@ from evaluation.compare.document import (
     Fact,
     Flip,
     Headline,
-    SessionOutcomePart,
 )
 from evaluation.ope.verdicts import CLAIMS
+from replay.recording.session_outcomes import SessionSummary
 
 WORST = 6
 """How many flips are shown."""
@@ -87,7 +87,7 @@ def _outcome_line(document: Document) -> str:
     )
 
 
-def _session_outcome(found: SessionOutcomePart) -> str:
+def _session_outcome(found: SessionSummary) -> str:
     if found.mean is None:
         return f"{found.name} unknown"
     unit = " s" if found.measure == "duration" else ""

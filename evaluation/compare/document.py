@@ -7,6 +7,8 @@ support: what a gate refused is null, and `withheld` beside it says so.
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from replay.recording.session_outcomes import SessionSummary
+
 Kind = Literal["fact", "imputed", "observed", "estimated", "predicted"]
 Status = Literal["regressed", "improved", "unobserved", "unsupported"]
 Whose = Literal["baseline", "challenger"]
@@ -56,25 +58,6 @@ class OutcomePart:
     by_source: dict[str, int]
     feedback_rate: float
     """Which share of the answers said was voted on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOutcomePart:
-    """What the recorded sessions came to as a whole, which no verdict judges here."""
-
-    domain: str
-    name: str
-    measure: str
-    type: str
-    better: str
-    sessions: int
-    """Those with a value."""
-    censored: int
-    """Those cut off before the life ended: their value is a lower bound."""
-    mean: float | None
-    se: float | None
-    """The standard error of the mean over sessions."""
-    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +268,7 @@ class Document:
     frozen: str
     """What the set of sessions is known by, in whatever order they were named."""
     outcome: OutcomePart
-    session_outcomes: tuple[SessionOutcomePart, ...] = ()
+    session_outcomes: tuple[SessionSummary, ...] = ()
     self_replay: SelfReplayPart
     comparisons: tuple[Comparison, ...]
     provenance: dict[str, Any]

@@ -9,7 +9,6 @@ from evaluation.compare.document import (
     DivergencePart,
     OutcomePart,
     SelfReplayPart,
-    SessionOutcomePart,
     SessionPart,
     StrategyPart,
 )
@@ -18,7 +17,7 @@ from evaluation.compare.session import Plan, SessionResult
 from evaluation.ope.settings import EstimationSettings
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import Outcome
-from replay.recording.session_outcomes import summaries
+from replay.recording.session_outcomes import SessionSummary, summaries
 from schemas.values import ids
 from schemas.values.base import rfc3339
 
@@ -98,27 +97,14 @@ class Whole:
             feedback_rate=self._feedback_rate(),
         )
 
-    def session_outcomes(self) -> tuple[SessionOutcomePart, ...]:
+    def session_outcomes(self) -> tuple[SessionSummary, ...]:
         """What whole sessions came to, by each measure that a pack declares."""
         values = [
             replace(each, session=f"{each.session} of {result.recording.digest}")
             for result in self.results
             for each in result.chronicle.sessions
         ]
-        return tuple(
-            SessionOutcomePart(
-                domain=each.domain,
-                name=each.declared.name,
-                measure=each.declared.measure,
-                type=each.declared.type,
-                better=each.declared.better,
-                sessions=each.sessions,
-                censored=each.censored,
-                mean=each.mean,
-                se=each.se,
-            )
-            for each in summaries(values)
-        )
+        return summaries(values)
 
     @cached_property
     def self_replay(self) -> SelfReplayPart:

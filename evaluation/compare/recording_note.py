@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evaluation.compare.document import StrategyPart
 from handlers.mind.stages.executive import config_hash
 from handlers.mind.strategies.spec import text_of
+from projections.folds.learning.heuristics import all_heuristics
 from replay.recording.source import Recording
 from replay.recording.standing import Standing, brought
 from schemas.codec.decode import read_input
@@ -75,16 +76,8 @@ def _strategy(variant: Variant, standing: Standing) -> StrategyPart:
 
 def _names(standing: Standing) -> dict[str, str]:
     """What heuristics are called that are in force, by id."""
-    names = {
-        id_: heuristic.name
-        for pack in standing.packs
-        for id_, heuristic in zip(pack.ids, pack.pack.heuristics, strict=True)
-    }
-    shelves = standing.agent.shelves
-    taught = {
-        each.id: each.name for s in shelves.values() for each in s.heuristics.values()
-    }
-    return {**names, **taught}
+    found = all_heuristics(standing.agent, standing.packs)
+    return {each.id: each.name for each in found}
 
 
 async def _title(recording: Recording) -> str:

@@ -28,7 +28,7 @@ from evaluation.evidence.refold import Believing
 from evaluation.evidence.votes import Voting
 from projections.folds.controls import content_in_force
 from projections.folds.learning import confidence, terms, votes
-from projections.folds.learning.heuristics import find
+from projections.folds.learning.heuristics import all_heuristics, find
 from projections.folds.learning.terms import Terms
 from replay.recording import views
 from replay.recording.source import Recording
@@ -384,10 +384,5 @@ class Reader:
             )
 
     def _name(self) -> None:
-        agent = self._standing.agent
-        for pack in self._standing.packs:
-            for row, id_ in enumerate(pack.ids):
-                self._names[id_] = pack.pack.heuristics[row].name
-        for domain in sorted(agent.shelves):
-            shelf = agent.shelves[domain].heuristics
-            self._names.update({id_: shelf[id_].name for id_ in sorted(shelf)})
+        found = all_heuristics(self._standing.agent, self._standing.packs)
+        self._names.update({each.id: each.name for each in found})

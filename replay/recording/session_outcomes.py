@@ -32,13 +32,19 @@ class SessionSummary:
     """What the sessions of a recording came to by one measure."""
 
     domain: str
-    declared: SessionOutcome
+    name: str
+    measure: str
+    type: str
+    better: str
     sessions: int
     """Those with a value."""
     censored: int
+    """Those cut off before the life ended: their value is a lower bound."""
     mean: float | None
     se: float | None
     """The standard error of the mean over sessions; None with fewer than two."""
+    judged: bool = False
+    """No verdict of a comparison judges it."""
 
 
 def ends_life(pack: CompiledPack | None, type_: str) -> bool:
@@ -138,9 +144,13 @@ def _summary(values: Sequence[SessionValue]) -> SessionSummary:
     if mean is not None and len(known) > 1:
         squares = total((each - mean) ** 2 for each in known)
         se = math.sqrt(squares / (len(known) - 1) / len(known))
+    declared = values[0].declared
     return SessionSummary(
         domain=values[0].domain,
-        declared=values[0].declared,
+        name=declared.name,
+        measure=declared.measure,
+        type=declared.type,
+        better=declared.better,
         sessions=len(known),
         censored=sum(each.is_censored for each in values),
         mean=mean,

@@ -4,7 +4,7 @@ A light fold: settings, packs, goals, biases, what was taught, and the agent's s
 and nothing that is learnt from events. It uses the folds of the mind itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -13,6 +13,7 @@ from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import biases, experiments, goals
 from projections.folds.fold_context import Scene
+from projections.folds.learning.heuristics import all_heuristics, of_pack
 from projections.folds.partition import shared_after
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import Action
@@ -20,7 +21,7 @@ from schemas.messages.decisions import heuristic_arm
 from schemas.messages.experiments import Variant, VariantName
 from schemas.messages.learning import HeuristicFormed, ProposalMade
 from schemas.messages.notes import ControlApplied
-from schemas.packs.manifest import CompiledPack, Heuristic, compile_pack, from_blob
+from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
 from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Strategy
@@ -176,11 +177,7 @@ class Standing:
 
     @cached_property
     def _taught(self) -> Mapping[str, Words]:
-        return {
-            heuristic_arm(each.id, each.content_hash): _taught_words(each)
-            for shelf in self.agent.shelves.values()
-            for each in shelf.heuristics.values()
-        }
+        return _words_of(all_heuristics(self.agent, ()))
 
     @cached_property
     def _by_pack(self) -> tuple[Mapping[str, Words], ...]:
@@ -213,34 +210,20 @@ def _without_vectors(blob: bytes) -> CompiledPack:
     return compile_pack(pack, [b""] * len(pack.heuristics))
 
 
-def _taught_words(taught: Taught) -> Words:
-    return Words(
-        taught.condition,
-        taught.text,
-        taught.response_type,
-        taught.action,
-        taught.urgency,
-        taught.origin,
-    )
-
-
 @lru_cache(maxsize=64)
 def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
+    return _words_of(of_pack(pack))
+
+
+def _words_of(heuristics: Iterable[Taught]) -> Mapping[str, Words]:
     return {
-        heuristic_arm(id_, content_hash): _heuristic_words(heuristic)
-        for id_, content_hash, heuristic in zip(
-            pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True
+        heuristic_arm(each.id, each.content_hash): Words(
+            each.condition,
+            each.text,
+            each.response_type,
+            each.action,
+            each.urgency,
+            each.origin,
         )
+        for each in heuristics
     }
-
-
-def _heuristic_words(heuristic: Heuristic) -> Words:
-    says = heuristic.action
-    return Words(
-        heuristic.condition,
-        says.text,
-        says.type,
-        says.action,
-        heuristic.urgency,
-        "skill_pack",
-    )

@@ -1,5 +1,7 @@
 """Heuristics that an agent was taught or formed itself, and which are frozen by hand."""
 
+from collections.abc import Iterator, Sequence
+
 import orjson
 from msgspec.structs import replace
 
@@ -10,11 +12,47 @@ from schemas.messages.controls import (
     HeuristicSeeded,
 )
 from schemas.messages.learning import HeuristicFormed
+from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import belief_key
 from schemas.values import ids
 from schemas.values.vectors import Vector
+
+
+def all_heuristics(
+    state: AgentState, packs: Sequence[CompiledPack]
+) -> Iterator[Taught]:
+    """Every heuristic that an agent goes by: of its packs, then what it was taught."""
+    for pack in packs:
+        yield from of_pack(pack)
+    for domain in sorted(state.shelves):
+        shelf = state.shelves[domain].heuristics
+        yield from (shelf[id_] for id_ in sorted(shelf))
+
+
+def of_pack(pack: CompiledPack) -> Iterator[Taught]:
+    """The heuristics of a pack as if they had been taught in its domain, for their words.
+
+    They have no vectors: the pack's own stand together in one array.
+    """
+    rows = zip(pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True)
+    for id_, content, heuristic in rows:
+        yield Taught(
+            id=id_,
+            name=heuristic.name,
+            domain=pack.pack.name,
+            condition=heuristic.condition,
+            when=heuristic.when,
+            response_type=heuristic.action.type,
+            text=heuristic.action.text,
+            action=heuristic.action.action,
+            declared=heuristic.confidence,
+            urgency=heuristic.urgency,
+            content_hash=content,
+            vector=b"",
+            origin="skill_pack",
+        )
 
 
 def find(state: AgentState, heuristic_id: str) -> Taught | None:

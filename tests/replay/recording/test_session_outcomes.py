@@ -46,7 +46,7 @@ def told(
     for at, type_, fields in events:
         event = Sensed(source="game", type=type_, text=type_, fields=fields)
         ledger.sensed("s", event, game, NOON + timedelta(seconds=at))
-    return {each.declared.name: each for each in summaries(ledger.values())}
+    return {each.name: each for each in summaries(ledger.values())}
 
 
 def test_each_measure_counts_its_events() -> None:
