@@ -66,7 +66,7 @@ async def measure(events: int) -> Figures:
         figures["live_10k"] = _live(large, bare)
         figures |= await _replays(rig)
         _say("rebuild")
-        rebuilt = await offline.rebuilding(rig, events)
+        rebuilt = await offline.rebuilding(rig)
         figures["rebuild"] = {"events_per_s": round(rebuilt)}
         figures |= await _latencies(rig)
     figures["worker_rss_mb"] = round(large.rss_mb)

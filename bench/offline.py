@@ -63,15 +63,16 @@ async def replaying_on_all_cores(rig: Rig) -> float:
     return (whole.inputs - before) / (end - begin)
 
 
-async def rebuilding(rig: Rig, events: int) -> float:
-    """Events a second that become rows in PostgreSQL, on all processors, until the swap."""
+async def rebuilding(rig: Rig) -> float:
+    """Inputs a second that become rows in PostgreSQL, on all processors, until the swap."""
+    inputs = sum((await known_agents.inputs_by_partition(rig.client)).values())
     with TemporaryDirectory(prefix="echoic-bench-") as folder:
         async with embedded_postgres(Path(folder)) as server:
             with Store(server.url) as store:
                 store.prepare()
             async with child(rig, "bench.rebuilding", server.url) as process:
                 assert process.stdout is not None
-                return events / float(await process.stdout.readline())
+                return inputs / float(await process.stdout.readline())
 
 
 def first_output_ms() -> float:
