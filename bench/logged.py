@@ -39,8 +39,9 @@ from schemas.packs.manifest import CompiledPack, PackSalience, compile_pack, to_
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.ids import output_id
+from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, Wire
-from schemas.values.settings import ModelSettings, StrategySpec
+from schemas.values.settings import StrategySpec
 from schemas.values.subjects import SHARED_AGENT, partition_of
 from streams.session_files.file import (
     SessionFile,

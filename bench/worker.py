@@ -16,12 +16,12 @@ from handlers.aids import Bringer, PackLibrary
 from handlers.worker.listening import Listeners
 from handlers.worker.loop import ALL_PARTITIONS, SILENT, Worker
 from schemas.messages.controls import MindStarted
+from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import (
     CodeDigests,
     IntakeSettings,
     MatchLimits,
     MindSettings,
-    ModelSettings,
 )
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.checkpoints import Checkpoints, JetStreamCheckpoints

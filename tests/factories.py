@@ -17,12 +17,12 @@ from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.packs.manifest import CompiledPack, Pack, compile_pack
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import subjects
+from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, nanoseconds
 from schemas.values.settings import (
     CodeDigests,
     MatchLimits,
     MindSettings,
-    ModelSettings,
 )
 from schemas.values.vectors import Vector
 

@@ -26,8 +26,9 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.results import Delivered, ModelAnswered
 from schemas.messages.sensing import Sensed
 from schemas.values.ids import draw
+from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
-from schemas.values.settings import EDITION, MindSettings, ModelSettings
+from schemas.values.settings import EDITION, MindSettings
 from streams.session_files.file import SessionFile
 
 MODEL = "scripted"

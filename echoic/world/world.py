@@ -23,8 +23,9 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.results import Delivered, ModelAnswered, ModelFailed
 from schemas.packs.manifest import Pack
 from schemas.values.base import rfc3339
+from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
-from schemas.values.settings import MindSettings, ModelSettings
+from schemas.values.settings import MindSettings
 from streams.session_files.file import write_session
 
 Answers = Callable[[ModelAsked], str | None]

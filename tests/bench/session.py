@@ -34,12 +34,12 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs.manifest import CompiledPack, compile_pack
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
+from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, Wire
 from schemas.values.settings import (
     CodeDigests,
     MatchLimits,
     MindSettings,
-    ModelSettings,
 )
 from schemas.values.vectors import Embedder
 

@@ -14,7 +14,7 @@ from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from handlers.worker.loop import Worker
 from schemas.messages.asks import ModelAsked
-from schemas.values.settings import ModelSettings
+from schemas.values.model_settings import ModelSettings
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.checkpoints import JetStreamCheckpoints

@@ -10,7 +10,8 @@ from schemas.codec.decode import read_output
 from schemas.codec.encode import write_input
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.decisions import Decided
-from schemas.values.settings import ExplorationSettings, ModelSettings, StrategySpec
+from schemas.values.model_settings import ModelSettings
+from schemas.values.settings import ExplorationSettings, StrategySpec
 from schemas.values.subjects import partition_of
 from streams.groups import answer
 from streams.memory import MemoryLog

@@ -18,8 +18,8 @@ from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.ports.decision_context import Strategy
 from schemas.state.agent import Pending
 from schemas.values import ids
+from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
-from schemas.values.settings import ModelSettings
 
 SOONEST_S = 0.001
 """No prediction is asked for that would have less time."""

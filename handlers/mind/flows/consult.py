@@ -19,8 +19,9 @@ from schemas.packs.manifest import CompiledPack, Executive
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.state.agent import Pending
 from schemas.values import ids
+from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
-from schemas.values.settings import MindSettings, ModelSettings
+from schemas.values.settings import MindSettings
 
 
 @dataclass(frozen=True, slots=True)

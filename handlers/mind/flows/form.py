@@ -25,7 +25,7 @@ from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs import conditions
 from schemas.state.lessons import Forming, Lesson
 from schemas.values import ids, vectors
-from schemas.values.settings import ModelSettings
+from schemas.values.model_settings import ModelSettings
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector
 

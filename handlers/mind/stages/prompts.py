@@ -21,10 +21,10 @@ from schemas.ports.decision_context import (
 )
 from schemas.values import ids
 from schemas.values.exact_math import clamp, round6
+from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE, RULE, capped, fenced
 from schemas.values.settings import (
     MindSettings,
-    ModelSettings,
     Prediction,
     Presentation,
 )

@@ -17,7 +17,8 @@ from replay.closed_loop.run import Answers
 from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import StrategySelected
 from schemas.messages.experiments import Variant
-from schemas.values.settings import ModelSettings, StrategySpec
+from schemas.values.model_settings import ModelSettings
+from schemas.values.settings import StrategySpec
 from streams.session_files.file import write_session
 from tests.factories import EPOCH
 from tests.life import Life

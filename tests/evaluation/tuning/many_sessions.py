@@ -5,7 +5,7 @@ from random import Random
 from replay.recording.source import Recording, of_file
 from schemas.messages.controls import SessionStarted
 from schemas.messages.decisions import Decided
-from schemas.values.settings import ModelSettings
+from schemas.values.model_settings import ModelSettings
 from streams.session_files.file import SessionFile
 from tests import factories
 from tests.factories import heuristic, pack

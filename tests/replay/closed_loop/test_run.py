@@ -10,7 +10,8 @@ from replay.closed_loop.decision import OwnDecision
 from replay.closed_loop.run import Answers, OwnState
 from replay.closed_loop.simulation import Ending
 from replay.recording.source import Recording, of_file
-from schemas.values.settings import ModelSettings, StrategySpec
+from schemas.values.model_settings import ModelSettings
+from schemas.values.settings import StrategySpec
 from schemas.values.vectors import Embedder
 from tests.factories import heuristic, pack, pattern
 from tests.life import Life, decision_id

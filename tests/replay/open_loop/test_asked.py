@@ -18,7 +18,8 @@ from schemas.messages.controls import (
 from schemas.messages.experiments import Variant
 from schemas.messages.sensing import Fields
 from schemas.ports.decision_context import DecisionContext, Odds
-from schemas.values.settings import ExplorationSettings, ModelSettings, StrategySpec
+from schemas.values.model_settings import ModelSettings
+from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests.factories import heuristic, pack
 from tests.life import Life
 from tests.replay.evening import evening, verified
