@@ -8,7 +8,8 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from echoic.terminal.text import PLAIN, Style, counted, figure, padded
+from echoic.terminal.grid import grid
+from echoic.terminal.text import PLAIN, Style, counted, figure, visible
 from evaluation.experiments.session_trials import SessionJudgement, judge
 from evaluation.experiments.switchback import Difference, Side, Switchback
 from evaluation.experiments.trials import Course
@@ -34,8 +35,11 @@ def lines(
     name = style.paint(message.title or message.experiment_id, "bold")
     yield f"{name}   {_life(course, now)}"
     yield ""
-    yield from _side("a", message.a, found.a, message.by, style)
-    yield from _side("b", message.b, found.b, message.by, style)
+    sides = (
+        _side("a", message.a, found.a, message.by),
+        _side("b", message.b, found.b, message.by),
+    )
+    yield from grid(("", "~", ">", ">", ">"), sides, style)
     yield ""
     yield f"b over a  {_difference(found.difference, message.by)}"
     yield from _verdict(found, style)
@@ -114,15 +118,10 @@ def _lasting(span: timedelta) -> str:
     return counted(minutes, "minute")
 
 
-def _side(
-    name: VariantName, variant: Variant, side: Side, by: str, style: Style
-) -> Iterator[str]:
+def _side(name: VariantName, variant: Variant, side: Side, by: str) -> tuple[str, ...]:
     mean = "-" if side.mean is None else figure(side.mean)
-    room = max(20, min(44, style.width - 56))
-    yield (
-        f"{name}  {padded(label(variant), room)}  {mean:>4}"
-        f"  {counted(side.units, by):>12}  {counted(side.decisions, 'decision'):>16}"
-    )
+    units, decisions = counted(side.units, by), counted(side.decisions, "decision")
+    return name, visible(label(variant)), mean, units, decisions
 
 
 def _difference(difference: Difference | None, by: str) -> str:

@@ -28,7 +28,7 @@ def grid(
         padding=(0, 2, 0, 0),
         pad_edge=False,
         header_style="none",
-        show_header=any(header),
+        show_header=any(name.lstrip(">~¶") for name in header),
     )
     for name in header:
         table.add_column(
