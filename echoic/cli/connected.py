@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from echoic.cli.options import Call
@@ -10,10 +10,12 @@ from echoic.cli.progress import Progress
 from echoic.client import known_agents, publish, state
 from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
+from echoic.terminal.output import note
 from handlers.aids import Bringer, PackLibrary
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Output
 from streams.jetstream.checkpoints import JetStreamCheckpoints
+from streams.topology import LOG_SUBJECTS
 
 T = TypeVar("T")
 
@@ -69,4 +71,8 @@ async def known_at(
         progress=progress,
     )
     progress.done()
+    if sequence is not None or at is not None:
+        last = await connection.log.last_sequence(LOG_SUBJECTS)
+        if (sequence or 0) > last or (at is not None and at > datetime.now(UTC)):
+            note(f"the log ends at {last}: this is what is known now")
     return known

@@ -17,19 +17,22 @@ _LINES_S = 5.0
 
 
 class Progress:
-    """Counts on stderr, from the first second on: on a terminal in place, else by lines."""
+    """Counts on stderr, a second after the first: on a terminal in place, else by lines."""
 
     def __init__(self, what: str) -> None:
         """Say `what` is counted, such as `inputs folded`."""
         self._what = what
         self._live = sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._next = self._started + _QUIET_S
+        self._started: float | None = None
+        self._next = 0.0
         self._told = False
 
     def __call__(self, count: int) -> None:
         """So many are done."""
         now = time.monotonic()
+        if self._started is None:
+            # What was done before anything was counted says nothing of the rate.
+            self._started, self._next = now, now + _QUIET_S
         if now < self._next or not count:
             return
         self._next = now + (_TERMINAL_S if self._live else _LINES_S)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.ope.resampling import uniforms
-from schemas.values.exact_math import log
+from schemas.values.exact_math import log, total
 
 LEAST_PAIRS = 10
 """Of fewer answers nothing is said."""
@@ -149,8 +149,8 @@ def reliability(
 
 def calibration_error(bins: Sequence[Bin]) -> float:
     """The mean distance of predicted from happened, weighted by the bins' numbers."""
-    total = sum(each.n for each in bins)
-    return sum(each.n * abs(each.predicted - each.happened) for each in bins) / total
+    distances = (each.n * abs(each.predicted - each.happened) for each in bins)
+    return total(distances) / sum(each.n for each in bins)
 
 
 def null_band(

@@ -7,6 +7,7 @@ from replay.closed_loop.history import MILLISECOND_NS, Chosen
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.values.exact_math import total
 from schemas.values.reasons import Drop, Path, Silence
 from schemas.values.record import nanoseconds
 
@@ -132,8 +133,8 @@ class Draft:
         took_ms = (self._ended_ns - self._made_ns) / MILLISECOND_NS
         if all(take.source in ("recorded", "asked") for take in self._takes):
             return Spread.exactly(took_ms)
-        low = sum(take.latency_ms.low for take in self._takes)
-        high = sum(take.latency_ms.high for take in self._takes)
+        low = total(take.latency_ms.low for take in self._takes)
+        high = total(take.latency_ms.high for take in self._takes)
         rival = self._asked.rival if self._asked else None
         if rival is not None:
             # Then at the latest the heuristic speaks.
