@@ -16,8 +16,6 @@ from itertools import count
 from time import process_time_ns
 from uuid import UUID
 
-from projections.folds import rate_limits
-
 # Before numpy is loaded: a second thread of it counts as the mind's.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -31,7 +29,7 @@ from handlers.mind import handle, turn
 from handlers.mind.turn import Turn
 from handlers.worker.loop import INPUTS_AT_ONCE
 from handlers.worker.partition_owner import Standing, writes
-from projections.folds import partition
+from projections.folds import partition, rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
 from schemas.codec.envelope import Input
