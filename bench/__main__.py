@@ -39,7 +39,7 @@ Figures = dict[str, object]
 
 
 async def measure(events: int) -> Figures:
-    """Every figure, in the order of what it builds on."""
+    """Return every figure, in the order of what it builds on."""
     figures: Figures = {}
     _say("the worker and the mind, part by part")
     parts = await worker_parts.measured()
@@ -96,7 +96,7 @@ async def _latencies(rig: Rig) -> Figures:
 
 
 async def _replays(rig: Rig) -> Figures:
-    """What is decided again, from the broker and from files."""
+    """Return what is decided again, from the broker and from files."""
     figures: Figures = {}
     _say("replay")
     figures["replay"] = {"events_per_s": round(await offline.replaying(rig))}

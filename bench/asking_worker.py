@@ -14,7 +14,7 @@ from bench.rig import given_credentials
 from bench.worker import started
 from echoic.embedders import embedder
 from echoic.run.process import prepare
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM
 from handlers.effects.perform import Performer
@@ -44,7 +44,7 @@ async def main() -> None:
     worker = Worker(
         log,
         writer,
-        Bringer(made_by, PackLibrary(log, made_by)),
+        AidProvider(made_by, PackLibrary(log, made_by)),
         started(MODEL if base else None),
         checkpoints=JetStreamCheckpoints(client),
     )

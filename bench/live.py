@@ -209,7 +209,7 @@ def _path(decided: Record) -> str:
 
 
 async def _arrivals(running: Rig, after: int) -> dict[str, int]:
-    """When each event came into the log, by id."""
+    """Return when each event came into the log, by id."""
     events = scan(running.log, "ev.*.in.*.sensor.>", after)
     return {each.headers["ce-id"]: each.time_ns async for each in events}
 

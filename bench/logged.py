@@ -26,7 +26,7 @@ from echoic.embedders import embedder
 from handlers.mind import turn as turns
 from handlers.mind.needs import needs_of
 from handlers.mind.turn import Turn
-from replay.open_loop.asked import logged_state
+from replay.open_loop.asked import ask_open_loop
 from replay.recording.source import from_file
 from schemas.codec import checkpoint
 from schemas.codec.catalogue import InputMessage
@@ -93,7 +93,7 @@ async def replayed(path: Path) -> Found:
     process = psutil.Process()
     recording = from_file(path)
     begin, decisions, warm_rss = time.process_time(), 0, 0
-    async for _ in logged_state(recording, STRATEGIES):
+    async for _ in ask_open_loop(recording, STRATEGIES):
         decisions += 1
         if decisions == WARM:
             warm_rss = process.memory_info().rss
@@ -192,22 +192,22 @@ def _long_session(inputs: int) -> SessionFile:
 
 
 def session() -> SessionFile:
-    """The life told once: a session that replays identically."""
+    """Return the life told once: a session that replays identically."""
     life = _Life()
     life.tell()
     records = [
         structs.replace(
             each,
-            sequence=turn.taken.sequence + place,
-            time_ns=turn.taken.record.time_ns,
+            sequence=turn.input.sequence + place,
+            time_ns=turn.input.record.time_ns,
         )
         for turn in life.turns
         for place, each in enumerate(
-            (turn.taken.record, *(output.record for output in turn.outputs))
+            (turn.input.record, *(output.record for output in turn.outputs))
         )
     ]
     chain = life.state.agents[AGENT].chain
-    return _session_file(life, records, life.turns[-1].taken.sequence, chain)
+    return _session_file(life, records, life.turns[-1].input.sequence, chain)
 
 
 def _session_file(
@@ -234,18 +234,18 @@ class _ToldAgain(Sequence[Record]):
 
     def __init__(self, turns_: Sequence[Turn], inputs: int) -> None:
         self._turns = turns_
-        self._length = turns_[-1].taken.sequence + len(turns_[-1].outputs)
-        self._took_ns = turns_[-1].taken.record.time_ns - BEGIN_NS + STEP_NS
+        self._length = turns_[-1].input.sequence + len(turns_[-1].outputs)
+        self._took_ns = turns_[-1].input.record.time_ns - BEGIN_NS + STEP_NS
         self._inputs = inputs
         self._places = {
-            output.id: (turn.taken.sequence, index)
+            output.id: (turn.input.sequence, index)
             for turn in turns_
             for index, output in enumerate(turn.outputs)
         }
         rounds, rest = divmod(inputs, len(turns_))
         of_rest = sum(1 + len(turn.outputs) for turn in turns_[:rest])
         self._count = rounds * self._length + of_rest
-        last = turns_[rest - 1].taken.sequence if rest else -len(turns_[-1].outputs)
+        last = turns_[rest - 1].input.sequence if rest else -len(turns_[-1].outputs)
         self.last = rounds * self._length + last
 
     def __len__(self) -> int:
@@ -265,9 +265,9 @@ class _ToldAgain(Sequence[Record]):
 
     def _again(self, turn: Turn, time_: int) -> Iterator[Record]:
         beyond = time_ * self._length
-        taken = turn.taken.record
+        taken = turn.input.record
         at = taken.time_ns + time_ * self._took_ns
-        id_ = f"{turn.taken.id}-{time_}"
+        id_ = f"{turn.input.id}-{time_}"
         cause = taken.sequence + beyond
         headers = {**taken.headers, "ce-id": id_}
         yield Record(taken.subject, headers, self._other(taken, time_), cause, at)
@@ -289,7 +289,7 @@ class _ToldAgain(Sequence[Record]):
             )
 
     def _other(self, record: Record, time_: int) -> bytes:
-        """The body with the ids of that time."""
+        """Return the body with the ids of that time."""
         return _ID.sub(lambda found: self._id(found[0], time_), record.body)
 
     def _id(self, id_: bytes, time_: int) -> bytes:

@@ -20,7 +20,7 @@ EVENTS = 6_000
 
 
 async def measured(heuristics: int, events: int) -> live.Throughput:
-    """What a worker took that answered so many events."""
+    """Return what a worker took that answered so many events."""
     async with live.with_packs(heuristics) as running:
         return await live.throughput(running, events)
 

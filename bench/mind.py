@@ -24,11 +24,11 @@ from bench.rig import PARTITIONS
 from bench.worker import started
 from echoic.embedders import embedder
 from echoic.run.process import prepare
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind import handle, turn
 from handlers.mind.turn import Turn
 from handlers.worker.loop import INPUTS_AT_ONCE
-from handlers.worker.partition_owner import Standing, writes
+from handlers.worker.partition_owner import PartitionOwner, writes
 from projections.folds import partition, rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
@@ -84,7 +84,7 @@ class _Life:
     def __init__(self) -> None:
         log, made_by = MemoryLog(EPOCH), embedder("wordllama")
         self._log = log
-        self._bringer = Bringer(made_by, PackLibrary(log, made_by))
+        self._provider = AidProvider(made_by, PackLibrary(log, made_by))
         self._states = {number: PartitionState() for number in PARTITIONS}
         self._sequences = count(1)
 
@@ -111,7 +111,7 @@ class _Life:
         inputs = [read_input(record) for record in records]
         watch.lap("read_input")
         shed = rate_limits.sheds(self._states, inputs)
-        brought = await self._bringer.bring(inputs, shed)
+        brought = await self._provider.for_inputs(inputs, shed)
         watch.lap("aids")
         steps = [self._step(*each) for each in zip(inputs, brought, strict=True)]
         watch.lap("handle")
@@ -136,7 +136,9 @@ class _Life:
 
     def _prepare_commit(self, made: Sequence[Turn]) -> None:
         """Make of turns what a writer sends."""
-        standings = {key: Standing(key, state) for key, state in self._states.items()}
+        standings = {
+            key: PartitionOwner(key, state) for key, state in self._states.items()
+        }
         found = writes(made, standings)
         check_writes(found)
         for write in found:
@@ -153,7 +155,7 @@ class _Step:
     """An input answered, whose parts after the answer can be done again."""
 
     def __init__(
-        self, before: PartitionState, taken: Input, aids: Aids, answer: handle.Answer
+        self, before: PartitionState, taken: Input, aids: Aids, answer: handle.Outputs
     ) -> None:
         self._before, self._taken, self._aids = before, taken, aids
         self._answer = answer

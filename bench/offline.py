@@ -14,7 +14,7 @@ from bench.worker import started
 from echoic.client import known_agents
 from echoic.client.verification import Job, shares, verify_share
 from echoic.embedders import embedder
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from projections.postgres.server import embedded_postgres
 from projections.store.store import Store
 from replay import process_pool
@@ -25,12 +25,12 @@ STARTS = 9
 
 async def replaying(rig: Rig) -> float:
     """Events a second that are answered anew and compared, read from the broker."""
-    bringer = _bringer(rig)
+    provider = _provider(rig)
     inputs = 0
     begin = time.perf_counter()
     for partition in PARTITIONS:
         found = await verify(
-            rig.log, Span(partition), bringer, digests=started().digests
+            rig.log, Span(partition), provider, digests=started().digests
         )
         if not found.is_identical:
             raise RuntimeError(f"the replay differs: {found.divergence}")
@@ -89,6 +89,6 @@ def _first_output_ms(program: Path) -> float:
         return (time.perf_counter() - begin) * 1000
 
 
-def _bringer(rig: Rig) -> Bringer:
+def _provider(rig: Rig) -> AidProvider:
     made_by = embedder("wordllama")
-    return Bringer(made_by, PackLibrary(rig.log, made_by))
+    return AidProvider(made_by, PackLibrary(rig.log, made_by))

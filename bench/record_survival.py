@@ -32,7 +32,7 @@ from echoic.client.publish import publish_raw, tell
 from echoic.client.watch import decisions
 from echoic.config.load import Settings, load
 from echoic.run.instance import Instance, instance
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from packs.survival.sensor.playing import Plan, play
 from replay.recording.sessions import export, find_session
 from schemas.messages.controls import SessionEnded, SessionStarted
@@ -150,9 +150,9 @@ async def _play(live: Instance, wanted: Recording) -> None:
 
 
 async def _export(live: Instance, session_id: str, out: Path) -> None:
-    bringer = Bringer(live.embedder, PackLibrary(live.log, live.embedder))
-    span = await find_session(live.log, AGENT, session_id, bringer)
-    session = await export(live.log, span, bringer)
+    provider = AidProvider(live.embedder, PackLibrary(live.log, live.embedder))
+    span = await find_session(live.log, AGENT, session_id, provider)
+    session = await export(live.log, span, provider)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_session(out, session)
     _say(f"{len(session.records)} messages in {out}")

@@ -23,13 +23,13 @@ from echoic.client.state import state_at
 from echoic.client.verify_log import verify
 from echoic.embedders import embedder
 from echoic.run.process import prepare
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.fold_start import Beginnings
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
 from handlers.state_sources import state_code
 from handlers.worker.checkpointing import GROUPS_BETWEEN, Saver
-from handlers.worker.partition_owner import Standing, advanced, writes
+from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
 from projections.projector.folding import Folding
 from replay.chain import Chained
@@ -65,7 +65,7 @@ async def measure(events: int) -> Figures:
             return await _starts(running, standings, Path(folder))
 
 
-async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, Standing]:
+async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, PartitionOwner]:
     """Answer so many repeated events; verified up to where the checkpoints may end."""
     made_by = embedder("wordllama")
     checkpoints = JetStreamCheckpoints(running.client)
@@ -94,7 +94,7 @@ async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, Standing
             )
             states[partition] = turn.state
             made.append(turn)
-        lasts |= {turn.taken.partition: turn for turn in made}
+        lasts |= {turn.input.partition: turn for turn in made}
         ends = await running.writer.commit(writes(made, standings))
         standings |= advanced(made, ends)
         saver.note(made)
@@ -107,12 +107,12 @@ async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, Standing
     return standings
 
 
-async def _recovered(running: Rig, library: PackLibrary) -> dict[int, Standing]:
+async def _recovered(running: Rig, library: PackLibrary) -> dict[int, PartitionOwner]:
     made_by = embedder("wordllama")
-    bringer = Bringer(made_by, library)
+    provider = AidProvider(made_by, library)
     recovery = Recovery(
         running.log,
-        bringer,
+        provider,
         JetStreamCheckpoints(running.client),
         state_code(made_by.digest),
     )
@@ -120,7 +120,7 @@ async def _recovered(running: Rig, library: PackLibrary) -> dict[int, Standing]:
 
 
 def _marks(
-    running: Rig, standings: Mapping[int, Standing], last: Mapping[int, Turn]
+    running: Rig, standings: Mapping[int, PartitionOwner], last: Mapping[int, Turn]
 ) -> verified.Marks:
     """What a verification up to here would have left, but for the count of groups."""
     marks = {}
@@ -131,7 +131,7 @@ def _marks(
             marks[partition] = Chained(
                 position=standing.state.position,
                 message_id=standing.last_input_id,
-                digest=_digest(last[partition].taken.record),
+                digest=_digest(last[partition].input.record),
                 last_output=standing.last_output,
                 chains=chains,
             )
@@ -143,21 +143,21 @@ def _digest(record: Record) -> str:
 
 
 async def _starts(
-    running: Rig, standings: Mapping[int, Standing], data: Path
+    running: Rig, standings: Mapping[int, PartitionOwner], data: Path
 ) -> Figures:
     made_by = embedder("wordllama")
     checkpoints = JetStreamCheckpoints(running.client)
     beginnings = Beginnings(running.log, checkpoints, state_code(made_by.digest))
 
     async def project() -> None:
-        bringer = Bringer(made_by, PackLibrary(running.log, made_by))
+        provider = AidProvider(made_by, PackLibrary(running.log, made_by))
 
         async def begin(partition: int, written: int) -> tuple[PartitionState, int]:
             found = await beginnings.of(partition, until=written)
-            await bringer.bring_packs_of(found.state)
+            await provider.fetch_packs_of(found.state)
             return found.state, found.last_output
 
-        folding = Folding(running.log, bringer, begin)
+        folding = Folding(running.log, provider, begin)
         for partition, standing in standings.items():
             written = standing.state.position
             async for _ in folding.advance(partition, written=written):

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.run.process import prepare
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners
 from handlers.worker.loop import ALL_PARTITIONS, SILENT, Worker
 from schemas.messages.controls import MindStarted
@@ -71,7 +71,7 @@ def a_worker(
     return Worker(
         log,
         writer,
-        Bringer(made_by, PackLibrary(log, made_by)),
+        AidProvider(made_by, PackLibrary(log, made_by)),
         started(is_limited=is_limited),
         partitions=partitions,
         checkpoints=checkpoints,

@@ -69,7 +69,7 @@ async def _working(running: Rig, last: int) -> float:
         if count >= WINDOW:
             spent.append((process_time_ns() - begun) / count / 1000)
             begun, count = process_time_ns(), 0
-        if any(turn.taken.sequence == last for turn, _ in timed):
+        if any(turn.input.sequence == last for turn, _ in timed):
             done.set()
 
     worker = a_worker(running.log, running.writer, Listeners(answered))

@@ -1,4 +1,4 @@
-"""Bringing the aids: the vectors and packs that the mind needs for its inputs.
+"""The aids: the vectors and packs that the mind needs for its inputs.
 
 Worker and replay bring them alike. What a machine could not compute again is recorded,
 and taken from the record.
@@ -76,7 +76,7 @@ class PackLibrary:
             self._packs = {**self._packs, digest: compiled}
 
 
-class Bringer:
+class AidProvider:
     """Brings aids, with one embedder and one library."""
 
     def __init__(self, embedder: Embedder, library: PackLibrary) -> None:
@@ -84,7 +84,7 @@ class Bringer:
         self._embedder = embedder
         self._library = library
 
-    async def bring(
+    async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> list[Aids]:
         """The aids of inputs, one for each; their texts are embedded at once.
@@ -93,7 +93,7 @@ class Bringer:
         """
         return await self._bring_all(inputs, [None] * len(inputs), shed)
 
-    async def along(
+    async def for_recorded(
         self, answered: AsyncIterator[Group]
     ) -> AsyncIterator[tuple[Group, Input, Aids]]:
         """Recorded groups with their inputs, read, and what these were answered with."""
@@ -124,11 +124,11 @@ class Bringer:
         shed = [_was_shed(group.outputs[0]) for group in groups]
         brought = await self._bring_all(inputs, known, shed)
         return [
-            (group, taken, _as_it_was(group, taken, aids))
-            for group, taken, aids in zip(groups, inputs, brought, strict=True)
+            (group, input_, _as_it_was(group, input_, aids))
+            for group, input_, aids in zip(groups, inputs, brought, strict=True)
         ]
 
-    async def bring_packs_of(self, state: PartitionState) -> None:
+    async def fetch_packs_of(self, state: PartitionState) -> None:
         """Have every pack at hand that a state refers to."""
         shelves = [state.shared.packs, *(each.packs for each in state.agents.values())]
         await self._library.fetch(
@@ -165,8 +165,8 @@ class Bringer:
             if len(inputs) == 1:
                 return [await self._faulty(faults.named(error))]
         alone = [
-            await self._bring([taken], [vector])
-            for taken, vector in zip(inputs, known, strict=True)
+            await self._bring([input_], [vector])
+            for input_, vector in zip(inputs, known, strict=True)
         ]
         return [aids for (aids,) in alone]
 
@@ -179,7 +179,7 @@ class Bringer:
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
         """The aids of inputs; a vector that is known already is not computed again."""
-        needs = [needs_of(taken) for taken in inputs]
+        needs = [needs_of(input_) for input_ in inputs]
         await self._library.fetch(
             need.pack_digest for need in needs if need.pack_digest
         )
@@ -223,15 +223,15 @@ def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
     return compile_embedded(pack, embedder.embed(texts_of(pack)))
 
 
-def _as_it_was(group: Group, taken: Input, aids: Aids) -> Aids:
+def _as_it_was(group: Group, input_: Input, aids: Aids) -> Aids:
     """The aids of a recorded input: a pack that was missing then has come too late."""
-    if not isinstance(taken.message, PackLoaded):
+    if not isinstance(input_.message, PackLoaded):
         return aids
     first = group.outputs[0]
     was_refused = subjects.parse(first.subject).detail == ControlRefused.token
     if not was_refused or orjson.loads(first.body).get("reason") != "unknown_pack":
         return aids
-    missing = taken.message.digest
+    missing = input_.message.digest
     return replace(
         aids, packs={key: aids.packs[key] for key in aids.packs if key != missing}
     )

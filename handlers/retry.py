@@ -18,7 +18,7 @@ _PASSING: tuple[type[Exception], ...] = (LogUnavailable, LogFull, *OF_THE_SHELL)
 _log = logging.getLogger(__name__)
 
 
-async def patiently(action: Callable[[], Awaitable[T]]) -> T:
+async def until_available(action: Callable[[], Awaitable[T]]) -> T:
     """Do it, again and again while the broker is away or full; say so once.
 
     Whatever else this machine lacks, a blob or memory, is waited for alike.

@@ -109,16 +109,16 @@ class _Chains:
 
     def take(self, group: Group) -> list[Break]:
         """Go on with a group, and return what it breaks."""
-        taken = read_input(group.input)
+        input_ = read_input(group.input)
         outputs = [read_output(record) for record in group.outputs]
-        breaks = list(self._breaks(taken.agent, outputs))
+        breaks = list(self._breaks(input_.agent, outputs))
         last = outputs[-1].record.sequence
-        chain = self._chains.get(taken.agent, "")
-        self._chains[taken.agent] = linked(chain, taken, outputs)
+        chain = self._chains.get(input_.agent, "")
+        self._chains[input_.agent] = linked(chain, input_, outputs)
         record = group.input
         self._end = Chained(
-            taken.sequence,
-            taken.id,
+            input_.sequence,
+            input_.id,
             wire_digest(record.subject, record.headers, record.body).hex(),
             last,
             self._end.groups + 1,

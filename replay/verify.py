@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Literal
 from uuid import UUID
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from handlers.mind import turn as turns
 from projections.folds.partition import fold_recorded
 from replay.first_difference import first_difference
@@ -51,10 +51,10 @@ class Span:
         before = recording.first - 1
         return cls(recording.partition, before, recording.last, recording.agent)
 
-    def holds(self, taken: Input) -> bool:
+    def holds(self, input_: Input) -> bool:
         """Whether an input is of the span."""
-        within = self.after < taken.sequence
-        return within and self.agent in (None, taken.agent)
+        within = self.after < input_.sequence
+        return within and self.agent in (None, input_.agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Verification:
 async def verify(
     log: ReadableLog,
     span: Span,
-    bringer: Bringer,
+    provider: AidProvider,
     *,
     start: PartitionState | None = None,
     expected_chain: str | None = None,
@@ -124,14 +124,14 @@ async def verify(
     """
     verifying = Verifying(span, log.epoch, start=start, digests=digests)
     state = verifying.state
-    await bringer.bring_packs_of(state)
+    await provider.fetch_packs_of(state)
     recorded = groups(log, span.partition, state.position, span.until)
     try:
-        async for group, taken, aids in bringer.along(recorded):
-            verifying.take(group, taken, aids)
+        async for group, input_, aids in provider.for_recorded(recorded):
+            verifying.take(group, input_, aids)
             if verifying.is_over:
                 break
-            progress(taken.sequence)
+            progress(input_.sequence)
     except (LogDamaged, UnreadableOutputError) as damage:
         verifying.damaged(damage)
     return verifying.found(expected_chain)
@@ -175,18 +175,18 @@ class Verifying:
         """Whether a difference was found; what follows it cannot be compared."""
         return self._divergence is not None
 
-    def take(self, group: Group, taken: Input, aids: Aids) -> None:
+    def take(self, group: Group, input_: Input, aids: Aids) -> None:
         """Answer one input again and compare, or only fold what lies before the span.
 
         Raises:
             MissingPackError: a pack in force is not in the log's store.
             UnreadableOutputError: an output to be folded is not what we write.
         """
-        self._note(taken)
-        if not self._span.holds(taken):
-            self.state = fold_recorded(self.state, taken, group.outputs, aids)
+        self._note(input_)
+        if not self._span.holds(input_):
+            self.state = fold_recorded(self.state, input_, group.outputs, aids)
             return
-        turn = turns.answer(self.state, taken, aids, self._epoch)
+        turn = turns.answer(self.state, input_, aids, self._epoch)
         self.state = turn.state
         self._total += len(group.outputs)
         replayed = [output.record for output in turn.outputs]
@@ -240,9 +240,9 @@ class Verifying:
             self._identical += 1
         self._inputs += 1
 
-    def _note(self, taken: Input) -> None:
+    def _note(self, input_: Input) -> None:
         """Note that the recording is of other code; that is no failure by itself."""
-        message, digests = taken.message, self._digests
+        message, digests = input_.message, self._digests
         if digests is None or not isinstance(message, MindStarted):
             return
         recorded = message.digests

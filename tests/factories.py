@@ -19,11 +19,7 @@ from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import subjects
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, nanoseconds
-from schemas.values.settings import (
-    CodeDigests,
-    MatchLimits,
-    MindSettings,
-)
+from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
 from schemas.values.vectors import Vector
 
 EPOCH = UUID("3d9f2c52-5a1e-4a53-8f62-0f1c6f7b8a90")

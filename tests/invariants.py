@@ -42,10 +42,10 @@ def check(
     if not is_kept_apart(turn):
         _check_answer(turn)
     _check_odds(turn)
-    again = turns.answer(before, turn.taken, aids, epoch)
+    again = turns.answer(before, turn.input, aids, epoch)
     assert [o.record for o in again.outputs] == [o.record for o in turn.outputs]
     records = [each.record for each in turn.outputs]
-    folded = fold_recorded(before, turn.taken, records, aids)
+    folded = fold_recorded(before, turn.input, records, aids)
     dumped = checkpoint.dump(turn.state)
     assert checkpoint.dump(folded) == dumped
     assert checkpoint.dump(checkpoint.load(dumped)) == dumped
@@ -77,10 +77,10 @@ def _check_marks(turn: Turn, epoch: UUID) -> None:
     for index, output in enumerate(turn.outputs):
         mark = output.mark
         assert (mark.index, mark.count) == (index, count)
-        assert mark.cause_sequence == turn.taken.sequence
-        assert mark.cause_id == turn.taken.id
-        assert output.id == ids.output_id(epoch, turn.taken.sequence, index)
-        assert output.agent == turn.taken.agent
+        assert mark.cause_sequence == turn.input.sequence
+        assert mark.cause_id == turn.input.id
+        assert output.id == ids.output_id(epoch, turn.input.sequence, index)
+        assert output.agent == turn.input.agent
         read = read_output(output.record)
         assert (read.mark, read.message) == (mark, output.message)
         assert read.at == output.at
@@ -95,7 +95,7 @@ def _check_answer(turn: Turn) -> None:
         for each in turn.outputs
         if isinstance(each.message, Handled)
     ]
-    match turn.taken.message:
+    match turn.input.message:
         case Unreadable():
             assert said == {"Quarantined": 1}
         case Sensed():

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from echoic.embedders import embedder
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.loop import Worker
 from schemas.messages.controls import MindStarted
 from schemas.values.ids import SENSOR_PREFIX
@@ -44,9 +44,9 @@ def started(**settings: Any) -> MindStarted:
     )
 
 
-def bringer(log: ReadableLog) -> Bringer:
+def bringer(log: ReadableLog) -> AidProvider:
     """Brings aids out of a log's store."""
-    return Bringer(the_embedder(), PackLibrary(log, the_embedder()))
+    return AidProvider(the_embedder(), PackLibrary(log, the_embedder()))
 
 
 @asynccontextmanager

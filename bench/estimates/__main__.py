@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def table(found: Sequence[Measured]) -> Iterator[str]:
-    """The figures as they stand in the document."""
+    """Yield the figures as they stand in the document."""
     yield (
         "| world | true Δ | flip observations | interval shown | holds the truth |"
         " width | wrong verdicts | right ones |"

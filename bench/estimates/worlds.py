@@ -59,7 +59,7 @@ class World:
 
 @cache
 def truth(world: World) -> float:
-    """The difference of a decision: exact, or of 400,000 sessions where sizes matter."""
+    """Return the difference of a decision: exact, or of 400,000 sessions where sizes matter."""
     if not world.by_size:
         return world.flips * world.gain
     draws = np.random.default_rng(1)
@@ -69,7 +69,7 @@ def truth(world: World) -> float:
 
 
 def play(world: World, draws: np.random.Generator) -> Columns:
-    """One log."""
+    """Return one log."""
     size = _sizes(world, draws)
     session = np.repeat(np.arange(world.sessions), size)
     flip = draws.random(len(session)) < world.flips
@@ -102,13 +102,13 @@ def play(world: World, draws: np.random.Generator) -> Columns:
 
 
 def _gain(world: World, size: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What a flip adds in sessions of these sizes."""
+    """Return what a flip adds in sessions of these sizes."""
     added: NDArray[np.float64] = np.log(size / world.length)
     return world.gain + world.by_size * added
 
 
 def _sizes(world: World, draws: np.random.Generator) -> NDArray[np.int64]:
-    """How long each session is."""
+    """Return how long each session is."""
     share = np.ones(world.sessions)
     if world.sizes == "lognormal":
         share = np.exp(draws.normal(-0.5, 1.0, world.sessions))

@@ -42,7 +42,7 @@ HEAD = (
 
 
 def table(hours: Sequence[Hour]) -> str:
-    """The hours as a table of the page."""
+    """Return the hours as a table of the page."""
     rows = [_row(str(number), hour) for number, hour in enumerate(hours, start=1)]
     return HEAD + "".join(f"{row}\n" for row in rows)
 

@@ -16,7 +16,7 @@ LINES: tuple[tuple[str, str, Callable[[Hour], float]], ...] = (
 
 
 def drawing(hours: Sequence[Hour]) -> str:
-    """The hours as an SVG image."""
+    """Return the hours as an SVG image."""
     parts = [_scale(len(hours))]
     for place, (color, name, value) in enumerate(LINES):
         points = " ".join(

@@ -148,7 +148,7 @@ class Measuring:
             self.finish()
             self.hours.append(Hour())
         self._state, now = turn.state, self.hours[hour]
-        event = turn.taken.message
+        event = turn.input.message
         if isinstance(event, Sensed):
             self._happened(now, event)
             for output in turn.outputs:

@@ -27,7 +27,7 @@ class ScriptedModel:
     """That it sends no rule at all."""
 
     def answer(self, event: Sensed, decision_id: str) -> str:
-        """What it says of an event, in the form that the prompt asks for."""
+        """Return what it says of an event, in the form that the prompt asks for."""
         deed = self._deed(event, decision_id)
         text = "" if deed is None else self._worded(deed, decision_id)
         fields = {
@@ -38,7 +38,7 @@ class ScriptedModel:
         return orjson.dumps(fields).decode()
 
     def rule(self, event: Sensed, said: str, decision_id: str) -> str:
-        """What rule it sees behind what was said of an event."""
+        """Return what rule it sees behind what was said of an event."""
         case = case_of(event)
         if case is None or self._draw(decision_id, "lost") < self.lost:
             return "It depends."

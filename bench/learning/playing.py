@@ -121,7 +121,7 @@ class _Loop:
         self.mind.publish(wire)
 
     async def _hear(self, ids: Sequence[str]) -> Sequence[bytes]:
-        """What the person understood of what was said; some of it they judge."""
+        """Return what the person understood of what was said; some of it they judge."""
         heard, self._spoken = self._spoken, []
         for payload in heard:
             self._judge(orjson.loads(payload))
@@ -154,7 +154,7 @@ class _Loop:
     def _answered(self, turn: Turn) -> None:
         self._watch(self._hour, turn)
         for output in turn.outputs:
-            message, event = output.message, turn.taken.message
+            message, event = output.message, turn.input.message
             if isinstance(message, Decided) and isinstance(event, Sensed):
                 self._events[output.id] = event
                 self._miss(output.id, message, event)
@@ -182,7 +182,7 @@ class _Loop:
 
 
 def _understood(payload: bytes) -> bytes:
-    """What was said, with what the person takes it to ask for."""
+    """Return what was said, with what the person takes it to ask for."""
     said = orjson.loads(payload)
     deed = deed_of(said["text"])
     if deed is None:

@@ -210,23 +210,23 @@ _DEEDS = {text: deed for deed, texts in WORDINGS.items() for text in texts}
 
 
 def case_of(event: Sensed) -> Case | None:
-    """The case that an event is of."""
+    """Return the case that an event is of."""
     return next((each for each in CASES if holds(each.when, event)), None)
 
 
 def holds(when: str, event: Sensed) -> bool:
-    """Whether a test holds of an event."""
+    """Tell whether a test holds of an event."""
     parsed = _parsed(when)
     return conditions.holds(parsed, event.type, event.source, event.fields)
 
 
 def deed_of(text: str) -> Deed | None:
-    """What a person understands by these words."""
+    """Return what a person understands by these words."""
     return _DEEDS.get(text)
 
 
 def is_good(text: str, event: Sensed) -> bool:
-    """Whether these words are the right ones after an event."""
+    """Tell whether these words are the right ones after an event."""
     case = case_of(event)
     return case is not None and deed_of(text) == case.deed
 

@@ -21,7 +21,7 @@ from evaluation.experiments.trials import Course, course, newest
 from handlers.mind.stages.executive import config_hash
 from replay.recording.in_force import standing_before
 from replay.recording.outcomes import OutcomeSettings
-from replay.recording.standing import Standing
+from replay.recording.standing import InForce
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
 from schemas.messages.experiments import UnitKind, Variant
 
@@ -120,7 +120,7 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
     return went, analyse(went.trials, went.open_unit)
 
 
-def _identity(variant: Variant, standing: Standing) -> tuple[str, str | None]:
+def _identity(variant: Variant, standing: InForce) -> tuple[str, str | None]:
     """What a variant would decide by, whatever it was written as or left to the agent."""
     strategy = standing.asked(variant).strategy
     return config_hash(strategy), variant.personality

@@ -11,7 +11,7 @@ from echoic.client import known_agents, publish, state
 from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
 from echoic.terminal.output import note
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Output
 from streams.jetstream.checkpoints import JetStreamCheckpoints
@@ -43,15 +43,15 @@ def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
     return [output.message for output in on_instance(call, run)]
 
 
-def bringer_of(connection: Connection) -> Bringer:
+def bringer_of(connection: Connection) -> AidProvider:
     """Brings the aids that a fold of the log needs."""
     made = embedder(connection.settings["embedder"])
-    return Bringer(made, PackLibrary(connection.log, made))
+    return AidProvider(made, PackLibrary(connection.log, made))
 
 
 async def known_at(
     connection: Connection, sequence: int | None = None, at: datetime | None = None
-) -> state.Remembered:
+) -> state.AgentSnapshot:
     """What the mind knew of the agent up to an input or a moment, folded with progress.
 
     Without either it is what the mind knows by the end of the log.

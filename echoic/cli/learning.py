@@ -13,7 +13,7 @@ import typer
 
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress
-from echoic.client.evidence import recordings, told
+from echoic.client.evidence import as_invalid_recording, recordings
 from echoic.client.names import resolve
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
@@ -157,7 +157,7 @@ def _each(
         made: list[T] = []
         async with recordings(settings, names) as found:
             for recording, _ in found:
-                with told(recording):
+                with as_invalid_recording(recording):
                     made.append(await read_one(recording))
                 progress(len(made))
         progress.done()

@@ -23,7 +23,7 @@ from echoic.embedders import embedder
 from echoic.errors import EchoicError, NotFoundError
 from echoic.packs import bundled
 from echoic.terminal.output import note, print_json
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import UnknownSessionError, find_session, start_of
 from replay.verify import Divergence, Span, Verification
 from replay.verify import verify as verify_span
@@ -87,24 +87,26 @@ async def _of_log(
 ) -> Verification:
     async with connect(settings) as connection:
         await known_agents.check(connection)
-        log, bringer = connection.log, bringer_of(connection)
-        span = await _span(connection, session, bringer)
+        log, provider = connection.log, bringer_of(connection)
+        span = await _span(connection, session, provider)
         last = span.until or await log.last_sequence(inputs_of(span.partition))
         return await verify_span(
             log,
             span,
-            bringer,
+            provider,
             digests=_digests(settings),
             progress=lambda sequence: progress(sequence, last),
         )
 
 
-async def _span(connection: Connection, session: str | None, bringer: Bringer) -> Span:
+async def _span(
+    connection: Connection, session: str | None, provider: AidProvider
+) -> Span:
     agent = connection.settings.agent
     if session is None:
         return Span(partition_of(agent), agent=agent)
     try:
-        found = await find_session(connection.log, agent, session, bringer)
+        found = await find_session(connection.log, agent, session, provider)
     except UnknownSessionError as error:
         raise NotFoundError(str(error), next_step="echoic session list") from error
     return Span(partition_of(agent), found.first - 1, found.last, agent)
@@ -119,7 +121,7 @@ async def _of_file(settings: Settings, path: Path, progress: Bar) -> Verificatio
     return await verify_span(
         log,
         Span(header.partition, before, header.last, header.agent),
-        Bringer(made, PackLibrary(log, made)),
+        AidProvider(made, PackLibrary(log, made)),
         start=start_of(file),
         expected_chain=file.trailer.chain,
         digests=_digests(settings),

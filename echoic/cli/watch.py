@@ -123,9 +123,9 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
         note(decisions.heading(style()))
     count = 0
     told = Accounts()
-    async for taken, outputs in answered(connection.log, agent, position):
-        found = told.take(taken, outputs)
-        if _is_renamed(taken) or any(_is_news(each, names) for each in found):
+    async for input_, outputs in answered(connection.log, agent, position):
+        found = told.take(input_, outputs)
+        if _is_renamed(input_) or any(_is_news(each, names) for each in found):
             names = await heuristic_names(connection.log, agent)
         for account in found:
             if as_json:
@@ -139,8 +139,8 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
             names = _show_lessons(outputs, names)
 
 
-def _is_renamed(taken: Input) -> bool:
-    return isinstance(taken.message, HeuristicEdited)
+def _is_renamed(input_: Input) -> bool:
+    return isinstance(input_.message, HeuristicEdited)
 
 
 def _is_news(account: Account, names: Names) -> bool:

@@ -64,8 +64,8 @@ def compare_one(job: Job, progress: process_pool.Progress) -> SessionResult:
 
 
 async def _compared(job: Job, progress: process_pool.Progress) -> SessionResult:
-    async with opened(job.source) as (recording, bringer):
-        return await compared(recording, bringer, job.plan, progress)
+    async with opened(job.source) as (recording, provider):
+        return await compared(recording, provider, job.plan, progress)
 
 
 def _of_log(settings: Settings, session: str | None) -> LogSource:

@@ -28,7 +28,7 @@ class Account:
     """The agent's time of the decision."""
     event_text: str
     decided: Decided
-    taken: Input
+    input: Input
     """The input in whose group it was decided: the event itself, or what ran a timer."""
     ask: ModelAsked | None = None
     shown_fire: str | None = None
@@ -93,7 +93,7 @@ class Account:
     @property
     def latency_ms(self) -> float:
         """From the input's arrival to the last message on it, by the broker's clock."""
-        return max(0, self.answered_ns - self.taken.record.time_ns) / 1e6
+        return max(0, self.answered_ns - self.input.record.time_ns) / 1e6
 
 
 class Accounts:
@@ -102,11 +102,11 @@ class Accounts:
     def __init__(self) -> None:
         self._open: dict[str, Account] = {}
 
-    def take(self, taken: Input, outputs: Sequence[Output]) -> list[Account]:
+    def take(self, input_: Input, outputs: Sequence[Output]) -> list[Account]:
         """The accounts that this group opened or ended, as they now stand."""
         touched: dict[str, Account] = {}
         for output in outputs:
-            account = self._account(taken, output)
+            account = self._account(input_, output)
             if account is not None:
                 touched[account.id] = self._open[account.id] = account
         for account in touched.values():
@@ -116,10 +116,10 @@ class Accounts:
             del self._open[next(iter(self._open))]
         return list(touched.values())
 
-    def _account(self, taken: Input, output: Output) -> Account | None:
+    def _account(self, input_: Input, output: Output) -> Account | None:
         message, time_ns = output.message, output.record.time_ns
         if isinstance(message, Decided):
-            return _opened(taken, output, message)
+            return _opened(input_, output, message)
         decision_id = getattr(message, "decision_id", None)
         known = self._open.get(decision_id) if decision_id else None
         if known is None:
@@ -135,15 +135,15 @@ class Accounts:
                 return None
 
 
-def _opened(taken: Input, output: Output, decided: Decided) -> Account:
-    event = taken.message
+def _opened(input_: Input, output: Output, decided: Decided) -> Account:
+    event = input_.message
     return Account(
         id=output.id,
         agent=output.agent,
         at=output.at,
         event_text=event.text if isinstance(event, Sensed) else "",
         decided=decided,
-        taken=taken,
+        input=input_,
         answered_ns=output.record.time_ns,
     )
 

@@ -15,8 +15,8 @@ from echoic.errors import EchoicError
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.gather import UnprovenError, gather
 from evaluation.evidence.rapport import RapportCurve, rapport_curves
-from evaluation.tuning.policy_value import Lived, lived
-from handlers.aids import Bringer
+from evaluation.tuning.policy_value import Lived, run_closed_loop
+from handlers.aids import AidProvider
 from projections.folds.learning.rapport import Pace
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.source import Recording, RecordingError
@@ -37,7 +37,7 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
     parts: list[Evidence] = []
     async with recordings(settings, names) as found:
         for recording, _ in found:
-            with told(recording):
+            with as_invalid_recording(recording):
                 parts += await gather(recording)
     return parts
 
@@ -65,32 +65,34 @@ async def lives_of(
     """
     lives: list[Lived] = []
     async with recordings(settings, names) as found:
-        for recording, bringer in found:
-            with told(recording):
-                lives.append(await lived(recording, bringer, OutcomeSettings()))
+        for recording, provider in found:
+            with as_invalid_recording(recording):
+                lives.append(
+                    await run_closed_loop(recording, provider, OutcomeSettings())
+                )
         yield lives
 
 
 @asynccontextmanager
 async def recordings(
     settings: Settings, names: Sequence[str]
-) -> AsyncIterator[list[tuple[Recording, Bringer]]]:
+) -> AsyncIterator[list[tuple[Recording, AidProvider]]]:
     """What is named, each recording once; without a name all of the agent."""
     async with AsyncExitStack() as stack:
-        found: dict[str, tuple[Recording, Bringer]] = {}
+        found: dict[str, tuple[Recording, AidProvider]] = {}
         for source in sources(settings, names):
             try:
-                recording, bringer = await stack.enter_async_context(opened(source))
+                recording, provider = await stack.enter_async_context(opened(source))
             except RecordingError as error:
                 raise EchoicError(
                     str(error), next_step="echoic session list"
                 ) from error
-            found[recording.digest] = recording, bringer
+            found[recording.digest] = recording, provider
         yield list(found.values())
 
 
 @contextmanager
-def told(recording: Recording) -> Iterator[None]:
+def as_invalid_recording(recording: Recording) -> Iterator[None]:
     """Say which recording it was that does not agree with itself."""
     try:
         yield

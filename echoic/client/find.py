@@ -68,7 +68,7 @@ async def last_decision(
 
 
 def _is_on_report(account: Account) -> bool:
-    event = account.taken.message
+    event = account.input.message
     return isinstance(event, Sensed) and event.outcome is not None
 
 
@@ -78,9 +78,9 @@ async def account_of(log: ReadableLog, output: Output) -> Account:
     cause = output.mark.cause_sequence
     told: dict[str, Account] = {}
     async for group in groups(log, output.partition, cause - 1, cause):
-        taken = read_input(group.input)
+        input_ = read_input(group.input)
         for each in ledger.take(
-            taken, [read_output(record) for record in group.outputs]
+            input_, [read_output(record) for record in group.outputs]
         ):
             told[each.id] = each
     account = told.get(output.id)
@@ -103,7 +103,7 @@ async def _ended(
         later = read_output(record)
         ends = isinstance(later.message, Completed | Dropped)
         if ends and getattr(later.message, "decision_id", None) == account.id:
-            return ledger.take(account.taken, [later])[0]
+            return ledger.take(account.input, [later])[0]
     return account
 
 

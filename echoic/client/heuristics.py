@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from echoic.client.state import Remembered
+from echoic.client.state import AgentSnapshot
 from projections.folds.learning import confidence as beliefs
 from projections.folds.learning import effective
 from projections.folds.learning.heuristics import all_heuristics
@@ -46,7 +46,7 @@ class Learnt:
         return effective.is_stale(self.last_fired, now, days)
 
 
-async def learnt(log: ReadableLog, known: Remembered) -> list[Learnt]:
+async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
     """Every heuristic that the agent goes by: of its packs, then what it was taught."""
     refs = known.shared.packs.update(known.agent.packs)
     blobs = [await log.blob(refs[name].digest) for name in sorted(refs)]
@@ -83,11 +83,13 @@ def of_read_models(row: Heuristic) -> Learnt:
 
 
 def _as_it_stands(
-    each: Taught, known: Remembered, packs: Sequence[CompiledPack]
+    each: Taught, known: AgentSnapshot, packs: Sequence[CompiledPack]
 ) -> Learnt:
     agent = known.agent
     learning = agent.learning(known.shared.settings or UNSTARTED)
-    belief = effective.believed(agent, packs, learning, each.id, each.content_hash)
+    belief = effective.bounded_belief(
+        agent, packs, learning, each.id, each.content_hash
+    )
     by_hand = agent.frozen.get(each.id, False)
     return Learnt(
         id=each.id,

@@ -11,7 +11,7 @@ from evaluation.compare.rows import asked
 from evaluation.compare.rows import observations as rows_of
 from evaluation.ope.rows import Observation
 from handlers.mind.strategies.spec import parse
-from replay.open_loop.asked import logged_state
+from replay.open_loop.asked import ask_open_loop
 from replay.recording.chronicle import chronicle
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.experiments import Variant
@@ -47,7 +47,7 @@ async def _observed(
     found: list[Observation] = []
     for file in files:
         async with opened(FileSource(file, WordLlamaEmbedder.name)) as (recording, _):
-            async with aclosing(logged_state(recording, asking)) as decisions:
+            async with aclosing(ask_open_loop(recording, asking)) as decisions:
                 reached = asked([each async for each in decisions])
             told = await chronicle(recording, outcome)
             found += rows_of(reached, _CHALLENGER, told.outcomes)

@@ -45,10 +45,10 @@ def played(
     for record in session.records:
         if parse(record.subject).direction != "in":
             continue
-        taken = read_input(record)
-        match taken.message:
+        input_ = read_input(record)
+        match input_.message:
             case Sensed() as event:
-                yield _event(event, taken, agent, run, occasions)
+                yield _event(event, input_, agent, run, occasions)
             case FeedbackGiven(decision_id=str(decision_id)) as given:
                 source_id = occasions[decision_id].event_id
                 yield PlayedVote(_new_id(run, source_id), given)
@@ -71,9 +71,9 @@ def _occasions(session: SessionFile) -> dict[str, EventRef]:
 
 
 def _event(
-    event: Sensed, taken: Input, agent: str, run: UUID, occasions: dict[str, EventRef]
+    event: Sensed, input_: Input, agent: str, run: UUID, occasions: dict[str, EventRef]
 ) -> PlayedEvent:
-    id_ = _new_id(run, taken.id)
+    id_ = _new_id(run, input_.id)
     event = event.model_copy(
         update={"in_reply_to": _new_reply(event.in_reply_to, run, occasions)}
     )

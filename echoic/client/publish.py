@@ -104,7 +104,7 @@ async def decided_on(
 async def credited_by(log: ReadableLog, told: Account) -> list[str]:
     """The heuristics that a reported outcome counted for."""
     partition = partition_of(told.agent)
-    outputs = await _outputs(log, partition, told.taken.sequence, ANSWER_S)
+    outputs = await _outputs(log, partition, told.input.sequence, ANSWER_S)
     messages = (output.message for output in outputs)
     return [each.heuristic_id for each in messages if isinstance(each, OutcomeObserved)]
 
@@ -149,7 +149,7 @@ async def submit(
     sequence = await send(message, id_=id_ or str(uuid4()))
     outputs = await _outputs(log, partition, sequence, timeout_s)
     if isinstance(message, FeedbackGiven) and any(map(_is_unknown, outputs)):
-        informed = await recall_decision.with_past(log, agent, message)
+        informed = await recall_decision.with_recalled(log, agent, message)
         if informed is not None:
             sequence = await send(informed, id_=str(uuid4()))
             outputs = await _outputs(log, partition, sequence, timeout_s)

@@ -17,7 +17,7 @@ from schemas.values.subjects import output_subject, partition_of
 from streams.log import ReadableLog, scan
 
 
-async def with_past(
+async def with_recalled(
     log: ReadableLog, agent: str, given: FeedbackGiven
 ) -> FeedbackGiven | None:
     """The vote with what the log knows of its decision; None if there is no such one."""

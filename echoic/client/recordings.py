@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from echoic.embedders import embedder
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.recording.source import Recording, from_file, from_range, from_session
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import reading
@@ -48,7 +48,7 @@ Source: TypeAlias = FileSource | LogSource
 
 
 @asynccontextmanager
-async def opened(source: Source) -> AsyncIterator[tuple[Recording, Bringer]]:
+async def opened(source: Source) -> AsyncIterator[tuple[Recording, AidProvider]]:
     """The recording of a source, and what brings vectors and packs for its inputs.
 
     Raises:
@@ -58,22 +58,24 @@ async def opened(source: Source) -> AsyncIterator[tuple[Recording, Bringer]]:
     """
     if isinstance(source, FileSource):
         recording = from_file(source.path)
-        yield recording, _bringer(recording.log, source.embedder)
+        yield recording, _provider(recording.log, source.embedder)
         return
     logging.getLogger("streams").setLevel(logging.ERROR)
     async with reading(source.credentials, "echoic replay") as client:
         log = await open_reader(client)
-        bringer = _bringer(log, source.embedder)
-        yield await _of_log(log, source, bringer), bringer
+        provider = _provider(log, source.embedder)
+        yield await _of_log(log, source, provider), provider
 
 
-async def _of_log(log: ReadableLog, source: LogSource, bringer: Bringer) -> Recording:
+async def _of_log(
+    log: ReadableLog, source: LogSource, provider: AidProvider
+) -> Recording:
     if source.session is not None:
-        return await from_session(log, source.agent, source.session, bringer)
+        return await from_session(log, source.agent, source.session, provider)
     return await from_range(
         log,
         source.agent,
-        bringer,
+        provider,
         first=source.first,
         last=source.last,
         since=source.since,
@@ -81,9 +83,9 @@ async def _of_log(log: ReadableLog, source: LogSource, bringer: Bringer) -> Reco
     )
 
 
-def _bringer(log: ReadableLog, name: str) -> Bringer:
+def _provider(log: ReadableLog, name: str) -> AidProvider:
     made = embedder(name)
-    return Bringer(made, PackLibrary(log, made))
+    return AidProvider(made, PackLibrary(log, made))
 
 
 def is_path(name: str) -> bool:

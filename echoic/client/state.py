@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from echoic.errors import NotFoundError
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.fold_start import Beginnings
 from handlers.state_sources import state_code
 from projections.folds.partition import fold_recorded
@@ -25,7 +25,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class AgentSnapshot:
     """What was known of an agent."""
 
     agent: AgentState
@@ -43,29 +43,29 @@ async def state_at(
     at: datetime | None = None,
     checkpoints: Checkpoints | None = None,
     progress: Progress = lambda _: None,
-) -> Remembered:
+) -> AgentSnapshot:
     """The state of an agent after the last input up to a sequence or a time.
 
     Raises:
         NotFoundError: that is before the agent's first input.
     """
-    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    provider = AidProvider(embedder, PackLibrary(log, embedder))
     partition = partition_of(agent)
     beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
     state = (await beginnings.of(partition, until=sequence, at=at)).state
-    await bringer.bring_packs_of(state)
+    await provider.fetch_packs_of(state)
     count = 0
     recorded = groups(log, partition, state.position, sequence)
-    async for group, taken, aids in bringer.along(recorded):
-        if at is not None and taken.at > at:
+    async for group, input_, aids in provider.for_recorded(recorded):
+        if at is not None and input_.at > at:
             break
-        state = fold_recorded(state, taken, group.outputs, aids)
+        state = fold_recorded(state, input_, group.outputs, aids)
         count += 1
         progress(count)
     if agent not in state.agents and (sequence is not None or at is not None):
         await _raise_unborn(log, agent)
     known = state.agents.get(agent, AgentState())
-    return Remembered(known, state.shared, state.position)
+    return AgentSnapshot(known, state.shared, state.position)
 
 
 async def _raise_unborn(log: ReadableLog, agent: str) -> None:
@@ -78,7 +78,7 @@ async def _raise_unborn(log: ReadableLog, agent: str) -> None:
         )
 
 
-def as_fields(remembered: Remembered, agent: str) -> dict[str, object]:
+def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
     """A state for a program, or a person, to read."""
     known, shared = remembered.agent, remembered.shared
     strategy = known.strategy or (shared.settings and shared.settings.strategy)

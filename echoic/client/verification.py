@@ -15,7 +15,7 @@ from echoic.client import known_agents
 from echoic.client.connection import addresses
 from echoic.config.load import Settings
 from echoic.embedders import embedder
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay import process_pool
 from replay.verify import Span, Verification, joined, verify
 from schemas.values.settings import CodeDigests
@@ -95,12 +95,12 @@ async def _verified(
     answered, whole = count(1), sum(job.inputs.values())
     async with _reading(job.credentials) as client:
         log, made = await open_reader(client), embedder(job.embedder)
-        bringer = Bringer(made, PackLibrary(log, made))
+        provider = AidProvider(made, PackLibrary(log, made))
         return {
             partition: await verify(
                 log,
                 Span(partition),
-                bringer,
+                provider,
                 digests=job.digests,
                 progress=lambda _: progress(next(answered), whole),
             )

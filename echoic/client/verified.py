@@ -43,7 +43,9 @@ def keep(data: Path, marks: Marks) -> None:
     draft.replace(data / FILE)
 
 
-async def believed(log: ReadableLog, marks: Marks | None) -> Mapping[int, Chained]:
+async def verified_heads(
+    log: ReadableLog, marks: Marks | None
+) -> Mapping[int, Chained]:
     """The partitions' marks that the log still bears out."""
     if marks is None or marks.epoch != str(log.epoch):
         return {}

@@ -58,7 +58,7 @@ async def verify(
     Raises:
         LogUnavailable: the broker does not answer.
     """
-    since = {} if full else await verified.believed(log, verified.recall(data))
+    since = {} if full else await verified.verified_heads(log, verified.recall(data))
     last = await log.last_sequence(LOG_SUBJECTS)
     starts = {
         each: Since(mark.position, mark.last_output) for each, mark in since.items()

@@ -68,6 +68,6 @@ async def answered(
 async def decisions(log: ReadableLog, agent: str, after: int) -> AsyncIterator[Account]:
     """Each decision of an agent, when it is made and again when its answer is final."""
     accounts = Accounts()
-    async for taken, outputs in answered(log, agent, after):
-        for account in accounts.take(taken, outputs):
+    async for input_, outputs in answered(log, agent, after):
+        for account in accounts.take(input_, outputs):
             yield account

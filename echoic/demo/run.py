@@ -36,7 +36,7 @@ from echoic.terminal.called import program
 from echoic.terminal.decisions import line
 from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from echoic.terminal.text import Style
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.verify import Span, Verification, verify
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values.subjects import partition_of
@@ -186,8 +186,8 @@ async def _vote(live: Instance, audience: Audience, vote: PlayedVote) -> None:
 
 async def _verify(live: Instance) -> Verification:
     """Decide the whole session again, from the log alone."""
-    bringer = Bringer(live.embedder, PackLibrary(live.log, live.embedder))
-    return await verify(live.log, Span(partition_of(AGENT), agent=AGENT), bringer)
+    provider = AidProvider(live.embedder, PackLibrary(live.log, live.embedder))
+    return await verify(live.log, Span(partition_of(AGENT), agent=AGENT), provider)
 
 
 def _settings(folder: Path) -> Settings:

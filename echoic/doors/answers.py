@@ -15,7 +15,7 @@ from echoic.client import heuristics as learnt
 from echoic.client import owners, publish
 from echoic.client.decision_record import as_response
 from echoic.client.heuristics import Learnt
-from echoic.client.state import Remembered, as_fields
+from echoic.client.state import AgentSnapshot, as_fields
 from echoic.doors.services import Reply, refusal
 from echoic.errors import EchoicError, plainly
 from handlers.aids import PackLibrary
@@ -134,14 +134,14 @@ class Serving:
             return refusal("undecided", error.what)
         return {"event_id": event_id, **as_response(account)}
 
-    def _remembered(self, agent: str) -> Remembered | None:
+    def _remembered(self, agent: str) -> AgentSnapshot | None:
         state = self.known(agent)
         if state is None:
             return None
-        return Remembered(state.agents[agent], state.shared, state.position)
+        return AgentSnapshot(state.agents[agent], state.shared, state.position)
 
     async def _like(
-        self, remembered: Remembered, asked: HeuristicsAsked, rows: list[Learnt]
+        self, remembered: AgentSnapshot, asked: HeuristicsAsked, rows: list[Learnt]
     ) -> list[dict[str, object]]:
         """Those of the rows that know such a situation, with how alike it is."""
         assert asked.text is not None
@@ -157,7 +157,7 @@ class Serving:
         learning = agent.learning(settings)
 
         def belief(heuristic_id: str, content_hash: str) -> Belief:
-            return effective.believed(
+            return effective.bounded_belief(
                 agent, packs, learning, heuristic_id, content_hash
             )
 

@@ -35,7 +35,7 @@ from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from handlers.mind.strategies import plugin
 from handlers.worker.loop import Worker
-from handlers.worker.stray_subjects import readmit
+from handlers.worker.stray_subjects import reappend
 from schemas.messages.controls import MindStarted
 from schemas.values.settings import CodeDigests, MatchLimits
 from schemas.values.vectors import Embedder
@@ -143,7 +143,7 @@ async def instance(
             _begin(job, tasks, notify)
             for job in _jobs(settings, credentials, started, shares)
         ]
-        tasks.start("strays", readmit(log, log))
+        tasks.start("strays", reappend(log, log))
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
         if database_url is not None:

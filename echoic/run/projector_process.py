@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from echoic.embedders import embedder
 from echoic.run import child_process
 from echoic.run.supervision import Notify
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.fold_start import Beginnings
 from handlers.state_sources import state_code
 from projections.errors import ProjectionError
@@ -90,18 +90,18 @@ async def _follow(job: Job) -> None:
     made_by = embedder(job.embedder)
     async with connected(job.credentials, "echoic projector") as client:
         log = await open_reader(client)
-        bringer = Bringer(made_by, PackLibrary(log, made_by))
+        provider = AidProvider(made_by, PackLibrary(log, made_by))
         beginnings = Beginnings(
             log, JetStreamCheckpoints(client), state_code(made_by.digest)
         )
 
         async def begin(partition: int, written: int) -> tuple[PartitionState, int]:
             found = await beginnings.of(partition, until=written)
-            await bringer.bring_packs_of(found.state)
+            await provider.fetch_packs_of(found.state)
             return found.state, found.last_output
 
         with Store(job.database_url) as store:
-            await Projector(log, store, bringer, begin=begin).run()
+            await Projector(log, store, provider, begin=begin).run()
 
 
 if __name__ == "__main__":

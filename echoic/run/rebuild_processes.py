@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from echoic.embedders import embedder
 from echoic.run.process import prepare
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from projections.errors import StoreUnavailable
 from projections.projector.rebuild import Here
 from projections.store.store import Store
@@ -172,7 +172,7 @@ async def _fill_ordered(job: Job, pipe: Pipe) -> None:
     made_by = embedder(job.embedder)
     async with connected(job.credentials, "echoic rebuild") as client:
         log = await open_reader(client)
-        aids = Bringer(made_by, PackLibrary(log, made_by))
+        aids = AidProvider(made_by, PackLibrary(log, made_by))
         with Store(job.database_url) as store:
             here = Here(log, store, aids, pipe.send)
             while True:

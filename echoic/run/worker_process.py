@@ -22,7 +22,7 @@ from echoic.run.process import prepare
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
 from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import Worker
@@ -76,7 +76,7 @@ class Mind:
         return Worker(
             self.log,
             self.log,
-            Bringer(self.embedder, self.library),
+            AidProvider(self.embedder, self.library),
             self.started,
             partitions=partitions,
             checkpoints=JetStreamCheckpoints(self.client),

@@ -66,7 +66,7 @@ class Tracer:
     def observe(self, made: Iterable[tuple[Turn, Times]]) -> None:
         """Trace turns that are in the log: what the worker tells whoever watches."""
         for turn, times in made:
-            self.answered(Answered(turn.taken, turn.outputs, times))
+            self.answered(Answered(turn.input, turn.outputs, times))
 
     def answered(self, seen: Answered) -> None:
         """Trace an input whose group is in the log."""

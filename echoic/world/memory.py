@@ -148,8 +148,8 @@ class InMemoryMind:
         self._records.clear()
 
     def _take(self, wire: Wire) -> None:
-        taken = read_input(self._stored(wire))
-        need = needs_of(taken)
+        input_ = read_input(self._stored(wire))
+        need = needs_of(input_)
         further = [embedded(text) for text in need.further]
         made = self._embedder.embed(further) if further else []
         aids = Aids(
@@ -157,7 +157,7 @@ class InMemoryMind:
             packs={self._pack.digest: self._pack},
             vectors=dict(zip(further, made, strict=True)),
         )
-        turn = turns.answer(self._state, taken, aids, self.epoch)
+        turn = turns.answer(self._state, input_, aids, self.epoch)
         self._state = turn.state
         for output in turn.outputs:
             self._stored(

@@ -180,10 +180,10 @@ def _flip(
     )
 
 
-def _whose(taken: str, ours: str, theirs: str) -> Whose | None:
-    if taken == theirs:
+def _whose(input_: str, ours: str, theirs: str) -> Whose | None:
+    if input_ == theirs:
         return "challenger"
-    return "baseline" if taken == ours else None
+    return "baseline" if input_ == ours else None
 
 
 def _status(

@@ -7,8 +7,8 @@ from evaluation.compare.behaviour import Act, quantile
 from evaluation.compare.flips import arm_class
 from evaluation.compare.life import Curve, Life
 from replay.cassette import ModelMiss
-from replay.closed_loop.decision import OwnDecision
-from replay.closed_loop.run import OwnState
+from replay.closed_loop.decision import ClosedLoopDecision
+from replay.closed_loop.run import ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.recording.chronicle import Chronicle
 from schemas.codec.envelope import Input
@@ -24,16 +24,18 @@ _FAST = ("heuristic",)
 class Lives:
     """Several strategies' lives, led side by side over one pass through a recording."""
 
-    def __init__(self, lives: Iterable[OwnState]) -> None:
+    def __init__(self, lives: Iterable[ClosedLoopRun]) -> None:
         """Lead lives that have begun."""
-        self._led: list[tuple[OwnState, list[OwnDecision]]] = [(o, []) for o in lives]
+        self._led: list[tuple[ClosedLoopRun, list[ClosedLoopDecision]]] = [
+            (o, []) for o in lives
+        ]
         self._miss: ModelMiss | None = None
 
-    async def take(self, group: Group, taken: Input, aids: Aids) -> None:
+    async def take(self, group: Group, input_: Input, aids: Aids) -> None:
         """Give every life the next group."""
-        await self._each(lambda own: own.take(group, taken, aids))
+        await self._each(lambda own: own.take(group, input_, aids))
 
-    async def end(self) -> list[tuple[list[OwnDecision], Ending]]:
+    async def end(self) -> list[tuple[list[ClosedLoopDecision], Ending]]:
         """The decisions of each life, and what it came to.
 
         Raises:
@@ -46,7 +48,7 @@ class Lives:
         return [(decisions, own.ending) for own, decisions in self._led]
 
     async def _each(
-        self, step: Callable[[OwnState], Awaitable[Iterator[OwnDecision]]]
+        self, step: Callable[[ClosedLoopRun], Awaitable[Iterator[ClosedLoopDecision]]]
     ) -> None:
         for index, (own, decisions) in enumerate(self._led):
             try:
@@ -59,7 +61,7 @@ class Lives:
 
 
 def documented(
-    decisions: Sequence[OwnDecision],
+    decisions: Sequence[ClosedLoopDecision],
     ending: Ending,
     at_logged_state: Mapping[str, Odds],
     told: Chronicle,
@@ -102,7 +104,7 @@ def documented(
 
 
 def _act(
-    own: OwnDecision,
+    own: ClosedLoopDecision,
     fast: tuple[float, float] | None,
     recorded: Mapping[str, float | None],
 ) -> Act:
@@ -118,7 +120,7 @@ def _act(
 
 
 def _latency(
-    own: OwnDecision,
+    own: ClosedLoopDecision,
     fast: tuple[float, float] | None,
     recorded: Mapping[str, float | None],
 ) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ from handlers.mind.stages.executive import config_hash
 from handlers.mind.strategies.spec import text_of
 from projections.folds.learning.heuristics import all_heuristics
 from replay.recording.source import Recording
-from replay.recording.standing import Standing, brought
+from replay.recording.standing import InForce, brought
 from schemas.codec.decode import read_input
 from schemas.messages.controls import SessionStarted
 from schemas.messages.experiments import Variant
@@ -39,7 +39,7 @@ async def note_of(
 ) -> tuple[RecordingNote, dict[str, str]]:
     """The note on a recording, and what the heuristics are called, by id."""
     standing = await brought(
-        Standing.of(recording.start, recording.agent), recording.log
+        InForce.of(recording.start, recording.agent), recording.log
     )
     refs = {**standing.shared.packs, **standing.agent.packs}
     note = RecordingNote(
@@ -62,7 +62,7 @@ async def note_of(
     return note, _names(standing)
 
 
-def _strategy(variant: Variant, standing: Standing) -> StrategyPart:
+def _strategy(variant: Variant, standing: InForce) -> StrategyPart:
     strategy = standing.asked(variant).strategy
     return StrategyPart(
         label=_label(variant, standing),
@@ -74,7 +74,7 @@ def _strategy(variant: Variant, standing: Standing) -> StrategyPart:
     )
 
 
-def _names(standing: Standing) -> dict[str, str]:
+def _names(standing: InForce) -> dict[str, str]:
     """What heuristics are called that are in force, by id."""
     found = all_heuristics(standing.agent, standing.packs)
     return {each.id: each.name for each in found}
@@ -86,6 +86,6 @@ async def _title(recording: Recording) -> str:
     return message.title if isinstance(message, SessionStarted) else ""
 
 
-def _label(variant: Variant, standing: Standing) -> str:
+def _label(variant: Variant, standing: InForce) -> str:
     name = text_of(variant.strategy or standing.strategy)
     return name if variant.personality is None else f"{name}, another personality"

@@ -14,9 +14,9 @@ from evaluation.compare.own_life import Lives, documented
 from evaluation.compare.past import Past, past_of
 from evaluation.compare.recording_note import RecordingNote, note_of
 from evaluation.compare.rows import asked, critical
-from handlers.aids import Bringer
-from replay.closed_loop.decision import OwnDecision
-from replay.closed_loop.run import Answers, OwnState
+from handlers.aids import AidProvider
+from replay.closed_loop.decision import ClosedLoopDecision
+from replay.closed_loop.run import Answers, ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.open_loop.asked import LoggedDecision
 from replay.process_pool import Progress
@@ -70,7 +70,7 @@ class SessionResult:
 
 
 async def compared(
-    recording: Recording, bringer: Bringer, plan: Plan, progress: Progress
+    recording: Recording, provider: AidProvider, plan: Plan, progress: Progress
 ) -> SessionResult:
     """Compare one recording.
 
@@ -80,12 +80,12 @@ async def compared(
         LogDamaged, UnreadableOutputError: it cannot be read, though it verified.
     """
     try:
-        return await _compared(recording, bringer, plan, progress)
+        return await _compared(recording, provider, plan, progress)
     except (LogDamaged, UnreadableOutputError):
         verification = await verify(
             recording.log,
             Span.of(recording),
-            bringer,
+            provider,
             start=recording.start,
             expected_chain=recording.chain,
         )
@@ -96,7 +96,7 @@ async def compared(
 
 
 async def _compared(
-    recording: Recording, bringer: Bringer, plan: Plan, progress: Progress
+    recording: Recording, provider: AidProvider, plan: Plan, progress: Progress
 ) -> SessionResult:
     """Read it for what was recorded, then again to answer every input anew."""
     strategies = (plan.baseline, *plan.challengers)
@@ -105,7 +105,7 @@ async def _compared(
     past = await past_of(
         recording, strategies, plan.outcome, since, work.passing(_READING)
     )
-    verification, lives = await _lives(recording, bringer, plan, past, work)
+    verification, lives = await _lives(recording, provider, plan, past, work)
     reached = asked(past.decisions)
     told = past.told
     curves, called = believed(past.evidence, told)
@@ -179,8 +179,8 @@ class _Work:
 
 
 async def _lives(
-    recording: Recording, bringer: Bringer, plan: Plan, past: Past, work: _Work
-) -> tuple[Verification, list[tuple[list[OwnDecision], Ending]]]:
+    recording: Recording, provider: AidProvider, plan: Plan, past: Past, work: _Work
+) -> tuple[Verification, list[tuple[list[ClosedLoopDecision], Ending]]]:
     """Answer every input as it was recorded, and in each challenger's place.
 
     All of it is done in one pass, for they need the same vectors; but who asks models
@@ -190,23 +190,23 @@ async def _lives(
         Span.of(recording), recording.log.epoch, start=recording.start
     )
     own = [
-        OwnState(recording, each, bringer, answers=plan.answers, since=plan.since)
+        ClosedLoopRun(recording, each, provider, answers=plan.answers, since=plan.since)
         for each in plan.challengers
     ]
     for each in own:
         each.begin(past.history, past.cassette)
     passes = [[each] for each in own] if plan.answers.port else [own]
-    found: list[tuple[list[OwnDecision], Ending]] = []
-    await bringer.bring_packs_of(recording.start)
+    found: list[tuple[list[ClosedLoopDecision], Ending]] = []
+    await provider.fetch_packs_of(recording.start)
     for is_later, together in enumerate(passes or [[]]):
         lives, minds = Lives(together), len(together) + (not is_later)
         progress = work.passing(_DECIDING * minds)
         async with aclosing(recording.groups()) as groups:
-            async for group, taken, aids in bringer.along(groups):
+            async for group, input_, aids in provider.for_recorded(groups):
                 if not (is_later or verifying.is_over):
-                    verifying.take(group, taken, aids)
-                await lives.take(group, taken, aids)
-                progress(taken.sequence)
+                    verifying.take(group, input_, aids)
+                await lives.take(group, input_, aids)
+                progress(input_.sequence)
         found += await lives.end()
     return verifying.found(recording.chain), found
 

@@ -18,7 +18,7 @@ from schemas.values.settings import LearningSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFact:
     """A heuristic's action was shown."""
 
     sequence: int
@@ -133,7 +133,7 @@ class Ruled:
 
 Fact: TypeAlias = (
     Agreed
-    | Shown
+    | ShownFact
     | Seen
     | Judged
     | Neglected

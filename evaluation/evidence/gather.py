@@ -21,7 +21,7 @@ from evaluation.evidence.facts import (
     Revived,
     Ruled,
     Seen,
-    Shown,
+    ShownFact,
     Termed,
 )
 from evaluation.evidence.refold import Believing
@@ -32,7 +32,7 @@ from projections.folds.learning.heuristics import all_heuristics, find
 from projections.folds.learning.terms import Terms
 from replay.recording import views
 from replay.recording.source import Recording
-from replay.recording.standing import CHANGE_TOKENS, Standing, brought
+from replay.recording.standing import CHANGE_TOKENS, InForce, brought
 from replay.recording.views import DecidedView
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input
@@ -114,7 +114,7 @@ class Reader:
     def __init__(self, recording: Recording) -> None:
         """Begin with what was believed before the recording."""
         self._recording = recording
-        self._standing = Standing.of(recording.start, recording.agent)
+        self._standing = InForce.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._start = start
         self._terms: Mapping[str, Terms] = {}
@@ -197,7 +197,7 @@ class Reader:
                 # One that answers later was trusted as of its decision.
                 if message.decision_id == self._decision_id:
                     self._prove(input_, key, message.confidence)
-                self._learn(input_, Shown(sequence, key, declared, output.id))
+                self._learn(input_, ShownFact(sequence, key, declared, output.id))
             case OutcomeObserved(outcome=("success" | "fail") as outcome):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 success, fire_id = outcome == "success", message.fire_id
@@ -288,23 +288,23 @@ class Reader:
         return held is None or confidence.find(held, seen.fire_id, "ignored") is None
 
     def _change(self, group: Group) -> None:
-        taken = read_input(group.input)
+        input_ = read_input(group.input)
         outputs = [read_output(record) for record in group.outputs]
         standing, learning = self._standing, self._learning
-        self._standing = standing.after(taken, outputs)
-        self._carry(taken, standing)
+        self._standing = standing.after(input_, outputs)
+        self._carry(input_, standing)
         if self._learning != learning:
             # The first edition lets shared settings count for what comes later alone.
-            is_own = taken.agent != SHARED_AGENT
+            is_own = input_.agent != SHARED_AGENT
             is_recounted = is_own or self._standing.settings.edition >= 2
-            ruled = Ruled(taken.sequence, self._learning, is_recounted=is_recounted)
+            ruled = Ruled(input_.sequence, self._learning, is_recounted=is_recounted)
             self._learn(group.input, ruled)
-        self._redeclare(taken)
-        self._revive(taken, standing)
-        self._is_changed, self._changed_by = True, taken.sequence
+        self._redeclare(input_)
+        self._revive(input_, standing)
+        self._is_changed, self._changed_by = True, input_.sequence
 
-    def _carry(self, taken: Input, before: Standing) -> None:
-        message = taken.message
+    def _carry(self, input_: Input, before: InForce) -> None:
+        message = input_.message
         if not isinstance(message, HeuristicEdited) or not message.keep:
             return
         old = find(before.agent, message.heuristic_id)
@@ -313,21 +313,21 @@ class Reader:
             return
         key = belief_key(old.id, old.content_hash)
         to = belief_key(new.id, new.content_hash)
-        self._learn(taken.record, Carried(taken.sequence, key, to))
+        self._learn(input_.record, Carried(input_.sequence, key, to))
 
-    def _redeclare(self, taken: Input) -> None:
+    def _redeclare(self, input_: Input) -> None:
         """What is taught again with another confidence counts from that."""
-        message, standing = taken.message, self._standing
+        message, standing = input_.message, self._standing
         if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
             return
         taught = find(standing.agent, message.heuristic_id)
         if taught is not None:
             key, declared = self._about(taught.id, taught.content_hash)
-            self._learn(taken.record, Redeclared(taken.sequence, key, declared))
+            self._learn(input_.record, Redeclared(input_.sequence, key, declared))
 
-    def _revive(self, taken: Input, before: Standing) -> None:
+    def _revive(self, input_: Input, before: InForce) -> None:
         """Whoever is released, and was frozen by what was believed, begins anew."""
-        message = taken.message
+        message = input_.message
         if not isinstance(message, HeuristicFrozen) or message.frozen:
             return
         id_ = message.heuristic_id
@@ -336,7 +336,7 @@ class Reader:
             return
         key, declared = self._about(id_, content_hash)
         if self._believing.is_frozen(key, declared):
-            self._learn(taken.record, Revived(taken.sequence, key, declared))
+            self._learn(input_.record, Revived(input_.sequence, key, declared))
 
     def _term(self) -> None:
         """See whether constraints or priors are others than they were."""

@@ -21,7 +21,7 @@ from evaluation.evidence.facts import (
     Revived,
     Ruled,
     Seen,
-    Shown,
+    ShownFact,
     Termed,
 )
 from projections.folds.learning import confidence as beliefs
@@ -35,7 +35,7 @@ from schemas.values.settings_by_name import Scalar, learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """When a heuristic last fired does not matter to what is believed of it."""
-_Told = Shown | Seen | Judged | Neglected | Agreed
+_Told = ShownFact | Seen | Judged | Neglected | Agreed
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Believing:
             case Redeclared():
                 held = self._held(fact.key, fact.declared)
                 return beliefs.redeclared(held, fact.declared, self._judging(fact.key))
-            case Shown():
+            case ShownFact():
                 held = self._held(fact.key, fact.declared)
                 return beliefs.fired(held, _SOME_TIME)
             case Seen():
@@ -233,7 +233,7 @@ def predictions(
     believing = _beginning(evidence, changes)
     made: list[Prediction] = []
     for fact in evidence.facts:
-        if isinstance(fact, Shown) and fact.fire_id in evidence.happened:
+        if isinstance(fact, ShownFact) and fact.fire_id in evidence.happened:
             predicted = believing.confidence(fact.key, fact.declared)
             happened = evidence.happened[fact.fire_id]
             made.append(

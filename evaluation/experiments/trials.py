@@ -10,7 +10,7 @@ from evaluation.experiments.switchback import Trial
 from replay.recording.in_force import standing_before
 from replay.recording.outcomes import Ledger, OutcomeSettings
 from replay.recording.session_outcomes import SessionLedger
-from replay.recording.standing import CHANGES, Standing, brought
+from replay.recording.standing import CHANGES, InForce, brought
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import (
@@ -100,7 +100,7 @@ class _Reading:
     """A course on its way."""
 
     experiment: ExperimentStarted
-    standing: Standing
+    standing: InForce
     ledger: Ledger
     trials: dict[str, Trial] = field(default_factory=dict)
     """By decision id."""
@@ -121,19 +121,19 @@ class _Reading:
         ]
         if not telling:
             return
-        taken = read_input(group.input)
+        input_ = read_input(group.input)
         for output in telling:
             match output.message:
                 case Decided() as decided:
-                    self._decided(taken, output, decided)
+                    self._decided(input_, output, decided)
                 case FeedbackApplied(decision_id=str(id_)) as vote:
                     self.ledger.voted(id_, vote.actor, vote.value)
                 case ControlApplied():
-                    self._applied(taken, output)
+                    self._applied(input_, output)
                 case _:
                     pass
         if any(isinstance(each.message, CHANGES) for each in telling):
-            self.standing = self.standing.after(taken, telling)
+            self.standing = self.standing.after(input_, telling)
 
     def course(self, begun: Begun) -> Course:
         """All of it, as far as it went."""
@@ -151,9 +151,9 @@ class _Reading:
         )
         return Course(begun, self.stopped_at, trials, self.open_unit, sessions)
 
-    def _decided(self, taken: Input, output: Output, decided: Decided) -> None:
-        event, assignment = taken.message, decided.experiment
-        if not isinstance(event, Sensed) or decided.event_id != taken.id:
+    def _decided(self, input_: Input, output: Output, decided: Decided) -> None:
+        event, assignment = input_.message, decided.experiment
+        if not isinstance(event, Sensed) or decided.event_id != input_.id:
             return
         pack = self._packs().get(decided.domain)
         session = decided.session_id or ""
@@ -162,7 +162,7 @@ class _Reading:
         self.ledger.decided(
             output.id,
             event,
-            taken.id,
+            input_.id,
             domain=decided.domain,
             pack=pack,
             is_silent=decided.arm == SILENT,
@@ -174,8 +174,8 @@ class _Reading:
             self.assigned.setdefault(session, assignment)
             self.open_unit, self.open_session = assignment.unit, session
 
-    def _applied(self, taken: Input, output: Output) -> None:
-        match taken.message:
+    def _applied(self, input_: Input, output: Output) -> None:
+        match input_.message:
             case ExperimentStopped():
                 self.stopped_at = output.at
                 self.open_unit = self.open_session = None

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 
-from evaluation.learning.groups_in_context import Passage, passages
+from evaluation.learning.groups_in_context import GroupInContext, passages
 from replay.recording import views
 from replay.recording.chronicle import Chronicle, Telling, chronicle
 from replay.recording.outcomes import SEEN, OutcomeSettings
@@ -81,7 +81,7 @@ class _Reading:
         self._winners: dict[str, str] = {}
         self._calls: dict[str, Counter[str]] = defaultdict(Counter)
 
-    def take(self, passage: Passage) -> None:
+    def take(self, passage: GroupInContext) -> None:
         """Take one group in."""
         outputs = zip(passage.group.outputs, passage.tokens, strict=True)
         for record, token in outputs:
@@ -128,7 +128,7 @@ class _Reading:
         return next((each for each in decided.candidates if each.arm == arm), None)
 
 
-def _voice(passage: Passage, decided: DecidedView) -> str:
+def _voice(passage: GroupInContext, decided: DecidedView) -> str:
     """The variant of an experiment where one ran, else how the personality begins."""
     if decided.experiment is not None:
         return f"{decided.experiment.id}: {decided.experiment.variant}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from evaluation.learning.groups_in_context import Passage
+from evaluation.learning.groups_in_context import GroupInContext
 from projections.folds.controls import content_in_force
-from replay.recording.standing import Standing
+from replay.recording.standing import InForce
 from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.decisions import HeuristicFired
@@ -101,7 +101,7 @@ class Cause:
     decision_id: str | None = None
 
 
-def causes(passage: Passage) -> Iterator[Cause]:
+def causes(passage: GroupInContext) -> Iterator[Cause]:
     """The causes in one group, in the order in which they count."""
     for output in passage.outputs(TOKENS):
         cause = _of_output(passage, output)
@@ -111,8 +111,8 @@ def causes(passage: Passage) -> Iterator[Cause]:
             yield from _of_control(passage, output)
 
 
-def _of_output(passage: Passage, output: Output) -> Cause | None:
-    message, taken = output.message, passage.taken
+def _of_output(passage: GroupInContext, output: Output) -> Cause | None:
+    message, input_ = output.message, passage.input
     match message:
         case HeuristicFired(mode="shown"):
             what = f"shown, like {message.similarity:.2f}"
@@ -121,51 +121,51 @@ def _of_output(passage: Passage, output: Output) -> Cause | None:
             what = f"kept silent, like {message.similarity:.2f}"
             return _cause(output, "kept", what, "", message.event_id)
         case OutcomeObserved():
-            source = taken.message.source if isinstance(taken.message, Sensed) else ""
+            source = input_.message.source if isinstance(input_.message, Sensed) else ""
             return _cause(output, "outcome", _seen(message), source, message.event_id)
         case AdviceIgnored():
             what = f"ignored {message.count} times in a row"
-            return _cause(output, "ignored", what, "", taken.id)
+            return _cause(output, "ignored", what, "", input_.id)
         case OutcomeExpired():
-            return _cause(output, "expired", "nothing seen in time", "", taken.id)
+            return _cause(output, "expired", "nothing seen in time", "", input_.id)
         case FeedbackApplied(heuristic_id=str()):
-            return _cause(output, "vote", _judged(message), message.actor, taken.id)
+            return _cause(output, "vote", _judged(message), message.actor, input_.id)
         case _:
             return _of_model(passage, output)
 
 
-def _of_model(passage: Passage, output: Output) -> Cause | None:
-    message, taken = output.message, passage.taken
+def _of_model(passage: GroupInContext, output: Output) -> Cause | None:
+    message, input_ = output.message, passage.input
     match message:
         case Endorsed():
             what = f"said unasked, like {message.similarity:.2f}"
-            return _cause(output, "endorsement", what, "model", taken.id)
+            return _cause(output, "endorsement", what, "model", input_.id)
         case SilenceWeighed():
             by = message.actor or "the world"
-            return _cause(output, "silence", _weighed(message), by, taken.id)
+            return _cause(output, "silence", _weighed(message), by, input_.id)
         case HeuristicFormed(is_silence=True):
             hash_ = _content(passage.after, message.heuristic_id)
             what = "formed where nothing should have been said"
-            return _cause(output, "formed", what, BY_SILENCE, taken.id, hash_)
+            return _cause(output, "formed", what, BY_SILENCE, input_.id, hash_)
         case HeuristicFormed():
             hash_ = _content(passage.after, message.heuristic_id)
             if message.proposal_id is not None:
                 what = f"formed by the proposal {message.proposal_id}"
-                return _cause(output, "formed", what, BY_SLEEP, taken.id, hash_)
+                return _cause(output, "formed", what, BY_SLEEP, input_.id, hash_)
             what = "formed of an answer that was liked"
-            return _cause(output, "formed", what, "model", taken.id, hash_)
+            return _cause(output, "formed", what, "model", input_.id, hash_)
         case HeuristicReinforced():
             what = f"found again, like {message.similarity:.2f}"
-            return _cause(output, "reinforced", what, "model", taken.id)
+            return _cause(output, "reinforced", what, "model", input_.id)
         case LifecycleChanged():
             what = f"{message.before} → {message.after}"
-            return _cause(output, "life", what, "", taken.id)
+            return _cause(output, "life", what, "", input_.id)
         case DriftRaised():
             what = (
                 f"{message.successes} of the last {message.fires} went well,"
                 f" {message.expected:.0%} were expected"
             )
-            return _cause(output, "drift", what, "", taken.id)
+            return _cause(output, "drift", what, "", input_.id)
         case _:
             return None
 
@@ -192,8 +192,8 @@ def _cause(
     )
 
 
-def _of_control(passage: Passage, output: Output) -> Iterator[Cause]:
-    match passage.taken.message:
+def _of_control(passage: GroupInContext, output: Output) -> Iterator[Cause]:
+    match passage.input.message:
         case HeuristicSeeded(heuristic_id=id_):
             yield _controlled(passage, output, id_, "taught", "taught")
         case HeuristicEdited(heuristic_id=id_, keep=keep):
@@ -209,7 +209,11 @@ def _of_control(passage: Passage, output: Output) -> Iterator[Cause]:
 
 
 def _controlled(
-    passage: Passage, output: Output, heuristic_id: str, kind: CauseKind, what: str
+    passage: GroupInContext,
+    output: Output,
+    heuristic_id: str,
+    kind: CauseKind,
+    what: str,
 ) -> Cause:
     return Cause(
         sequence=passage.sequence,
@@ -218,11 +222,11 @@ def _controlled(
         content_hash=_content(passage.after, heuristic_id),
         kind=kind,
         what=what,
-        id=passage.taken.id,
+        id=passage.input.id,
     )
 
 
-def _of_packs(passage: Passage, output: Output) -> Iterator[Cause]:
+def _of_packs(passage: GroupInContext, output: Output) -> Iterator[Cause]:
     """The heuristics whose content a pack that was loaded brought or changed."""
     before, after = _of_all_packs(passage.before), _of_all_packs(passage.after)
     for id_ in sorted(after):
@@ -231,7 +235,7 @@ def _of_packs(passage: Passage, output: Output) -> Iterator[Cause]:
             yield _controlled(passage, output, id_, "pack", what)
 
 
-def _of_all_packs(standing: Standing) -> dict[str, str]:
+def _of_all_packs(standing: InForce) -> dict[str, str]:
     return {
         id_: content_hash
         for pack in standing.packs
@@ -239,7 +243,7 @@ def _of_all_packs(standing: Standing) -> dict[str, str]:
     }
 
 
-def _content(standing: Standing, heuristic_id: str) -> str:
+def _content(standing: InForce, heuristic_id: str) -> str:
     found = content_in_force(standing.agent, standing.packs, heuristic_id)
     return found or ""
 

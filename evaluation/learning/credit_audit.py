@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.learning.groups_in_context import Passage, passages
+from evaluation.learning.groups_in_context import GroupInContext, passages
 from evaluation.learning.witnessed import Deed, Witnessed
 from handlers.mind.stages import outcomes
 from projections.folds import outcome_patterns
@@ -120,7 +120,7 @@ class _Looking:
         self._endorsed: set[tuple[str, str]] = set()
         self._formed: set[str] = set()
 
-    def take(self, passage: Passage) -> None:
+    def take(self, passage: GroupInContext) -> None:
         """Take one group in."""
         outputs = passage.outputs(_TOKENS)
         for output in outputs:
@@ -129,7 +129,7 @@ class _Looking:
         for output in outputs:
             self._look(passage, output)
 
-    def _look(self, passage: Passage, output: Output) -> None:
+    def _look(self, passage: GroupInContext, output: Output) -> None:
         match output.message:
             case OutcomeObserved(outcome=("success" | "fail")) as seen:
                 self._credit(passage, output, self._of_outcome(passage, seen))
@@ -153,7 +153,10 @@ class _Looking:
                 return
 
     def _credit(
-        self, passage: Passage, output: Output, faults: Iterator[tuple[Rule, str]]
+        self,
+        passage: GroupInContext,
+        output: Output,
+        faults: Iterator[tuple[Rule, str]],
     ) -> None:
         self.credits += not isinstance(output.message, HeuristicFormed)
         heuristic_id = str(getattr(output.message, "heuristic_id", ""))
@@ -163,15 +166,15 @@ class _Looking:
             )
 
     def _of_outcome(
-        self, passage: Passage, seen: OutcomeObserved
+        self, passage: GroupInContext, seen: OutcomeObserved
     ) -> Iterator[tuple[Rule, str]]:
         yield from self._of_fire(
             seen.fire_id, seen.decision_id, seen.heuristic_id, seen.content_hash
         )
         if seen.fire_id in self._known.ended:
             yield "second_outcome", seen.fire_id
-        event, deed = passage.taken.message, self._known.deeds.get(seen.decision_id)
-        if not isinstance(event, Sensed) or passage.taken.id != seen.event_id:
+        event, deed = passage.input.message, self._known.deeds.get(seen.decision_id)
+        if not isinstance(event, Sensed) or passage.input.id != seen.event_id:
             yield "outcome_of_another", f"{seen.event_id!r} is not the event at hand"
         elif seen.by == "report" and not self._reports(event, seen):
             yield "outcome_of_another", f"{seen.event_id!r} does not report this"
@@ -214,21 +217,21 @@ class _Looking:
         return is_named and _REPORTED.get(event.outcome or "") == seen.outcome
 
     def _of_vote(
-        self, passage: Passage, applied: FeedbackApplied
+        self, passage: GroupInContext, applied: FeedbackApplied
     ) -> Iterator[tuple[Rule, str]]:
-        given = passage.taken.message
+        given = passage.input.message
         if not isinstance(given, FeedbackGiven):
             # A model's rule may turn out to be a heuristic that is there already.
             if applied.through not in self._known.liked:
-                yield "vote_of_another", f"{passage.taken.id!r} is no vote"
+                yield "vote_of_another", f"{passage.input.id!r} is no vote"
             return
         if given.about is not None:
             self._known.trust(given)
         target = applied.decision_id or applied.heuristic_id
         if target != (given.decision_id or given.heuristic_id):
-            yield "vote_of_another", f"{passage.taken.id!r} is not on {target!r}"
+            yield "vote_of_another", f"{passage.input.id!r} is not on {target!r}"
         if (applied.actor, applied.value) != (given.actor, given.signed):
-            yield "vote_of_another", f"{passage.taken.id!r} says something else"
+            yield "vote_of_another", f"{passage.input.id!r} says something else"
         if applied.decision_id is not None and applied.through is None:
             yield from self._of_fire(
                 applied.fire_id or "",
@@ -238,7 +241,7 @@ class _Looking:
             )
 
     def _of_endorsement(
-        self, passage: Passage, endorsed: Endorsed
+        self, passage: GroupInContext, endorsed: Endorsed
     ) -> Iterator[tuple[Rule, str]]:
         place = endorsed.decision_id, endorsed.heuristic_id
         # In its sleep an agent asks again of anything, and shows the model nothing.
@@ -251,25 +254,25 @@ class _Looking:
             yield "endorsed_twice", f"by the answer to {endorsed.decision_id!r}"
 
     def _of_quiet(
-        self, passage: Passage, weighed: SilenceWeighed
+        self, passage: GroupInContext, weighed: SilenceWeighed
     ) -> Iterator[tuple[Rule, str]]:
-        given, decision_id = passage.taken.message, weighed.decision_id
+        given, decision_id = passage.input.message, weighed.decision_id
         if weighed.actor is None:
             if not isinstance(given, Sensed) or weighed.value != -1.0:
-                yield "silence_unproven", f"{passage.taken.id!r} shows no success"
+                yield "silence_unproven", f"{passage.input.id!r} shows no success"
         elif not isinstance(given, FeedbackGiven) or (
             (given.decision_id, given.actor) != (decision_id, weighed.actor)
         ):
-            yield "vote_of_another", f"{passage.taken.id!r} is not on {decision_id!r}"
+            yield "vote_of_another", f"{passage.input.id!r} is not on {decision_id!r}"
 
     def _of_formation(
-        self, passage: Passage, formed: HeuristicFormed
+        self, passage: GroupInContext, formed: HeuristicFormed
     ) -> Iterator[tuple[Rule, str]]:
         id_ = formed.decision_id
         if formed.proposal_id is not None:
             return  # a sleep proposed it, and a person or a policy applied it
         if formed.is_silence:
-            given = passage.taken.message
+            given = passage.input.message
             if not isinstance(given, FeedbackGiven) or given.decision_id != id_:
                 yield "formed_unasked", f"of the silence at {id_!r}"
             return
@@ -280,7 +283,7 @@ class _Looking:
         self._formed.add(id_)
 
 
-def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
+def _is_of_sleep(passage: GroupInContext, endorsed: Endorsed) -> bool:
     said = (each.message for each in passage.outputs(frozenset((Reflected.token,))))
     return any(
         isinstance(each, Reflected)
@@ -290,14 +293,14 @@ def _is_of_sleep(passage: Passage, endorsed: Endorsed) -> bool:
     )
 
 
-def _takes_back(passage: Passage, event: Sensed) -> bool:
+def _takes_back(passage: GroupInContext, event: Sensed) -> bool:
     words = outcome_patterns.words(event, passage.before.settings.edition)
     is_said = any(word_patterns.occurs(each, words) for each in outcomes.WORDS)
     return is_said or outcomes.UNDOES in event.fields
 
 
 def _occurs(
-    passage: Passage, event: Sensed, seen: OutcomeObserved, deed: Deed | None
+    passage: GroupInContext, event: Sensed, seen: OutcomeObserved, deed: Deed | None
 ) -> bool:
     """Whether the event has the words, and may be about what the fire was about."""
     words = outcome_patterns.words(event, passage.before.settings.edition)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from replay.recording import views
 from replay.recording.source import Recording
-from replay.recording.standing import CHANGES, Standing, brought
+from replay.recording.standing import CHANGES, InForce, brought
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.values.subjects import SHARED_AGENT, parse
@@ -20,13 +20,13 @@ _CHANGES = frozenset(change.token for change in CHANGES)
 
 
 @dataclass(frozen=True)
-class Passage:
+class GroupInContext:
     """One group of the agent, or of what it shares."""
 
     group: Group
-    before: Standing
+    before: InForce
     """What was in force at the input, packs and all."""
-    after: Standing
+    after: InForce
     """What is in force once it is answered; the same unless a control changed it."""
 
     @property
@@ -40,7 +40,7 @@ class Passage:
         return tuple(map(views.token_of, self.group.outputs))
 
     @cached_property
-    def taken(self) -> Input:
+    def input(self) -> Input:
         """The input, read."""
         return read_input(self.group.input)
 
@@ -53,7 +53,7 @@ class Passage:
         )
 
 
-async def passages(recording: Recording) -> AsyncGenerator[Passage, None]:
+async def passages(recording: Recording) -> AsyncGenerator[GroupInContext, None]:
     """The recording's own groups in order.
 
     Raises:
@@ -62,7 +62,7 @@ async def passages(recording: Recording) -> AsyncGenerator[Passage, None]:
         MissingPackError: a pack in force is not in the recording's store.
     """
     standing = await brought(
-        Standing.of(recording.start, recording.agent), recording.log
+        InForce.of(recording.start, recording.agent), recording.log
     )
     async with aclosing(recording.groups()) as groups:
         async for group in groups:
@@ -75,4 +75,4 @@ async def passages(recording: Recording) -> AsyncGenerator[Passage, None]:
                 outputs = [read_output(record) for record in group.outputs]
                 changed = before.after(read_input(group.input), outputs)
                 standing = await brought(changed, recording.log)
-            yield Passage(group, before, standing)
+            yield GroupInContext(group, before, standing)

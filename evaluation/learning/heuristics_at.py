@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evaluation.evidence.refold import Believing
 from projections.folds.learning import terms
 from projections.folds.learning.heuristics import all_heuristics
-from replay.recording.standing import Standing
+from replay.recording.standing import InForce
 from schemas.state.evidence import belief_key
 from schemas.state.taught import Taught
 from schemas.values.reasons import Lifecycle, Origin
@@ -33,21 +33,21 @@ class Known:
     life: Lifecycle
 
 
-def known(standing: Standing, believing: Believing) -> Mapping[str, Known]:
+def known(standing: InForce, believing: Believing) -> Mapping[str, Known]:
     """The agent's heuristics by id."""
     found = all_heuristics(standing.agent, standing.packs)
     return {each.id: _one(standing, believing, each) for each in found}
 
 
 def trust(
-    standing: Standing, believing: Believing, heuristic_id: str, content_hash: str
+    standing: InForce, believing: Believing, heuristic_id: str, content_hash: str
 ) -> float:
     """What is believed of a content of a heuristic, of what stands there now."""
     start = terms.declared(standing.agent, standing.packs, heuristic_id)
     return believing.confidence(belief_key(heuristic_id, content_hash), start)
 
 
-def _one(standing: Standing, believing: Believing, each: Taught) -> Known:
+def _one(standing: InForce, believing: Believing, each: Taught) -> Known:
     key = belief_key(each.id, each.content_hash)
     held = believing.believed.get(key)
     start = terms.declared(standing.agent, standing.packs, each.id)

@@ -19,23 +19,23 @@ from evaluation.evidence.facts import (
     Redeclared,
     Revived,
     Seen,
-    Shown,
+    ShownFact,
 )
 from evaluation.evidence.gather import gather
 from evaluation.evidence.refold import Believing
 from evaluation.learning.causes import Cause, CauseKind, causes
-from evaluation.learning.groups_in_context import Passage, passages
+from evaluation.learning.groups_in_context import GroupInContext, passages
 from evaluation.learning.heuristics_at import Known, known, trust
 from evaluation.learning.thresholds import threshold
 from projections.folds.controls import content_in_force
 from replay.recording.source import Recording
-from replay.recording.standing import Standing, brought
+from replay.recording.standing import InForce, brought
 from schemas.messages.controls import PackLoaded, PriorUpdated
 from schemas.messages.learning import CandidateRefused
 from schemas.state.evidence import belief_key
 
 _FACTS: Mapping[type[Fact], tuple[CauseKind, ...]] = {
-    Shown: ("fire", "kept"),
+    ShownFact: ("fire", "kept"),
     Seen: ("outcome", "silence"),
     Neglected: ("ignored",),
     Judged: ("vote", "silence"),
@@ -108,7 +108,7 @@ async def story(recording: Recording) -> Story:
     """
     evidence = await gather(recording)
     standing = await brought(
-        Standing.of(recording.start, recording.agent), recording.log
+        InForce.of(recording.start, recording.agent), recording.log
     )
     first = evidence[0]
     believing = Believing(first.believed, first.learning, {}, first.terms)
@@ -151,7 +151,7 @@ class _Writing:
                 self._facts[fact.sequence].append(fact)
                 self._sessions[fact.sequence] = part.session
 
-    def take(self, passage: Passage) -> None:
+    def take(self, passage: GroupInContext) -> None:
         """Take one group in."""
         facts = self._facts.pop(passage.sequence, deque())
         is_control = passage.before is not passage.after
@@ -172,7 +172,7 @@ class _Writing:
             if isinstance(refused, CandidateRefused) and refused.sleep_id is None:
                 self.refused[refused.reason] += 1
 
-    def _before(self, passage: Passage, cause: Cause) -> float | None:
+    def _before(self, passage: GroupInContext, cause: Cause) -> float | None:
         """What was believed of what stood there until then, whatever its content."""
         if cause.kind not in ("taught", "formed", "edit", "pack"):
             return self._confidence(passage.before, cause, cause.content_hash)
@@ -181,7 +181,7 @@ class _Writing:
             return None
         return self._confidence(passage.before, cause, content_hash)
 
-    def _confidence(self, standing: Standing, cause: Cause, content_hash: str) -> float:
+    def _confidence(self, standing: InForce, cause: Cause, content_hash: str) -> float:
         return trust(standing, self._believing, cause.heuristic_id, content_hash)
 
     def _fold_until(self, facts: deque[Fact], cause: Cause) -> None:
@@ -193,7 +193,7 @@ class _Writing:
                 if _is_of(fact, cause):
                     return
 
-    def _rule(self, passage: Passage, stood: Mapping[str, Known]) -> None:
+    def _rule(self, passage: GroupInContext, stood: Mapping[str, Known]) -> None:
         """Note whatever a control moved that is about no one heuristic."""
         stands = known(passage.after, self._believing) if stood else {}
         for id_, before in stood.items():
@@ -215,21 +215,21 @@ def _is_of(fact: Fact, cause: Cause) -> bool:
     return key in (getattr(fact, "key", None), getattr(fact, "to", None))
 
 
-def _content(standing: Standing, heuristic_id: str) -> str | None:
+def _content(standing: InForce, heuristic_id: str) -> str | None:
     return content_in_force(standing.agent, standing.packs, heuristic_id)
 
 
-def _ruled(passage: Passage, heuristic_id: str, content_hash: str) -> Cause:
+def _ruled(passage: GroupInContext, heuristic_id: str, content_hash: str) -> Cause:
     return Cause(
         sequence=passage.sequence,
         at=_when(passage),
         heuristic_id=heuristic_id,
         content_hash=content_hash,
         kind="settings",
-        what=_RULES.get(type(passage.taken.message), "other learning settings"),
-        id=passage.taken.id,
+        what=_RULES.get(type(passage.input.message), "other learning settings"),
+        id=passage.input.id,
     )
 
 
-def _when(passage: Passage) -> datetime:
+def _when(passage: GroupInContext) -> datetime:
     return datetime.fromisoformat(passage.group.outputs[0].headers["ce-time"])

@@ -13,10 +13,10 @@ from datetime import datetime
 from evaluation.learning.groups_in_context import passages
 from evaluation.learning.thresholds import tested, threshold
 from handlers.mind.strategies.heuristic_first import THRESHOLD_BIAS
-from replay.open_loop.asked import logged_state
+from replay.open_loop.asked import ask_open_loop
 from replay.open_loop.decision import LoggedDecision
 from replay.recording.source import Recording
-from replay.recording.standing import Standing
+from replay.recording.standing import InForce
 from schemas.messages.decisions import Decided
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values.record import moment
@@ -103,7 +103,7 @@ async def near_misses(recording: Recording) -> NearMisses:
         strategy_with(spec, {"strategy.threshold": each}) for each in THRESHOLDS
     )
     count = _Count()
-    async with aclosing(logged_state(recording, asked)) as decisions:
+    async with aclosing(ask_open_loop(recording, asked)) as decisions:
         async for decision in decisions:
             count.take(decision)
     return NearMisses(
@@ -127,13 +127,13 @@ async def near_misses(recording: Recording) -> NearMisses:
     )
 
 
-async def _at_first_decision(recording: Recording) -> Standing:
+async def _at_first_decision(recording: Recording) -> InForce:
     """A life's first settings are in force only once its mind has started."""
     async with aclosing(passages(recording)) as found:
         async for passage in found:
             if _DECIDED in passage.tokens:
                 return passage.before
-    return Standing.of(recording.start, recording.agent)
+    return InForce.of(recording.start, recording.agent)
 
 
 @dataclass(slots=True)

@@ -2,19 +2,19 @@
 
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
 from handlers.mind.strategies.registry import STRATEGIES
-from replay.recording.standing import Standing
+from replay.recording.standing import InForce
 from schemas.values.settings import StrategySpec
 from schemas.values.settings_by_name import parameter_in
 
 
-def tested(standing: Standing) -> StrategySpec:
+def tested(standing: InForce) -> StrategySpec:
     """The agent's strategy if it tests a threshold, else `heuristic_first`."""
     own = standing.strategy
     is_testing = issubclass(STRATEGIES.get(own.name, object), HeuristicFirst)
     return own if is_testing else StrategySpec(name=HeuristicFirst.name)
 
 
-def threshold(standing: Standing) -> float:
+def threshold(standing: InForce) -> float:
     """The threshold of that strategy, before any bias of the personality."""
     value = parameter_in(tested(standing).parameters, "strategy.threshold")
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

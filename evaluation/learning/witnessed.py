@@ -6,7 +6,7 @@ from before it is taken from the checkpoint that it begins with.
 
 from dataclasses import dataclass
 
-from evaluation.learning.groups_in_context import Passage
+from evaluation.learning.groups_in_context import GroupInContext
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, HeuristicFired, heuristic_arm
@@ -18,7 +18,7 @@ _MODELS = ("llm:", "race:")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WitnessedFire:
     """A fire whose action the person saw."""
 
     decision_id: str
@@ -40,7 +40,7 @@ class Witnessed:
 
     def __init__(self, recording: Recording) -> None:
         """Nothing of the recording is read yet."""
-        self.fires: dict[str, Shown] = {}
+        self.fires: dict[str, WitnessedFire] = {}
         self.deeds: dict[str, Deed] = {}
         self.ended: set[str] = set()
         """The fires that have their one outcome."""
@@ -90,7 +90,7 @@ class Witnessed:
             names = about.heuristic_id or "", about.content_hash or ""
             self._show(about.fire_id, id_, *names)
 
-    def note(self, passage: Passage, output: Output) -> None:
+    def note(self, passage: GroupInContext, output: Output) -> None:
         """Take in what one output shows."""
         match output.message:
             case Decided() as decided:
@@ -98,7 +98,7 @@ class Witnessed:
             case Completed(winner=str(winner)) as completed:
                 self._arms[completed.decision_id] = winner
             case HeuristicFired(mode="shown") as fired:
-                self.fires[output.id] = Shown(
+                self.fires[output.id] = WitnessedFire(
                     fired.decision_id, fired.heuristic_id, fired.content_hash
                 )
             case HeuristicFired(mode="kept") as fired:
@@ -110,8 +110,8 @@ class Witnessed:
             case _:
                 return
 
-    def _decided(self, passage: Passage, id_: str, decided: Decided) -> None:
-        event = passage.taken.message
+    def _decided(self, passage: GroupInContext, id_: str, decided: Decided) -> None:
+        event = passage.input.message
         entities = event.entities if isinstance(event, Sensed) else ()
         self.deeds[id_] = Deed(decided.event_id, decided.source, frozenset(entities))
         self._arms[id_] = decided.arm
@@ -124,5 +124,5 @@ class Witnessed:
     def _show(
         self, fire_id: str, decision_id: str, heuristic_id: str, content_hash: str
     ) -> None:
-        self.fires[fire_id] = Shown(decision_id, heuristic_id, content_hash)
+        self.fires[fire_id] = WitnessedFire(decision_id, heuristic_id, content_hash)
         self._arms[decision_id] = heuristic_arm(heuristic_id, content_hash)

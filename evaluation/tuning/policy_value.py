@@ -17,13 +17,13 @@ from evaluation.ope.results import Estimate
 from evaluation.ope.settings import EstimationSettings
 from evaluation.ope.verdicts import Verdict
 from evaluation.tuning.search import Evaluation, Gain, Refused, Values
-from handlers.aids import Bringer
-from replay.open_loop.asked import LoggedDecision, logged_state
+from handlers.aids import AidProvider
+from replay.open_loop.asked import LoggedDecision, ask_open_loop
 from replay.recording import views
 from replay.recording.chronicle import chronicle
 from replay.recording.outcomes import Outcome, OutcomeSettings
 from replay.recording.source import Recording
-from replay.recording.standing import Standing
+from replay.recording.standing import InForce
 from replay.verify import Span, verify
 from schemas.codec.decode import read_input, read_output
 from schemas.values.exact_math import total
@@ -56,12 +56,12 @@ class Lived:
     outcomes: Mapping[str, Outcome]
     sessions: tuple[tuple[int, str], ...]
     """The broker's time of the first decision of each session, and its id."""
-    standing: Standing
+    standing: InForce
     """What is in force at its end."""
 
 
-async def lived(
-    recording: Recording, bringer: Bringer, settings: OutcomeSettings
+async def run_closed_loop(
+    recording: Recording, provider: AidProvider, settings: OutcomeSettings
 ) -> Lived:
     """A recording that was proven to be what its own strategy decides.
 
@@ -71,7 +71,7 @@ async def lived(
     found = await verify(
         recording.log,
         Span.of(recording),
-        bringer,
+        provider,
         start=recording.start,
         expected_chain=recording.chain,
     )
@@ -80,7 +80,7 @@ async def lived(
         raise UnprovenError(f"input {place}: deciding it again gives something else")
     told = await chronicle(recording, settings)
     began: dict[str, int] = {}
-    async for decision in logged_state(recording, ()):
+    async for decision in ask_open_loop(recording, ()):
         if decision.context is not None:
             began.setdefault(decision.session, decision.broker_ns)
     sessions = tuple((began[session], session) for session in began)
@@ -109,7 +109,7 @@ class WorthObjective:
         return self._latest.strategy
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> InForce:
         """All that is in force there."""
         return self._latest
 
@@ -145,7 +145,7 @@ class WorthObjective:
         return gain.lower
 
     @property
-    def _latest(self) -> Standing:
+    def _latest(self) -> InForce:
         _, index, _ = self._places[-1] if self._places else (0, -1, "")
         return self._lives[index].standing
 
@@ -158,7 +158,7 @@ class WorthObjective:
             here = {session for place, session in wanted if place == index}
             if not here:
                 continue
-            async for decision in logged_state(each.recording, (None, *specs)):
+            async for decision in ask_open_loop(each.recording, (None, *specs)):
                 if decision.context is not None and decision.session in here:
                     session = f"{index}/{decision.session}"
                     found.append(replace(decision, context=None, session=session))
@@ -226,9 +226,9 @@ def _model_share(decisions: Sequence[LoggedDecision], place: int) -> float:
     )
 
 
-async def _end(recording: Recording) -> Standing:
+async def _end(recording: Recording) -> InForce:
     """What is in force once the recording is over."""
-    standing = Standing.of(recording.start, recording.agent)
+    standing = InForce.of(recording.start, recording.agent)
     async with aclosing(recording.groups()) as groups:
         async for group in groups:
             agent = parse(group.input.subject).agent

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import orjson
 
-from handlers.effects.priority_queue import Held
+from handlers.effects.priority_queue import QueuedAsk
 from handlers.effects.results import result_id
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped
@@ -50,17 +50,17 @@ class Ledger:
         """How far each filter was read."""
         self._reading = asyncio.Lock()
 
-    async def is_answered(self, held: Held) -> bool:
+    async def is_answered(self, held: QueuedAsk) -> bool:
         """Whether the log holds a result of this ask."""
         return await self._has_ended(held, result_id(self._log.epoch, held.output.id))
 
-    async def is_given_up(self, held: Held) -> bool:
+    async def is_given_up(self, held: QueuedAsk) -> bool:
         """Whether the decision that an ask to a model is for has ended without it."""
         ask = held.ask
         is_for_words = isinstance(ask, ModelAsked) and ask.purpose in _FOR_WORDS
         return is_for_words and await self._has_ended(held, ask.decision_id)
 
-    async def _has_ended(self, held: Held, what: str) -> bool:
+    async def _has_ended(self, held: QueuedAsk, what: str) -> bool:
         asked = held.output.record.sequence
         async with self._reading:
             await self._read_from(asked)

@@ -9,7 +9,7 @@ from handlers.effects.delivery import Outlet, deliver
 from handlers.effects.ledger import Ledger
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import Model
-from handlers.effects.priority_queue import Held
+from handlers.effects.priority_queue import QueuedAsk
 from schemas.codec.catalogue import ResultMessage
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.values import ids
@@ -38,7 +38,7 @@ class Performer:
         """Keep a ledger of the log."""
         object.__setattr__(self, "ledger", Ledger(self.log))
 
-    async def perform(self, held: Held) -> None:
+    async def perform(self, held: QueuedAsk) -> None:
         """Perform one ask and append its result, unless the log already has one."""
         left_s = self.seconds_left(held)
         may_be_answered = held.is_repeated or left_s <= 0
@@ -47,12 +47,12 @@ class Performer:
         result = await self._result(held, left_s)
         await results.append(self.writer, self.log.epoch, held, result)
 
-    def seconds_left(self, held: Held) -> float:
+    def seconds_left(self, held: QueuedAsk) -> float:
         """For how long the answer is still worth something, by the broker's time."""
         stale_at = held.output.record.recorded_at + timedelta(seconds=held.ask.ttl_s)
         return (stale_at - self.clock()).total_seconds()
 
-    async def _result(self, held: Held, left_s: float) -> ResultMessage:
+    async def _result(self, held: QueuedAsk, left_s: float) -> ResultMessage:
         output = held.output
         match held.ask:
             case ModelAsked() as asked:

@@ -49,7 +49,7 @@ class Receipt(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class QueuedAsk:
     """An ask in hand."""
 
     output: Output
@@ -65,11 +65,11 @@ class Held:
         return self.ask.priority, -self.output.record.sequence
 
 
-Perform = Callable[[Held], Awaitable[None]]
+Perform = Callable[[QueuedAsk], Awaitable[None]]
 """Performs an ask and appends its result; raises when it should be tried again."""
 
 
-class Desk:
+class AskQueue:
     """A bounded number of asks, served most urgent first, some at once."""
 
     def __init__(
@@ -79,18 +79,18 @@ class Desk:
         self._perform = perform
         self._slots = slots
         self._limit = limit
-        self._waiting: list[Held] = []
+        self._waiting: list[QueuedAsk] = []
         """By rank, the most urgent last."""
-        self._serving: set[Held] = set()
+        self._serving: set[QueuedAsk] = set()
         self._waits = asyncio.Semaphore(0)
         self._is_closed = False
 
     @property
-    def in_hand(self) -> tuple[Held, ...]:
+    def in_hand(self) -> tuple[QueuedAsk, ...]:
         """What waits here and what is being served."""
         return (*self._waiting, *self._serving)
 
-    async def take(self, held: Held) -> None:
+    async def take(self, held: QueuedAsk) -> None:
         """Let an ask wait; if too many do, the least urgent goes back to the broker."""
         if self._is_closed:
             await _give_back(held, TROUBLED_S)
@@ -149,7 +149,7 @@ class Desk:
             await self._finish(held)
             self._serving.discard(held)
 
-    async def _finish(self, held: Held) -> None:
+    async def _finish(self, held: QueuedAsk) -> None:
         try:
             await self._perform(held)
         except Exception as error:  # noqa: BLE001  # one bad ask must not close the desk
@@ -172,11 +172,11 @@ class Desk:
                     await held.receipt.in_progress()
 
 
-def _rank(held: Held) -> tuple[float, int]:
+def _rank(held: QueuedAsk) -> tuple[float, int]:
     return held.rank
 
 
-async def _give_back(held: Held, delay_s: float) -> None:
+async def _give_back(held: QueuedAsk, delay_s: float) -> None:
     # A broker that cannot be told hands the ask over by itself when its patience ends.
     with suppress(nats.errors.Error):
         await held.receipt.nack(delay=delay_s)

@@ -8,8 +8,8 @@ the mind keeps the first.
 from functools import partial
 from uuid import UUID, uuid5
 
-from handlers.effects.priority_queue import Held
-from handlers.retry import patiently
+from handlers.effects.priority_queue import QueuedAsk
+from handlers.retry import until_available
 from schemas.codec.catalogue import ResultMessage
 from streams.log import WritableLog, append_input
 
@@ -22,7 +22,7 @@ def result_id(epoch: UUID, ask_id: str) -> str:
 
 
 async def append(
-    writer: WritableLog, epoch: UUID, held: Held, result: ResultMessage
+    writer: WritableLog, epoch: UUID, held: QueuedAsk, result: ResultMessage
 ) -> int:
     """Append the result of an ask and return its sequence, however long it takes.
 
@@ -39,4 +39,4 @@ async def append(
         id_=result_id(epoch, output.id),
         source=_SOURCE,
     )
-    return await patiently(attempt)
+    return await until_available(attempt)

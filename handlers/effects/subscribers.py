@@ -14,7 +14,7 @@ from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
 from nats.aio.msg import Msg
 
 from handlers.effects.perform import Performer
-from handlers.effects.priority_queue import Desk, Held
+from handlers.effects.priority_queue import AskQueue, QueuedAsk
 from schemas.codec.catalogue import AskMessage
 from schemas.codec.decode import UnreadableOutputError, read_output
 from schemas.messages.asks import ModelAsked
@@ -49,13 +49,13 @@ class Effects:
     def __init__(self, performer: Performer) -> None:
         """Perform asks with `performer`."""
         self._model = performer.model
-        self._models = Desk(performer.perform, slots=MODEL_SLOTS)
+        self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
         # Slow afterthoughts must never hold the places that answers need.
-        self._afterthoughts = Desk(performer.perform, slots=AFTERTHOUGHT_SLOTS)
-        self._deliveries = Desk(performer.perform, slots=DELIVERY_SLOTS)
+        self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
+        self._deliveries = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
 
     @property
-    def in_hand(self) -> tuple[Held, ...]:
+    def in_hand(self) -> tuple[QueuedAsk, ...]:
         """The asks that wait here or are being performed."""
         desks = (self._models, self._afterthoughts, self._deliveries)
         return tuple(held for desk in desks for held in desk.in_hand)
@@ -109,13 +109,15 @@ class Effects:
         async def on_delivery_asked(message: NatsMessage) -> None:
             await _hand_to(lambda _: self._deliveries, message)
 
-    def _model_desk(self, ask: AskMessage) -> Desk:
+    def _model_desk(self, ask: AskMessage) -> AskQueue:
         """Where an ask to a model waits."""
         is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
         return self._afterthoughts if is_afterthought else self._models
 
 
-async def _hand_to(desk_of: Callable[[AskMessage], Desk], message: NatsMessage) -> None:
+async def _hand_to(
+    desk_of: Callable[[AskMessage], AskQueue], message: NatsMessage
+) -> None:
     raw = message.raw_message
     try:
         output = read_output(_record(raw))
@@ -125,7 +127,7 @@ async def _hand_to(desk_of: Callable[[AskMessage], Desk], message: NatsMessage) 
         return
     ask = cast(AskMessage, output.message)
     await desk_of(ask).take(
-        Held(
+        QueuedAsk(
             output=output,
             ask=ask,
             receipt=message,

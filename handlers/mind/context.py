@@ -10,7 +10,7 @@ from projections.folds import agent as agent_fold
 from projections.folds import biases, controls, experiments, goals
 from projections.folds import credit as crediting
 from projections.folds.events import Appearance
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning import confidence
 from projections.folds.learning.drift import Drift, drift
 from schemas.codec.catalogue import OutputMessage
@@ -38,23 +38,25 @@ from schemas.values.settings import LearningSettings, MindSettings
 Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | SilenceWeighed
 
 
-class Group:
+class TurnContext:
     """What answers one input."""
 
     def __init__(
         self,
         state: AgentState,
         shared: SharedState,
-        taken: Input,
+        input_: Input,
         aids: Aids,
         now: datetime,
         epoch: UUID,
     ) -> None:
-        self.taken = taken
+        self.input = input_
         self.aids = aids
         self.now = now
         self.variant = AS_SET
-        self._scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
+        self._scene = FoldContext(
+            shared=shared, agent=state, input=input_, aids=aids, now=now
+        )
         self._settings = self._scene.settings
         self.packs: tuple[CompiledPack, ...] = self._scene.packs
         self._epoch = epoch
@@ -127,9 +129,9 @@ class Group:
 
     def id_of(self, index: int) -> str:
         """The id of the group's output of this index."""
-        return ids.output_id(self._epoch, self.taken.sequence, index)
+        return ids.output_id(self._epoch, self.input.sequence, index)
 
-    def say(self, message: OutputMessage) -> str:
+    def emit(self, message: OutputMessage) -> str:
         """Add an output, and return its id."""
         id_ = self.next_id
         self._outputs.append(message)
@@ -153,11 +155,11 @@ class Group:
 
     def draw(self, purpose: str) -> float:
         """A draw in [0, 1) that depends on seed, agent, event and purpose alone."""
-        return ids.draw(self.settings.seed, self.taken.agent, self.taken.id, purpose)
+        return ids.draw(self.settings.seed, self.input.agent, self.input.id, purpose)
 
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
         """What is believed of a heuristic's content at this point."""
-        return crediting.belief(self.state, self._scene, heuristic_id, content_hash)
+        return crediting.belief_of(self.state, self._scene, heuristic_id, content_hash)
 
     def action_of(self, fire: ShownFire) -> Action | None:
         """What a fire's heuristic would have done, as it stands now."""
@@ -167,7 +169,7 @@ class Group:
         """Say what credits a heuristic, and announce the limit that it crosses by it."""
         id_, content_hash = message.heuristic_id, message.content_hash
         if id_ is None or content_hash is None:
-            self.say(message)
+            self.emit(message)
             return
         self.watch(id_, content_hash, message)
 
@@ -177,10 +179,10 @@ class Group:
         """Say what concerns a heuristic, and announce what it comes to by it."""
         life = self.life(heuristic_id, content_hash)
         drifted = self._drift(heuristic_id, content_hash)
-        self.say(message)
+        self.emit(message)
         after = self.life(heuristic_id, content_hash)
         if after != life:
-            self.say(
+            self.emit(
                 LifecycleChanged(
                     heuristic_id=heuristic_id,
                     content_hash=content_hash,
@@ -191,7 +193,7 @@ class Group:
             )
         drifts = self._drift(heuristic_id, content_hash)
         if drifts is not None and drifted is None:
-            self.say(
+            self.emit(
                 DriftRaised(
                     heuristic_id=heuristic_id,
                     content_hash=content_hash,

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     conclude,
     consult,
@@ -21,13 +21,7 @@ from handlers.mind.flows import (
     reflect,
     silence,
 )
-from handlers.mind.stages import (
-    completion,
-    controls,
-    feedback,
-    intake,
-    outcomes,
-)
+from handlers.mind.stages import completion, controls, feedback, intake, outcomes
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, rate_limits, timers
@@ -62,7 +56,7 @@ TIMERS_AT_ONCE = 200
 """How many timers run in one group; what is left runs with the next input."""
 
 
-class Answer(Struct, frozen=True):
+class Outputs(Struct, frozen=True):
     """The group that answers an input."""
 
     at: datetime
@@ -75,202 +69,204 @@ class Answer(Struct, frozen=True):
 
 def handle(
     state: PartitionState,
-    taken: Input,
+    input_: Input,
     aids: Aids,
     epoch: UUID,
     *,
     timers_at_once: int = TIMERS_AT_ONCE,
-) -> Answer:
+) -> Outputs:
     """The group of outputs that answers `taken`; `state` is before it.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
     """
-    agent = _admitted(state, taken)
-    if isinstance(agent, Answer):
+    agent = _admitted(state, input_)
+    if isinstance(agent, Outputs):
         return agent
     edition = (state.shared.settings or UNSTARTED).edition
-    refused = intake.refusal(agent, taken) or intake.too_much(taken, edition)
+    refused = intake.refusal(agent, input_) or intake.too_much(input_, edition)
     if isinstance(refused, Quarantined):
-        return Answer(agent.now or taken.at, (refused,), agent)
+        return Outputs(agent.now or input_.at, (refused,), agent)
     try:
-        at_input, now = agent_fold.begin(agent, taken, state.shared.settings)
+        at_input, now = agent_fold.begin(agent, input_, state.shared.settings)
     except clock.ClockFaultError as fault:
         # An event that was seen before is a repeat, and naturally late.
-        refused = refused or intake.quarantined(taken, Unreadable("clock", str(fault)))
-        return Answer(agent.now or taken.at, (refused,), agent)
-    group = Group(at_input, state.shared, taken, aids, now, epoch)
-    ran = _run_timers(group, timers_at_once)
+        refused = refused or intake.quarantined(input_, Unreadable("clock", str(fault)))
+        return Outputs(agent.now or input_.at, (refused,), agent)
+    turn = TurnContext(at_input, state.shared, input_, aids, now, epoch)
+    ran = _run_timers(turn, timers_at_once)
     if refused is not None:
-        group.say(refused)
+        turn.emit(refused)
     else:
-        _answer(group, ran)
-    return Answer(now, group.outputs, group.state)
+        _answer(turn, ran)
+    return Outputs(now, turn.outputs, turn.state)
 
 
-def kept_apart(state: PartitionState, taken: Input, detail: str) -> Answer:
+def kept_apart(state: PartitionState, input_: Input, detail: str) -> Outputs:
     """The answer to an input that could not be answered, on the state before it."""
-    agent = _admitted_or_charged(state, taken)
-    if isinstance(agent, Answer):
+    agent = _admitted_or_charged(state, input_)
+    if isinstance(agent, Outputs):
         return agent
-    note = intake.quarantined(taken, Unreadable("error", detail))
-    return Answer(agent.now or taken.at, (note,), agent)
+    note = intake.quarantined(input_, Unreadable("error", detail))
+    return Outputs(agent.now or input_.at, (note,), agent)
 
 
-def _admitted(state: PartitionState, taken: Input) -> AgentState | Answer:
+def _admitted(state: PartitionState, input_: Input) -> AgentState | Outputs:
     """The agent to whom an input may come; the answer, if its source sent too many."""
-    agent, settings = state.agents.get(taken.agent, STRANGER), state.shared.settings
-    if not rate_limits.is_excess(agent, settings, taken):
-        return rate_limits.admitted(agent, settings, taken)
-    shed = rate_limits.shed(agent, taken)
-    return Answer(agent.now or taken.at, (intake.too_many(taken),), shed)
+    agent, settings = state.agents.get(input_.agent, STRANGER), state.shared.settings
+    if not rate_limits.is_excess(agent, settings, input_):
+        return rate_limits.admitted(agent, settings, input_)
+    shed = rate_limits.shed(agent, input_)
+    return Outputs(agent.now or input_.at, (intake.too_many(input_),), shed)
 
 
-def _admitted_or_charged(state: PartitionState, taken: Input) -> AgentState | Answer:
+def _admitted_or_charged(state: PartitionState, input_: Input) -> AgentState | Outputs:
     """The same where admitting may be what raised."""
     try:
-        return _admitted(state, taken)
+        return _admitted(state, input_)
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:
-        agent = state.agents.get(taken.agent, STRANGER)
-        return rate_limits.charged(agent, state.shared.settings, taken)
+        agent = state.agents.get(input_.agent, STRANGER)
+        return rate_limits.charged(agent, state.shared.settings, input_)
 
 
-def _run_timers(group: Group, at_once: int) -> int:
+def _run_timers(turn: TurnContext, at_once: int) -> int:
     """Do what is due by now, soonest first; return how much that was."""
-    due = timers.due(group.state.timers, group.now)[:at_once]
+    due = timers.due(turn.state.timers, turn.now)[:at_once]
     for timer in due:
         # One that ran before it may have ended what this one was to end.
-        if timer in group.state.timers:
-            _run_apart(group, timer)
+        if timer in turn.state.timers:
+            _run_apart(turn, timer)
     return len(due)
 
 
-def _run_apart(group: Group, timer: Timer) -> None:
+def _run_apart(turn: TurnContext, timer: Timer) -> None:
     """Run a timer; one that cannot be run is ended, so that it holds up nothing else."""
-    said, before = group.settle(), group.state
+    said, before = turn.settle(), turn.state
     try:
-        _run_timer(group, timer)
-        faults.check_size([each.to_bytes() for each in group.outputs[said:]])
-        group.settle()
+        _run_timer(turn, timer)
+        faults.check_size([each.to_bytes() for each in turn.outputs[said:]])
+        turn.settle()
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT as error:
-        group.unsay(said, before)
-        _end_timer(group, timer, faults.named(error))
+        turn.unsay(said, before)
+        _end_timer(turn, timer, faults.named(error))
 
 
-def _end_timer(group: Group, timer: Timer, detail: str) -> None:
-    pending = group.state.pending.get(timer.id)
-    group.say(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
+def _end_timer(turn: TurnContext, timer: Timer, detail: str) -> None:
+    pending = turn.state.pending.get(timer.id)
+    turn.emit(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
     if pending is None:
         return
-    said, ended = group.settle(), group.state
+    said, ended = turn.settle(), turn.state
     try:
-        group.say(completion.broken(pending, detail))
-        group.settle()
+        turn.emit(completion.broken(pending, detail))
+        turn.settle()
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:
         # That it ended so is announced; nothing waits for it in any case.
-        group.unsay(said, ended)
+        turn.unsay(said, ended)
 
 
-def _run_timer(group: Group, timer: Timer) -> None:
+def _run_timer(turn: TurnContext, timer: Timer) -> None:
     if timer.purpose == "outcome":
-        _expire(group, timer.id)
+        _expire(turn, timer.id)
     elif timer.purpose == "formation":
-        form.give_up(group, group.state.forming[timer.id])
+        form.give_up(turn, turn.state.forming[timer.id])
     elif timer.purpose == "sleep":
-        reflect.idle(group)
+        reflect.idle(turn)
     elif timer.purpose == "reflection":
-        reflect.give_up(group)
+        reflect.give_up(turn)
     else:
-        pending = group.state.pending[timer.id]
+        pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
-        strategy = consult.strategy_that_asked(group, pending)
-        conclude.without_model(group, strategy, pending, otherwise)
+        strategy = consult.strategy_that_asked(turn, pending)
+        conclude.end_without_model(turn, strategy, pending, otherwise)
 
 
-def _expire(group: Group, fire_id: str) -> None:
+def _expire(turn: TurnContext, fire_id: str) -> None:
     """Wait no longer for what comes of a fire; several such in a row may tell something."""
-    end = outcomes.expired(group.state.fires, fire_id)
-    group.say(end)
-    after = group.learning.ignored_after
+    end = outcomes.expired(turn.state.fires, fire_id)
+    turn.emit(end)
+    after = turn.learning.ignored_after
     if after:
-        belief = group.belief(end.heuristic_id, end.content_hash)
+        belief = turn.belief(end.heuristic_id, end.content_hash)
         ignored = outcomes.ignored(belief, end, after)
         if ignored is not None:
-            group.credit(ignored)
+            turn.credit(ignored)
 
 
-def _answer(group: Group, ran: int) -> None:
+def _answer(turn: TurnContext, ran: int) -> None:
     """Answer the input by the stages that its kind is for."""
-    match group.taken.message:
+    match turn.input.message:
         case Sensed() as event:
-            decide.decide(group, event)
+            decide.decide(turn, event)
         case FeedbackGiven() as given:
-            _learn(group, given)
+            _learn(turn, given)
         case ClockTicked():
-            group.say(Handled(reason="recorded" if ran else "nothing_due"))
+            turn.emit(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
-            _hear(group, result)
+            _hear(turn, result)
         case Delivered() | DeliveryFailed() as result:
-            group.say(
-                completion.refusal(group.state, result) or Handled(reason="recorded")
+            turn.emit(
+                completion.refusal(turn.state, result) or Handled(reason="recorded")
             )
         case Unreadable() | NotBuilt():
             raise AssertionError("intake refuses what cannot be read")
         case ProposalSubmitted() | ProposalApplied() | ProposalReverted() as control:
-            propose.answer(group, control)
+            propose.answer(turn, control)
         case SleepRequested() as control:
-            reflect.requested(group, control)
+            reflect.requested(turn, control)
         case control:
-            _control(group, control)
+            _control(turn, control)
 
 
-def _hear(group: Group, result: ModelAnswered | ModelFailed) -> None:
-    asleep = group.state.sleeping
+def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
+    asleep = turn.state.sleeping
     if asleep is not None and result.ask_id == asleep.ask_id:
-        reflect.heard(group, result)
+        reflect.heard(turn, result)
         return
-    made = group.state.forming.get(result.ask_id)
+    made = turn.state.forming.get(result.ask_id)
     if made is not None:
-        form.heard(group, made, result)
+        form.heard(turn, made, result)
         return
-    asked = group.state.pending.get(result.ask_id)
-    strategy = consult.strategy_that_asked(group, asked)
-    conclude.heard(group, strategy, result)
+    asked = turn.state.pending.get(result.ask_id)
+    strategy = consult.strategy_that_asked(turn, asked)
+    conclude.heard(turn, strategy, result)
 
 
-def _learn(group: Group, given: FeedbackGiven) -> None:
-    learnt = feedback.feedback(group.state, group.packs, given, group.settings.edition)
+def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
+    learnt = feedback.credit_of_vote(
+        turn.state, turn.packs, given, turn.settings.edition
+    )
     if isinstance(learnt, FeedbackApplied):
-        group.credit(learnt)
-        silence.judged(group, given, learnt)
-        form.ask(group, learnt)
+        turn.credit(learnt)
+        silence.judged(turn, given, learnt)
+        form.ask(turn, learnt)
     else:
-        group.say(learnt)
+        turn.emit(learnt)
 
 
-def _control(group: Group, control: ControlMessage) -> None:
+def _control(turn: TurnContext, control: ControlMessage) -> None:
     # The start of a mind admits strategies by the settings that it brings itself.
-    settings = control.settings if isinstance(control, MindStarted) else group.settings
+    settings = control.settings if isinstance(control, MindStarted) else turn.settings
     problem = partial(registry.problem, settings=settings)
     answer = controls.answer(
-        group.state,
-        group.packs,
-        group.taken.agent,
+        turn.state,
+        turn.packs,
+        turn.input.agent,
         control,
-        group.aids,
+        turn.aids,
         problem,
-        edition=group.settings.edition,
+        edition=turn.settings.edition,
     )
     if isinstance(control, HeuristicFrozen):
         id_ = control.heuristic_id
-        content_hash = content_in_force(group.state, group.packs, id_)
+        content_hash = content_in_force(turn.state, turn.packs, id_)
         if content_hash is not None:
-            group.watch(id_, content_hash, answer)
+            turn.watch(id_, content_hash, answer)
             return
-    group.say(answer)
+    turn.emit(answer)

@@ -26,9 +26,9 @@ class Needs(Struct, frozen=True):
     """The pack that the input loads."""
 
 
-def needs_of(taken: Input) -> Needs:
+def needs_of(input_: Input) -> Needs:
     """What the aids of an input must hold besides the packs in force."""
-    match taken.message:
+    match input_.message:
         case Sensed(text=text):
             return Needs(text=text)
         case HeuristicSeeded() as message:

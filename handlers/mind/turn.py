@@ -22,12 +22,12 @@ from schemas.values.record import Record
 class Turn(Struct, frozen=True):
     """An input, the group that answers it, and the state after both."""
 
-    taken: Input
+    input: Input
     outputs: tuple[Output, ...]
     state: PartitionState
 
 
-def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn:
+def answer(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Turn:
     """Answer an input, whatever the mind or a fold makes of it; `state` is before it.
 
     What raises or is more than the log takes is tried once more with fewer timers, for
@@ -38,65 +38,65 @@ def answer(state: PartitionState, taken: Input, aids: Aids, epoch: UUID) -> Turn
         MemoryError, OSError: of this machine, which no input is to blame for.
     """
     if aids.fault is not None:
-        return _kept_apart(state, taken, aids, epoch, aids.fault)
+        return _kept_apart(state, input_, aids, epoch, aids.fault)
     at_once = handle.TIMERS_AT_ONCE
     while True:
         try:
-            made = handle.handle(state, taken, aids, epoch, timers_at_once=at_once)
-            return _turn(state, taken, aids, made, epoch)
+            made = handle.handle(state, input_, aids, epoch, timers_at_once=at_once)
+            return _turn(state, input_, aids, made, epoch)
         except faults.OF_THE_SHELL:
             raise
         except faults.OF_AN_INPUT as error:
             if not at_once:
-                return _kept_apart(state, taken, aids, epoch, faults.named(error))
+                return _kept_apart(state, input_, aids, epoch, faults.named(error))
             is_too_much = isinstance(error, faults.OversizeError)
             at_once = at_once // 2 if is_too_much else 0
 
 
 def _kept_apart(
-    state: PartitionState, taken: Input, aids: Aids, epoch: UUID, detail: str
+    state: PartitionState, input_: Input, aids: Aids, epoch: UUID, detail: str
 ) -> Turn:
-    made = handle.kept_apart(state, taken, detail)
-    return _turn(state, taken, aids, made, epoch)
+    made = handle.kept_apart(state, input_, detail)
+    return _turn(state, input_, aids, made, epoch)
 
 
 def _turn(
-    state: PartitionState, taken: Input, aids: Aids, made: handle.Answer, epoch: UUID
+    state: PartitionState, input_: Input, aids: Aids, made: handle.Outputs, epoch: UUID
 ) -> Turn:
-    outputs = marked(taken, made, epoch)
+    outputs = marked(input_, made, epoch)
     faults.check_size([output.record.body for output in outputs])
     # The mind has folded what it said; `fold` makes the same state of the recording.
     return Turn(
-        taken, outputs, partition.concluded(state, taken, outputs, made.agent, aids)
+        input_, outputs, partition.concluded(state, input_, outputs, made.agent, aids)
     )
 
 
-def marked(taken: Input, made: handle.Answer, epoch: UUID) -> tuple[Output, ...]:
+def marked(input_: Input, made: handle.Outputs, epoch: UUID) -> tuple[Output, ...]:
     """The outputs with their ids and group marks, as the bytes to be stored."""
     count = len(made.outputs)
     return tuple(
         _output(
-            taken, message, Mark(taken.sequence, taken.id, index, count), made, epoch
+            input_, message, Mark(input_.sequence, input_.id, index, count), made, epoch
         )
         for index, message in enumerate(made.outputs)
     )
 
 
 def _output(
-    taken: Input, message: OutputMessage, mark: Mark, made: handle.Answer, epoch: UUID
+    input_: Input, message: OutputMessage, mark: Mark, made: handle.Outputs, epoch: UUID
 ) -> Output:
     wire = encode.write_output(
         message,
-        agent=taken.agent,
-        partition=taken.partition,
+        agent=input_.agent,
+        partition=input_.partition,
         epoch=epoch,
         mark=mark,
         at=made.at,
     )
     return Output(
         record=Record(wire.subject, wire.headers, wire.body, 0, 0),
-        partition=taken.partition,
-        agent=taken.agent,
+        partition=input_.partition,
+        agent=input_.agent,
         id=wire.headers["ce-id"],
         at=made.at,
         mark=mark,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from handlers.mind.turn import Turn
-from handlers.worker.partition_owner import Standing
+from handlers.worker.partition_owner import PartitionOwner
 from handlers.worker.recovery import checkpoint_of
 from schemas.messages.controls import SessionStarted
 from streams.jetstream.checkpoints import Checkpoints
@@ -43,17 +43,17 @@ class Saver:
         """Of each partition, since its newest checkpoint."""
         self._saving: asyncio.Task[None] | None = None
 
-    def recovered(self, standing: Standing) -> None:
+    def recovered(self, standing: PartitionOwner) -> None:
         """Count what had to be folded: the next start should not have to."""
         self._groups[standing.partition] = standing.folded
 
     def note(self, turns: Sequence[Turn]) -> None:
         """Count acknowledged groups; the start of a session is worth a checkpoint."""
         for turn in turns:
-            starts = isinstance(turn.taken.message, SessionStarted)
-            self._groups[turn.taken.partition] += self._groups_between if starts else 1
+            starts = isinstance(turn.input.message, SessionStarted)
+            self._groups[turn.input.partition] += self._groups_between if starts else 1
 
-    def save(self, standings: Mapping[int, Standing]) -> None:
+    def save(self, standings: Mapping[int, PartitionOwner]) -> None:
         """Begin to save what costs a start most, if that is due and nothing is saved."""
         is_busy = self._saving is not None and not self._saving.done()
         if is_busy or self._groups.total() < self._groups_between:
@@ -61,7 +61,7 @@ class Saver:
         ((partition, _),) = self._groups.most_common(1)
         self._saving = asyncio.create_task(self._save(standings[partition]))
 
-    async def finish(self, standings: Mapping[int, Standing]) -> None:
+    async def finish(self, standings: Mapping[int, PartitionOwner]) -> None:
         """Save what is worth it, and wait for it."""
         try:
             async with asyncio.timeout(END_S):
@@ -73,7 +73,7 @@ class Saver:
         except TimeoutError:
             _log.warning("not all checkpoints were saved: the next start takes longer")
 
-    async def _save(self, standing: Standing) -> None:
+    async def _save(self, standing: PartitionOwner) -> None:
         self._groups[standing.partition] = 0
         if self._checkpoints is None or not standing.state.position:
             return

@@ -50,8 +50,8 @@ class Arrivals:
         """
         if self._next is None or not self._next.done():
             return ()
-        taken, self._next = self._next, None
-        return taken.result()
+        input_, self._next = self._next, None
+        return input_.result()
 
     async def close(self) -> None:
         """Stop waiting for good."""

@@ -14,17 +14,17 @@ from functools import partial
 from time import time_ns
 from uuid import uuid4
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
-from handlers.retry import PAUSE_S, heed_cancellation, patiently
+from handlers.retry import PAUSE_S, heed_cancellation, until_available
 from handlers.state_sources import state_code
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms, wall_clock
 from handlers.worker.inbox import Arrivals
 from handlers.worker.lanes import in_turn
 from handlers.worker.listening import Listeners, Timed
-from handlers.worker.partition_owner import Standing, advanced, parted, writes
+from handlers.worker.partition_owner import PartitionOwner, advanced, parted, writes
 from handlers.worker.recovery import Recovery
 from handlers.worker.timing import Times
 from projections.folds import rate_limits
@@ -82,7 +82,7 @@ class Worker:
         self,
         log: ReadableLog,
         writer: WritableLog,
-        bringer: Bringer,
+        bringer: AidProvider,
         started: MindStarted,
         *,
         partitions: Sequence[int] = ALL_PARTITIONS,
@@ -103,7 +103,7 @@ class Worker:
         self._recovery = Recovery(log, bringer, checkpoints, code, listeners.folding)
         self._saver = Saver(checkpoints, log.epoch, code)
         self._alarms = Alarms(clock)
-        self._standings: dict[int, Standing] = {}
+        self._standings: dict[int, PartitionOwner] = {}
 
     def state_of(self, agent: str) -> AgentState | None:
         """What is known of an agent; None if nothing is, or another worker knows."""
@@ -119,7 +119,7 @@ class Worker:
         """Answer inputs until cancelled."""
         await self._recover(self._partitions)
         await self._announce()
-        first = await patiently(self._first_to_read)
+        first = await until_available(self._first_to_read)
         after = {
             partition: max(first, standing.state.position)
             for partition, standing in self._standings.items()
@@ -238,7 +238,7 @@ class Worker:
         messages = 0
         shed = rate_limits.sheds(states, [each for each, _ in taken])
         inputs = [each for each, _ in taken[: len(shed)]]
-        brought = await self._bringer.bring(inputs, shed)
+        brought = await self._bringer.for_inputs(inputs, shed)
         for (each, picked_up_ns), aids in zip(taken, brought, strict=False):
             started_ns = time_ns()
             turn = turns.answer(states[each.partition], each, aids, self._log.epoch)
@@ -254,11 +254,13 @@ class Worker:
                 await asyncio.sleep(0)
         return made
 
-    def _adopt(self, made: Sequence[Turn], standings: dict[int, Standing]) -> None:
+    def _adopt(
+        self, made: Sequence[Turn], standings: dict[int, PartitionOwner]
+    ) -> None:
         """Go on from turns that the log holds."""
         self._standings |= standings
         for turn in made:
-            agent, partition = turn.taken.agent, turn.taken.partition
+            agent, partition = turn.input.agent, turn.input.partition
             own = standings[partition].state.agents.get(agent)
             if own is not None:
                 self._alarms.note(partition, agent, own)
@@ -285,7 +287,7 @@ class Worker:
 
     async def _recover(self, partitions: Iterable[int]) -> None:
         for partition in partitions:
-            standing = await patiently(partial(self._recovery.recover, partition))
+            standing = await until_available(partial(self._recovery.recover, partition))
             self._standings[partition] = standing
             self._alarms.note_all(partition, standing.state)
             self._saver.recovered(standing)
@@ -321,4 +323,4 @@ class Worker:
             id_=str(uuid4()),
             source=source,
         )
-        await patiently(attempt)
+        await until_available(attempt)

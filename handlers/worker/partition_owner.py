@@ -15,7 +15,7 @@ stores in a sixth of the time that it takes for a batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PartitionOwner:
     """A partition as the log has it."""
 
     partition: int
@@ -31,12 +31,12 @@ class Standing:
 
 
 def writes(
-    turns: Sequence[Turn], standings: Mapping[int, Standing]
+    turns: Sequence[Turn], standings: Mapping[int, PartitionOwner]
 ) -> tuple[GroupWrite, ...]:
     """The groups of `turns`, by partition, behind the fences of `standings`."""
     messages: dict[int, list[Wire]] = {}
     for turn in turns:
-        group = messages.setdefault(turn.taken.partition, [])
+        group = messages.setdefault(turn.input.partition, [])
         group.extend(
             Wire(each.record.subject, each.record.headers, each.record.body)
             for each in turn.outputs
@@ -47,15 +47,17 @@ def writes(
     )
 
 
-def advanced(turns: Sequence[Turn], ends: Mapping[int, int]) -> dict[int, Standing]:
+def advanced(
+    turns: Sequence[Turn], ends: Mapping[int, int]
+) -> dict[int, PartitionOwner]:
     """Where the partitions of acknowledged turns stand; `ends` are their last outputs."""
     return {
-        turn.taken.partition: Standing(
-            partition=turn.taken.partition,
+        turn.input.partition: PartitionOwner(
+            partition=turn.input.partition,
             state=turn.state,
-            last_output=ends[turn.taken.partition],
-            last_input_id=turn.taken.id,
-            last_input_ns=turn.taken.record.time_ns,
+            last_output=ends[turn.input.partition],
+            last_input_id=turn.input.id,
+            last_input_ns=turn.input.record.time_ns,
         )
         for turn in turns
     }
@@ -71,7 +73,7 @@ def parted(timed: Sequence[Timed]) -> tuple[list[list[Timed]], list[Timed]]:
         return [], list(timed)
     by_partition: dict[int, list[Timed]] = {}
     for each in timed:
-        by_partition.setdefault(each[0].taken.partition, []).append(each)
+        by_partition.setdefault(each[0].input.partition, []).append(each)
     alone, together = [], []
     for turns_of_one in by_partition.values():
         if all(len(turn.outputs) == 1 for turn, _ in turns_of_one):

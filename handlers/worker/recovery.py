@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from handlers.fold_start import Beginnings
 from handlers.worker.listening import Progress, tell_nobody
-from handlers.worker.partition_owner import Standing
+from handlers.worker.partition_owner import PartitionOwner
 from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint as codec
 from schemas.values.subjects import outputs_of
@@ -31,13 +31,13 @@ class Recovery:
     """What partitions are recovered with."""
 
     log: ReadableLog
-    bringer: Bringer
+    provider: AidProvider
     checkpoints: Checkpoints | None
     code: str
     """Of `handlers.state_sources.state_code`; a checkpoint of other code is not used."""
     progress: Progress = tell_nobody
 
-    async def recover(self, partition: int) -> Standing:
+    async def recover(self, partition: int) -> PartitionOwner:
         """Fold a partition up to the last group that its log holds.
 
         Raises:
@@ -46,7 +46,7 @@ class Recovery:
             MissingPackError: a pack in force has no blob any more.
         """
         found = await Beginnings(self.log, self.checkpoints, self.code).of(partition)
-        standing = Standing(
+        standing = PartitionOwner(
             partition, found.state, found.last_output, found.last_input_id
         )
         end = await self._end(partition)
@@ -62,7 +62,7 @@ class Recovery:
             "incomplete", end, f"the last group of partition {partition} is not whole"
         )
 
-    async def _is_void(self, standing: Standing) -> bool:
+    async def _is_void(self, standing: PartitionOwner) -> bool:
         """Whether whatever follows is recorded as left over by a loss."""
         void = (await losses_of(self.log, standing.partition)).void
         outputs = outputs_of(standing.partition)
@@ -72,18 +72,18 @@ class Recovery:
     async def _end(self, partition: int) -> int:
         return await self.log.last_sequence(outputs_of(partition))
 
-    async def _fold(self, standing: Standing, end: int) -> Standing:
+    async def _fold(self, standing: PartitionOwner, end: int) -> PartitionOwner:
         """Fold whatever groups follow."""
         state = standing.state
-        await self.bringer.bring_packs_of(state)
+        await self.provider.fetch_packs_of(state)
         recorded = groups(self.log, standing.partition, state.position)
-        async for group, taken, aids in self.bringer.along(recorded):
-            state = fold_recorded(state, taken, group.outputs, aids)
-            standing = Standing(
+        async for group, input_, aids in self.provider.for_recorded(recorded):
+            state = fold_recorded(state, input_, group.outputs, aids)
+            standing = PartitionOwner(
                 standing.partition,
                 state,
                 group.outputs[-1].sequence,
-                taken.id,
+                input_.id,
                 group.input.time_ns,
                 standing.folded + 1,
             )
@@ -92,7 +92,7 @@ class Recovery:
         return standing
 
 
-def checkpoint_of(standing: Standing, epoch: UUID, code: str) -> Checkpoint:
+def checkpoint_of(standing: PartitionOwner, epoch: UUID, code: str) -> Checkpoint:
     """The checkpoint of a partition as it stands."""
     label = Label(
         partition=standing.partition,

@@ -6,7 +6,7 @@ reader of the log looks. It is appended once more as an input, and so gets its a
 
 from functools import partial
 
-from handlers.retry import heed_cancellation, patiently
+from handlers.retry import heed_cancellation, until_available
 from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import (
@@ -24,9 +24,9 @@ _AT_ONCE = 100
 _PARTITION = partition_of(SHARED_AGENT)
 
 
-async def readmit(log: ReadableLog, writer: WritableLog) -> None:
+async def reappend(log: ReadableLog, writer: WritableLog) -> None:
     """Append again whatever strays into the log, for ever."""
-    position = await patiently(partial(last_readmitted, log))
+    position = await until_available(partial(last_readmitted, log))
     async for strays in log.follow(SENSOR_SUBJECTS, position, _AT_ONCE):
         for stray in strays:
             await _append(log, writer, stray)
@@ -46,4 +46,4 @@ async def _append(log: ReadableLog, writer: WritableLog, stray: Record) -> None:
     headers = {**stray.headers, STRAYED_TO: stray.subject}
     message_id = f"{EPOCH_PREFIX}{log.epoch}:{KIND}-{stray.sequence}"
     wire = Wire(subject, headers, stray.body)
-    await patiently(partial(writer.append, wire, message_id))
+    await until_available(partial(writer.append, wire, message_id))

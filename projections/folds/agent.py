@@ -24,7 +24,7 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning import confidence, effective, heuristics, terms
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
@@ -59,7 +59,7 @@ from schemas.values.vectors import Vector
 
 
 def begin(
-    state: AgentState, taken: Input, settings: MindSettings | None
+    state: AgentState, input_: Input, settings: MindSettings | None
 ) -> tuple[AgentState, datetime]:
     """The state in the session and at the time of an input.
 
@@ -68,17 +68,17 @@ def begin(
     """
     edition = (settings or UNSTARTED).edition
     last = state
-    state = sessions.before(state, taken)
-    now = clock.agent_time(state, taken, edition)
+    state = sessions.before(state, input_)
+    now = clock.agent_time(state, input_, edition)
     has_clocks = edition >= clock.CLOCKS_EDITION
-    if has_clocks and clock.has_changed(last, state, taken, now):
-        state = deadlines.carried(state, taken.at, now)
-    state = clock.advance(state, now, taken, edition)
-    return sessions.opened(state, taken, now), now
+    if has_clocks and clock.has_changed(last, state, input_, now):
+        state = deadlines.carried(state, input_.at, now)
+    state = clock.advance(state, now, input_, edition)
+    return sessions.opened(state, input_, now), now
 
 
 def said(
-    state: AgentState, scene: Scene, id_: str, message: OutputMessage
+    state: AgentState, scene: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
     """The state after one output of the group; `state` is at the input's time."""
     match message:
@@ -98,40 +98,42 @@ def said(
         case DeliveryAsked():
             return fires.ask_is(state, id_, "open")
         case Handled(reason="recorded"):
-            return _recorded(state, scene.taken.message)
+            return _recorded(state, scene.input.message)
         case ControlApplied():
             return _controlled(state, scene)
         case _:
             return _learnt(state, scene, id_, message)
 
 
-def _controlled(state: AgentState, scene: Scene) -> AgentState:
-    match scene.taken.message:
+def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
+    match scene.input.message:
         case ProposalApplied() as message:
-            place, settings = scene.taken.sequence, scene.settings
+            place, settings = scene.input.sequence, scene.settings
             return proposals.applied(state, message, place, settings, scene.packs)
         case ProposalReverted() as message:
             return proposals.reverted(state, message, scene.settings, scene.packs)
         case HeuristicFrozen() as message:
             return heuristics.frozen(_revived(state, scene, message), message)
         case HeuristicSeeded(heuristic_id=id_):
-            state = controls.applied(state, scene.taken, scene.aids)
+            state = controls.applied(state, scene.input, scene.aids)
             taught = heuristics.find(state, id_)
             if taught is None or scene.settings.edition < 2:
                 return state
             return effective.redeclared(state, scene.packs, scene.learning, taught)
         case _:
-            return controls.applied(state, scene.taken, scene.aids)
+            return controls.applied(state, scene.input, scene.aids)
 
 
-def _revived(state: AgentState, scene: Scene, message: HeuristicFrozen) -> AgentState:
+def _revived(
+    state: AgentState, scene: FoldContext, message: HeuristicFrozen
+) -> AgentState:
     """The state in which what froze of itself begins a new trial, if it is released."""
     id_ = message.heuristic_id
     content_hash = controls.content_in_force(state, scene.packs, id_)
     if message.frozen or content_hash is None:
         return state
     learning = scene.judging(state, id_)
-    held = credit.belief(state, scene, id_, content_hash)
+    held = credit.belief_of(state, scene, id_, content_hash)
     if confidence.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
         return state
     declared = terms.declared(state, scene.packs, id_)
@@ -141,7 +143,7 @@ def _revived(state: AgentState, scene: Scene, message: HeuristicFrozen) -> Agent
 
 
 def _learnt(
-    state: AgentState, scene: Scene, id_: str, message: OutputMessage
+    state: AgentState, scene: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
     match message:
         case HeuristicFired():
@@ -159,7 +161,7 @@ def _learnt(
         case CandidateRefused(sleep_id=None):
             return formation.over(state, message.decision_id)
         case ProposalMade():
-            place = scene.taken.sequence
+            place = scene.input.sequence
             state = proposals.made(state, message, place, scene.aids)
             asleep = message.sleep_id and state.sleeping
             return reflection.proposed(state, message) if asleep else state
@@ -169,7 +171,7 @@ def _learnt(
 
 def _told(
     state: AgentState,
-    scene: Scene,
+    scene: FoldContext,
     message: FeedbackApplied | Endorsed | SilenceWeighed,
 ) -> AgentState:
     match message:
@@ -181,7 +183,9 @@ def _told(
             return credit.weighed(state, scene, message)
 
 
-def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentState:
+def _formed(
+    state: AgentState, scene: FoldContext, message: HeuristicFormed
+) -> AgentState:
     if message.is_silence:
         occasion = state.occasions.get(message.decision_id)
         kept = (occasion.vector if occasion is not None else b"", b"")
@@ -194,7 +198,7 @@ def _formed(state: AgentState, scene: Scene, message: HeuristicFormed) -> AgentS
     return heuristics.formed(state, message, scene.aids, kept)
 
 
-def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentState:
+def _slept(state: AgentState, scene: FoldContext, message: OutputMessage) -> AgentState:
     match message:
         case SleepBegun():
             return reflection.begun(state, message, scene.now)
@@ -210,16 +214,18 @@ def _slept(state: AgentState, scene: Scene, message: OutputMessage) -> AgentStat
             return state
 
 
-def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> AgentState:
+def _decided(
+    state: AgentState, scene: FoldContext, id_: str, message: Decided
+) -> AgentState:
     state = fires.decided(state, id_, message, scene.now)
     if state.experiment is not None and message.experiment is not None:
         runs = experiments.decided(state.experiment, message.experiment, scene.now)
         state = replace(state, experiment=runs)
-    event = scene.taken.message
-    if not isinstance(event, Sensed) or message.event_id != scene.taken.id:
+    event = scene.input.message
+    if not isinstance(event, Sensed) or message.event_id != scene.input.id:
         return state
     vector = scene.aids.vector
-    state = events.remembered(state, event, scene.taken.id, id_, vector, scene.now)
+    state = events.remembered(state, event, scene.input.id, id_, vector, scene.now)
     if scene.settings.silence and message.path != "none" and vector is not None:
         lesson = formation.of_event(event, message.domain, vector)
         state = replace(state, occasions=state.occasions.set(id_, lesson))
@@ -237,15 +243,15 @@ def _decided(state: AgentState, scene: Scene, id_: str, message: Decided) -> Age
 
 
 def _fired(
-    state: AgentState, scene: Scene, id_: str, message: HeuristicFired
+    state: AgentState, scene: FoldContext, id_: str, message: HeuristicFired
 ) -> AgentState:
     if message.mode == "suggested":
         return fires.suggested(state, message)
     if message.mode == "kept":
         state = fires.fired(state, id_, message, fires.nothing_awaited(scene.now))
         return _once_more(state, scene, message)
-    event = scene.taken.message
-    if isinstance(event, Sensed) and message.event_id == scene.taken.id:
+    event = scene.input.message
+    if isinstance(event, Sensed) and message.event_id == scene.input.id:
         trigger = _trigger(scene, event)
     else:
         trigger = pending_answers.trigger(state, message.decision_id, scene.now)
@@ -254,9 +260,13 @@ def _fired(
     return _once_more(state, scene, message)
 
 
-def _once_more(state: AgentState, scene: Scene, message: HeuristicFired) -> AgentState:
+def _once_more(
+    state: AgentState, scene: FoldContext, message: HeuristicFired
+) -> AgentState:
     """The state in which a heuristic has done once more what it does."""
-    held = credit.held_of(state, scene, message.heuristic_id, message.content_hash)
+    held = credit.raw_belief_of(
+        state, scene, message.heuristic_id, message.content_hash
+    )
     return credit.believing(
         state,
         message.heuristic_id,
@@ -266,9 +276,9 @@ def _once_more(state: AgentState, scene: Scene, message: HeuristicFired) -> Agen
 
 
 def _asked(
-    state: AgentState, scene: Scene, id_: str, message: ModelAsked
+    state: AgentState, scene: FoldContext, id_: str, message: ModelAsked
 ) -> AgentState:
-    event, trigger, lesson = scene.taken.message, None, None
+    event, trigger, lesson = scene.input.message, None, None
     if message.purpose == "reflection":
         return reflection.asked(state, id_, message)
     if isinstance(event, FeedbackGiven):
@@ -283,24 +293,24 @@ def _asked(
     if message.rival is not None and isinstance(event, Sensed):
         trigger = _trigger(scene, event)
     state = pending_answers.for_answer(
-        state, id_, message, scene.taken.id, trigger, lesson
+        state, id_, message, scene.input.id, trigger, lesson
     )
     return experiments.asked(state, id_)
 
 
-def _lesson(scene: Scene, event: Sensed) -> Lesson | None:
+def _lesson(scene: FoldContext, event: Sensed) -> Lesson | None:
     """The event as what a model says of it may teach, if anything is learnt so."""
     if not (scene.settings.formation or scene.settings.endorsement):
         return None
     return formation.of_event(event, scene.appearance.domain.name, _vector(scene))
 
 
-def _vector(scene: Scene) -> Vector:
+def _vector(scene: FoldContext) -> Vector:
     """The event's vector, where it is remembered."""
     return (scene.aids.vector or b"") if scene.settings.edition >= 2 else b""
 
 
-def _trigger(scene: Scene, event: Sensed) -> Trigger:
+def _trigger(scene: FoldContext, event: Sensed) -> Trigger:
     """What a fire of this event waits for, and whose outcome counts."""
     domain = scene.appearance.domain
     armed: tuple[Expectation, ...] = ()

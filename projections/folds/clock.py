@@ -30,33 +30,33 @@ class ClockFaultError(Exception):
     """An event's time that the session's clock cannot take."""
 
 
-def agent_time(state: AgentState, taken: Input, edition: int) -> datetime:
+def agent_time(state: AgentState, input_: Input, edition: int) -> datetime:
     """The agent's now at this input.
 
     Raises:
         ClockFaultError: an event clock would step back, or far ahead.
     """
     if edition >= CLOCKS_EDITION:
-        told = name(state, taken)
+        told = name(state, input_)
         if told == BROKER:
-            return _broker_time(state, taken)
-        return _event_time(state, taken, is_set=told_by(state) == told)
+            return _broker_time(state, input_)
+        return _event_time(state, input_, is_set=told_by(state) == told)
     if state.session is None or state.session.clock == "broker":
-        return max(state.now, taken.at) if state.now else taken.at
-    if isinstance(taken.message, SessionStarted | SessionEnded):
-        return taken.at
-    return _event_time(state, taken, is_set=state.session.clock_set)
+        return max(state.now, input_.at) if state.now else input_.at
+    if isinstance(input_.message, SessionStarted | SessionEnded):
+        return input_.at
+    return _event_time(state, input_, is_set=state.session.clock_set)
 
 
-def name(state: AgentState, taken: Input) -> str:
+def name(state: AgentState, input_: Input) -> str:
     """The clock that tells the agent's time at an input; `state` is in its session."""
     session = state.session
     if session is None or session.clock == "broker":
         return BROKER
-    if isinstance(taken.message, SessionStarted | SessionEnded):
+    if isinstance(input_.message, SessionStarted | SessionEnded):
         return BROKER
     is_set = told_by(state) == session.id
-    return session.id if is_set or _occurred_at(taken) is not None else BROKER
+    return session.id if is_set or _occurred_at(input_) is not None else BROKER
 
 
 def told_by(state: AgentState) -> str:
@@ -69,44 +69,46 @@ def told_by(state: AgentState) -> str:
 
 
 def has_changed(
-    last: AgentState, state: AgentState, taken: Input, now: datetime
+    last: AgentState, state: AgentState, input_: Input, now: datetime
 ) -> bool:
     """Whether another clock tells the time than at the last input, or it was set back."""
     if last.now is None:
         return False
-    return told_by(last) != name(state, taken) or now < last.now
+    return told_by(last) != name(state, input_) or now < last.now
 
 
-def advance(state: AgentState, now: datetime, taken: Input, edition: int) -> AgentState:
+def advance(
+    state: AgentState, now: datetime, input_: Input, edition: int
+) -> AgentState:
     """The state at `now`; a sensor's time has then set an event clock."""
     if edition >= CLOCKS_EDITION:
-        state = _heard(state, taken)
+        state = _heard(state, input_)
     session = state.session
     if session is None:
         return replace(state, now=now)
-    is_set = session.clock_set or _occurred_at(taken) is not None
+    is_set = session.clock_set or _occurred_at(input_) is not None
     return replace(
         state, now=now, session=replace(session, last_at=now, clock_set=is_set)
     )
 
 
-def _heard(state: AgentState, taken: Input) -> AgentState:
-    told = name(state, taken)
+def _heard(state: AgentState, input_: Input) -> AgentState:
+    told = name(state, input_)
     # A tick comes to end a session whose time stands still, and must not prolong it.
-    is_tick = told != BROKER and isinstance(taken.message, ClockTicked)
-    return replace(state, clock=told, heard_at=state.heard_at if is_tick else taken.at)
+    is_tick = told != BROKER and isinstance(input_.message, ClockTicked)
+    return replace(state, clock=told, heard_at=state.heard_at if is_tick else input_.at)
 
 
-def _broker_time(state: AgentState, taken: Input) -> datetime:
+def _broker_time(state: AgentState, input_: Input) -> datetime:
     if state.now is None or told_by(state) != BROKER:
-        return taken.at
-    is_far_behind = taken.at < state.now - BEHIND_LIMIT
-    return taken.at if is_far_behind else max(state.now, taken.at)
+        return input_.at
+    is_far_behind = input_.at < state.now - BEHIND_LIMIT
+    return input_.at if is_far_behind else max(state.now, input_.at)
 
 
-def _event_time(state: AgentState, taken: Input, *, is_set: bool) -> datetime:
-    previous = state.now or taken.at
-    occurred_at = _occurred_at(taken)
+def _event_time(state: AgentState, input_: Input, *, is_set: bool) -> datetime:
+    previous = state.now or input_.at
+    occurred_at = _occurred_at(input_)
     if occurred_at is None:
         return previous
     if not is_set:
@@ -118,6 +120,6 @@ def _event_time(state: AgentState, taken: Input, *, is_set: bool) -> datetime:
     return max(previous, occurred_at)
 
 
-def _occurred_at(taken: Input) -> datetime | None:
-    message = taken.message
+def _occurred_at(input_: Input) -> datetime | None:
+    message = input_.message
     return message.occurred_at if isinstance(message, Sensed) else None

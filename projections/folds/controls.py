@@ -15,18 +15,18 @@ from schemas.state.evidence import Prior
 from schemas.values.settings import StrategySpec
 
 
-def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
+def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
     """The agent's state after a control that the mind applied."""
-    match taken.message:
+    match input_.message:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
-            return sessions.applied(state, message, taken)
+            return sessions.applied(state, message, input_)
         case controls.GoalsSet() as message:
             return goals.applied(state, message, aids)
         case controls.StrategySelected() as message:
             spec = StrategySpec(name=message.strategy, parameters=message.parameters)
             return replace(state, strategy=spec)
         case (controls.ExperimentStarted() | controls.ExperimentStopped()) as message:
-            return experiments.applied(state, message, state.now or taken.at)
+            return experiments.applied(state, message, state.now or input_.at)
         case controls.PriorUpdated() as message:
             return _prior_updated(state, message)
         case controls.ProfileSet() as message:
@@ -35,7 +35,7 @@ def applied(state: AgentState, taken: Input, aids: Aids) -> AgentState:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
         case controls.HeuristicSeeded() as message:
-            return heuristics.seeded(state, message, aids, taken.id)
+            return heuristics.seeded(state, message, aids, input_.id)
         case controls.HeuristicEdited() as message:
             return heuristics.edited(state, message, aids)
         case _:

@@ -4,7 +4,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import fires, formation
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning import confidence, effective, votes
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import (
@@ -19,59 +19,65 @@ from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, belief_key
 
 
-def belief(
-    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
+def belief_of(
+    state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
 ) -> Belief:
     """What is believed of a heuristic's content, its declared confidence if nothing yet.
 
     Within the bounds that hold for it; what is folded on is what the evidence says.
     """
     packs, learning = scene.packs, scene.learning
-    return effective.believed(state, packs, learning, heuristic_id, content_hash)
+    return effective.bounded_belief(state, packs, learning, heuristic_id, content_hash)
 
 
-def held_of(
-    state: AgentState, scene: Scene, heuristic_id: str, content_hash: str
+def raw_belief_of(
+    state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
 ) -> Belief:
     """What the evidence alone makes of a heuristic's content, whatever bounds hold."""
     packs, learning = scene.packs, scene.learning
-    return effective.held(state, packs, learning, heuristic_id, content_hash)
+    return effective.raw_belief(state, packs, learning, heuristic_id, content_hash)
 
 
-def observed(state: AgentState, scene: Scene, message: OutcomeObserved) -> AgentState:
+def observed(
+    state: AgentState, scene: FoldContext, message: OutcomeObserved
+) -> AgentState:
     """The state after the world showed how a fire turned out."""
-    is_known = fires.is_told(state, message)
+    is_known = fires.counts_already(state, message)
     state = fires.ended(state, message, message.outcome)
-    held = held_of(state, scene, message.heuristic_id, message.content_hash)
+    held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
     if message.outcome not in ("success", "fail"):
         return _noticed(state, message, held)
     is_success = message.outcome == "success"
-    after, place = held, scene.taken.sequence
+    after, place = held, scene.input.sequence
     learning = scene.judging(state, message.heuristic_id)
     if not is_known:
         is_second = fires.is_voted(state, message, held)
         after = confidence.observed(
             held, message.fire_id, is_success, place, learning, is_second
         )
-    after = confidence.told(after, message.fire_id, is_success, scene.now)
+    after = confidence.outcome_seen(after, message.fire_id, is_success, scene.now)
     return believing(state, message.heuristic_id, message.content_hash, after)
 
 
-def expired(state: AgentState, scene: Scene, message: OutcomeExpired) -> AgentState:
+def expired(
+    state: AgentState, scene: FoldContext, message: OutcomeExpired
+) -> AgentState:
     """The state after what a fire waited for did not come in time."""
     remembered = state.decisions.get(message.decision_id)
     state = fires.ended(state, message, "timeout")
     if not scene.learning.ignored_after or remembered is None:
         return state
-    held = held_of(state, scene, message.heuristic_id, message.content_hash)
+    held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
     after = confidence.expired(held, is_judged=remembered.is_judged)
     return believing(state, message.heuristic_id, message.content_hash, after)
 
 
-def ignored(state: AgentState, scene: Scene, message: AdviceIgnored) -> AgentState:
+def ignored(
+    state: AgentState, scene: FoldContext, message: AdviceIgnored
+) -> AgentState:
     """The state after advice was ignored so often that it counts."""
-    held = held_of(state, scene, message.heuristic_id, message.content_hash)
-    place = scene.taken.sequence
+    held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
+    place = scene.input.sequence
     learning = scene.judging(state, message.heuristic_id)
     after = confidence.ignored(held, message.fire_id, place, learning)
     state = fires.ignored(state, message)
@@ -86,9 +92,11 @@ def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> Agent
     return believing(state, message.heuristic_id, message.content_hash, held)
 
 
-def voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentState:
+def voted(
+    state: AgentState, scene: FoldContext, message: FeedbackApplied
+) -> AgentState:
     """The state after a vote that counted."""
-    heard, was = scene.taken.message, state
+    heard, was = scene.input.message, state
     about = heard if isinstance(heard, FeedbackGiven) else None
     earlier = votes.earlier(state, about, message)
     is_kept = scene.settings.edition >= 2
@@ -97,13 +105,13 @@ def voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSta
         given = votes.given(
             message,
             votes.base(state, message, before),
-            scene.taken.sequence,
-            is_told=votes.is_told(state, about, message),
+            scene.input.sequence,
+            is_told=votes.counts_already(state, about, message),
         )
         keys = votes.carried(state, message) if is_kept else ()
         learning = scene.judging(state, message.heuristic_id)
         for content_hash in (message.content_hash, *keys):
-            held = held_of(state, scene, message.heuristic_id, content_hash)
+            held = raw_belief_of(state, scene, message.heuristic_id, content_hash)
             key = belief_key(message.heuristic_id, content_hash)
             state = votes.counted(state, key, given, held, earlier, learning, scene.now)
         state = formation.reinforced(state, message)
@@ -115,27 +123,29 @@ def voted(state: AgentState, scene: Scene, message: FeedbackApplied) -> AgentSta
     return votes.felt(state, message, scene.now, before)
 
 
-def endorsed(state: AgentState, scene: Scene, message: Endorsed) -> AgentState:
+def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentState:
     """The state after a model said by itself what a heuristic says."""
     id_, content_hash, similarity = (
         message.heuristic_id,
         message.content_hash,
         message.similarity,
     )
-    held = held_of(state, scene, id_, content_hash)
-    place, learning = scene.taken.sequence, scene.judging(state, id_)
+    held = raw_belief_of(state, scene, id_, content_hash)
+    place, learning = scene.input.sequence, scene.judging(state, id_)
     after = confidence.endorsed(held, message.decision_id, similarity, place, learning)
     return believing(state, id_, content_hash, after)
 
 
-def weighed(state: AgentState, scene: Scene, message: SilenceWeighed) -> AgentState:
+def weighed(
+    state: AgentState, scene: FoldContext, message: SilenceWeighed
+) -> AgentState:
     """The state after an occasion spoke for silence, or against it."""
     id_, content_hash, place = (
         message.heuristic_id,
         message.content_hash,
-        scene.taken.sequence,
+        scene.input.sequence,
     )
-    held = held_of(state, scene, id_, content_hash)
+    held = raw_belief_of(state, scene, id_, content_hash)
     learning, about = scene.judging(state, id_), message.decision_id
     if message.actor is None:
         is_good = (message.value or 0.0) > 0.0

@@ -136,7 +136,7 @@ def is_fresh(fire: ShownFire, now: datetime, undo_s: float) -> bool:
     return now - fire.at <= timedelta(seconds=undo_s)
 
 
-def is_told(state: AgentState, message: OutcomeObserved) -> bool:
+def counts_already(state: AgentState, message: OutcomeObserved) -> bool:
     """Whether the fire has its implicit signal, where that can change no more."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None or not remembered.is_ignored:

@@ -17,13 +17,13 @@ from schemas.state.agent import AgentState, SharedState
 from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
 
 
-class Scene(Struct, frozen=True, dict=True):
+class FoldContext(Struct, frozen=True, dict=True):
     """What the folds of one group share."""
 
     shared: SharedState
     agent: AgentState
     """At the input, before anything is said."""
-    taken: Input
+    input: Input
     aids: Aids
     now: datetime
 
@@ -49,7 +49,7 @@ class Scene(Struct, frozen=True, dict=True):
     @cached_property
     def appearance(self) -> Appearance:
         """What the event at hand is; only the one decision on it changes that."""
-        event = self.taken.message
+        event = self.input.message
         assert isinstance(event, Sensed)
         limit = self.settings.limits.duplicate
         vector = self.aids.vector

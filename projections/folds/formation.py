@@ -8,7 +8,7 @@ import orjson
 from msgspec.structs import replace
 
 from projections.folds import pending_answers, timers
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed
 from schemas.messages.feedback import FeedbackGiven
@@ -54,10 +54,10 @@ def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson
 
 
 def asked(
-    state: AgentState, ask_id: str, message: ModelAsked, scene: Scene
+    state: AgentState, ask_id: str, message: ModelAsked, scene: FoldContext
 ) -> AgentState:
     """The state that waits for the heuristic that a model makes of a lesson."""
-    vote = scene.taken.message
+    vote = scene.input.message
     lesson = known(state, message.decision_id, scene.settings)
     assert isinstance(vote, FeedbackGiven)
     assert lesson is not None

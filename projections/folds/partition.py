@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
 from projections.folds import clock, controls, goals, rate_limits
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning import effective
 from schemas.codec.decode import read_output
 from schemas.codec.encode import wire_digest
@@ -27,20 +27,20 @@ from schemas.values.subjects import SHARED_AGENT
 
 
 def evolve(
-    state: PartitionState, taken: Input, outputs: Sequence[Output], aids: Aids
+    state: PartitionState, input_: Input, outputs: Sequence[Output], aids: Aids
 ) -> PartitionState:
     """The state after an input and the whole group that answers it.
 
     Raises:
         MissingAidsError: the shell could not work out what the answer rests on.
     """
-    before = state.agents.get(taken.agent, STRANGER)
-    after = _agent(before, state.shared, taken, outputs, aids)
-    return concluded(state, taken, outputs, after, aids)
+    before = state.agents.get(input_.agent, STRANGER)
+    after = _agent(before, state.shared, input_, outputs, aids)
+    return concluded(state, input_, outputs, after, aids)
 
 
 def fold_recorded(
-    state: PartitionState, taken: Input, records: Sequence[Record], aids: Aids
+    state: PartitionState, input_: Input, records: Sequence[Record], aids: Aids
 ) -> PartitionState:
     """The state after a recorded group, as it was answered then.
 
@@ -48,24 +48,24 @@ def fold_recorded(
         UnreadableOutputError: an output of the group is not what we write.
     """
     outputs = [read_output(record) for record in records]
-    return evolve(state, taken, outputs, aids)
+    return evolve(state, input_, outputs, aids)
 
 
 def concluded(
     state: PartitionState,
-    taken: Input,
+    input_: Input,
     outputs: Sequence[Output],
     agent: AgentState,
     aids: Aids,
 ) -> PartitionState:
     """The state after a group that leaves its agent in the state `agent`."""
-    if taken.agent == SHARED_AGENT:
-        shared = _shared(state.shared, taken, outputs, aids)
+    if input_.agent == SHARED_AGENT:
+        shared = _shared(state.shared, input_, outputs, aids)
         agents = _reread(state, shared, aids)
-        return replace(state, position=taken.sequence, shared=shared, agents=agents)
-    agent = replace(agent, chain=linked(agent.chain, taken, outputs))
-    agents = state.agents.set(taken.agent, agent)
-    return replace(state, position=taken.sequence, agents=agents)
+        return replace(state, position=input_.sequence, shared=shared, agents=agents)
+    agent = replace(agent, chain=linked(agent.chain, input_, outputs))
+    agents = state.agents.set(input_.agent, agent)
+    return replace(state, position=input_.sequence, agents=agents)
 
 
 def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedState:
@@ -81,9 +81,9 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
             return shared
 
 
-def linked(chain: str, taken: Input, outputs: Sequence[Output]) -> str:
+def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:
     """The chain hash, lengthened by one group."""
-    record = taken.record
+    record = input_.record
     return ids.digest(
         chain.encode(),
         wire_digest(record.subject, record.headers, record.body),
@@ -119,7 +119,7 @@ def _reread(
 def _agent(
     state: AgentState,
     shared: SharedState,
-    taken: Input,
+    input_: Input,
     outputs: Sequence[Output],
     aids: Aids,
 ) -> AgentState:
@@ -127,29 +127,29 @@ def _agent(
         (o.message for o in outputs if isinstance(o.message, Quarantined)), None
     )
     if kept is not None and kept.reason == "rate":
-        return rate_limits.shed(state, taken)
+        return rate_limits.shed(state, input_)
     if kept is not None:
-        return rate_limits.charged(state, shared.settings, taken)
-    state = rate_limits.admitted(state, shared.settings, taken)
+        return rate_limits.charged(state, shared.settings, input_)
+    state = rate_limits.admitted(state, shared.settings, input_)
     if aids.fault is not None:
         raise MissingAidsError(
-            f"the input at {taken.sequence} was answered, and what its answer rests on"
+            f"the input at {input_.sequence} was answered, and what its answer rests on"
             f" cannot be worked out here ({aids.fault}): use the program that wrote it"
         )
     try:
-        state, now = agent_fold.begin(state, taken, shared.settings)
+        state, now = agent_fold.begin(state, input_, shared.settings)
     except clock.ClockFaultError:
         return state
-    scene = Scene(shared=shared, agent=state, taken=taken, aids=aids, now=now)
+    scene = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
     for output in outputs:
         state = agent_fold.said(state, scene, output.id, output.message)
     return state
 
 
 def _shared(
-    shared: SharedState, taken: Input, outputs: Sequence[Output], aids: Aids
+    shared: SharedState, input_: Input, outputs: Sequence[Output], aids: Aids
 ) -> SharedState:
-    shared = replace(shared, chain=linked(shared.chain, taken, outputs))
+    shared = replace(shared, chain=linked(shared.chain, input_, outputs))
     if not any(isinstance(output.message, ControlApplied) for output in outputs):
         return shared
-    return shared_after(shared, taken.message, aids)
+    return shared_after(shared, input_.message, aids)

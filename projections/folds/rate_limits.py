@@ -21,22 +21,22 @@ _SECOND_NS = 1_000_000_000
 _FULL = Allowance()
 
 
-def source_of(taken: Input) -> str | None:
+def source_of(input_: Input) -> str | None:
     """Whose allowance an input counts on; None if it counts on nobody's."""
-    if taken.agent == SHARED_AGENT:
+    if input_.agent == SHARED_AGENT:
         return None
-    return sensor_of(taken.record.subject)
+    return sensor_of(input_.record.subject)
 
 
-def is_excess(state: AgentState, settings: MindSettings | None, taken: Input) -> bool:
+def is_excess(state: AgentState, settings: MindSettings | None, input_: Input) -> bool:
     """Whether an input is more than its source may send; `state` is before it."""
     if settings is None or settings.intake is None:
         return False
-    source = source_of(taken)
+    source = source_of(input_)
     if source is None:
         return False
     allowance = state.intake.get(source, _FULL)
-    return after(allowance, settings.intake, taken.record.time_ns) is None
+    return after(allowance, settings.intake, input_.record.time_ns) is None
 
 
 def after(
@@ -58,34 +58,34 @@ def after(
 
 
 def admitted(
-    state: AgentState, settings: MindSettings | None, taken: Input
+    state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
     """The state after an input that was not too many."""
     if settings is None or settings.intake is None:
         return state
-    source = source_of(taken)
+    source = source_of(input_)
     if source is None:
         return state
     before = state.intake.get(source, _FULL)
-    allowance = after(before, settings.intake, taken.record.time_ns) or before
+    allowance = after(before, settings.intake, input_.record.time_ns) or before
     return replace(state, intake=state.intake.set(source, allowance))
 
 
 def charged(
-    state: AgentState, settings: MindSettings | None, taken: Input
+    state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
     """The state after an input that was kept apart; as it was if charging it raises."""
     try:
-        return admitted(state, settings, taken)
+        return admitted(state, settings, input_)
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:
         return state
 
 
-def shed(state: AgentState, taken: Input) -> AgentState:
+def shed(state: AgentState, input_: Input) -> AgentState:
     """The state after an input that was too many: it is counted, and that is all."""
-    source = source_of(taken)
+    source = source_of(input_)
     if source is None:
         return state
     before = state.intake.get(source, _FULL)
@@ -101,28 +101,28 @@ def sheds(states: Mapping[int, PartitionState], inputs: Sequence[Input]) -> list
     """
     found: list[bool] = []
     allowances: dict[tuple[str, str], Allowance] = {}
-    for taken in inputs:
-        state = states[taken.partition]
-        found.append(_is_shed(state, taken, allowances))
-        if isinstance(taken.message, MindStarted):
+    for input_ in inputs:
+        state = states[input_.partition]
+        found.append(_is_shed(state, input_, allowances))
+        if isinstance(input_.message, MindStarted):
             break
     return found
 
 
 def _is_shed(
     state: PartitionState,
-    taken: Input,
+    input_: Input,
     allowances: dict[tuple[str, str], Allowance],
 ) -> bool:
     """Whether an input is too many; `allowances` go on with it."""
-    settings, source = state.shared.settings, source_of(taken)
+    settings, source = state.shared.settings, source_of(input_)
     if settings is None or settings.intake is None or source is None:
         return False
-    key = taken.agent, source
+    key = input_.agent, source
     before = allowances.get(key)
     if before is None:
-        agent = state.agents.get(taken.agent, STRANGER)
+        agent = state.agents.get(input_.agent, STRANGER)
         before = agent.intake.get(source, Allowance())
-    moved_on = after(before, settings.intake, taken.record.time_ns)
+    moved_on = after(before, settings.intake, input_.record.time_ns)
     allowances[key] = moved_on or before
     return moved_on is None

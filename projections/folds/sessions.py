@@ -17,10 +17,10 @@ GAP = timedelta(minutes=30)
 """So long without an input of the agent's ends a session."""
 
 
-def before(state: AgentState, taken: Input) -> AgentState:
+def before(state: AgentState, input_: Input) -> AgentState:
     """The state whose session the input falls into: a lapsed one is closed first."""
     lapses = lapses_at(state)
-    lapsed = lapses is not None and taken.at >= lapses
+    lapsed = lapses is not None and input_.at >= lapses
     return replace(state, session=None) if lapsed else state
 
 
@@ -45,42 +45,42 @@ def next_due(state: AgentState) -> datetime | None:
     return lapses_at(state)
 
 
-def opened(state: AgentState, taken: Input, now: datetime) -> AgentState:
+def opened(state: AgentState, input_: Input, now: datetime) -> AgentState:
     """The state with a session open: an input that finds none open begins one.
 
     What only echoes an earlier session begins none: a late result, a timer's tick.
     """
-    if state.session is not None or isinstance(taken.message, _BEGINS_NONE):
+    if state.session is not None or isinstance(input_.message, _BEGINS_NONE):
         return state
-    return replace(state, session=_opened(taken, now))
+    return replace(state, session=_opened(input_, now))
 
 
 def applied(
-    state: AgentState, message: SessionStarted | SessionEnded, taken: Input
+    state: AgentState, message: SessionStarted | SessionEnded, input_: Input
 ) -> AgentState:
     """The state after a session was started or ended on purpose."""
     if isinstance(message, SessionEnded):
         return replace(state, session=None)
-    return replace(state, session=_started(message, taken, state.now or taken.at))
+    return replace(state, session=_started(message, input_, state.now or input_.at))
 
 
-def _started(message: SessionStarted, taken: Input, now: datetime) -> Session:
+def _started(message: SessionStarted, input_: Input, now: datetime) -> Session:
     return Session(
         id=message.session_id,
         title=message.title,
         clock=message.clock,
-        first_sequence=taken.sequence,
+        first_sequence=input_.sequence,
         started_at=now,
         last_at=now,
     )
 
 
-def _opened(taken: Input, now: datetime) -> Session:
+def _opened(input_: Input, now: datetime) -> Session:
     return Session(
-        id=ids.digest(taken.id.encode(), str(taken.sequence).encode()),
+        id=ids.digest(input_.id.encode(), str(input_.sequence).encode()),
         title="",
         clock="broker",
-        first_sequence=taken.sequence,
+        first_sequence=input_.sequence,
         started_at=now,
         last_at=now,
     )

@@ -33,7 +33,7 @@ GROUPS_AT_ONCE = 32
 class AidsSource(Protocol):
     """Brings what the folds need besides the log: vectors and packs."""
 
-    async def bring(
+    async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> Sequence[Aids]:
         """The aids of inputs, one for each; nothing is embedded for those `shed`."""
@@ -116,15 +116,15 @@ class Folding:
         inputs = [read_input(group.input) for group in few]
         answers = [tuple(map(read_output, group.outputs)) for group in few]
         shed = [_was_shed(outputs) for outputs in answers]
-        brought = await self._aids.bring(inputs, shed)
+        brought = await self._aids.for_inputs(inputs, shed)
         made: list[Projected] = []
-        for taken, outputs, aids in zip(inputs, answers, brought, strict=True):
+        for input_, outputs, aids in zip(inputs, answers, brought, strict=True):
             aids = _as_recorded(aids, outputs)
             before = self._state(partition)
-            after = evolve(before, taken, outputs, aids)
-            if taken.sequence > written:
-                changes = changes_of(Folded(before, taken, outputs, after, aids))
-                at = Position(taken.sequence, self._epoch, taken.id)
+            after = evolve(before, input_, outputs, aids)
+            if input_.sequence > written:
+                changes = changes_of(Folded(before, input_, outputs, after, aids))
+                at = Position(input_.sequence, self._epoch, input_.id)
                 made.append(Projected(partition, at, changes))
             self._states[partition] = after
             self._last_outputs[partition] = outputs[-1].record.sequence

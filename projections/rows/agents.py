@@ -29,7 +29,7 @@ def session_changes(folded: Folded) -> Iterator[Change]:
     if lived_in is not None:
         counted = tally.pop(lived_in.id, {})
         values: Row = {
-            "last_sequence": folded.taken.sequence,
+            "last_sequence": folded.input.sequence,
             "last_at": folded.now,
             "input_count": 1,
             **counted,
@@ -41,7 +41,7 @@ def session_changes(folded: Folded) -> Iterator[Change]:
 
 def habit_changes(folded: Folded) -> Iterator[Change]:
     """The sort of event that came once more, and those forgotten for it."""
-    event = folded.taken.message
+    event = folded.input.message
     if not isinstance(event, Sensed):
         return
     sort = events.sort_of(event)
@@ -81,7 +81,7 @@ def _started(folded: Folded, session: Session) -> Put:
 
 
 def _ended(folded: Folded, session: Session) -> Patch:
-    match folded.taken.message:
+    match folded.input.message:
         case SessionEnded():
             by, at = "end", folded.now
         case SessionStarted():
@@ -154,5 +154,5 @@ def _habit_row(folded: Folded, event: Sensed, habit: Habit) -> Row:
         "passed_at": habit.passed_at,
         "seen_at": habit.seen_at[-1],
         "recent_count": len(habit.seen_at),
-        "sequence": folded.taken.sequence,
+        "sequence": folded.input.sequence,
     }

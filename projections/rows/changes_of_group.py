@@ -57,7 +57,7 @@ def _changes_of(folded: Folded) -> list[Change]:
     changes: list[Change] = []
     for output in folded.outputs:
         changes += _of_output(folded, output)
-    if folded.taken.agent == SHARED_AGENT:
+    if folded.input.agent == SHARED_AGENT:
         changes += heuristics.shared_changed(folded)
         return changes
     changes += agents.session_changes(folded)

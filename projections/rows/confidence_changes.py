@@ -110,12 +110,12 @@ def declared(
 
     `agent` is whom it concerns, if the input concerns all.
     """
-    about: Row = {"why": why, "detail": detail, "at": folded.taken.at}
+    about: Row = {"why": why, "detail": detail, "at": folded.input.at}
     whose = folded.after.agents[agent or folded.name]
     packs = aiding.in_force(folded.after.shared, whose, folded.aids)
     its = terms.of(whose, packs, content[0])
     learning = terms.under(whose.learning(folded.settings), its)
-    put = _entry(folded.taken, output, content, before, held, learning, about)
+    put = _entry(folded.input, output, content, before, held, learning, about)
     return replace(put, key=(agent, put.key[1])) if agent is not None else put
 
 
@@ -138,8 +138,8 @@ def _credited(
     fire_id: str | None,
     decision_id: str | None,
 ) -> list[Change]:
-    before = credit.belief(step.before, step.scene, heuristic_id, content_hash)
-    after = credit.belief(step.after, step.scene, heuristic_id, content_hash)
+    before = credit.belief_of(step.before, step.scene, heuristic_id, content_hash)
+    after = credit.belief_of(step.after, step.scene, heuristic_id, content_hash)
     if after.signals == before.signals:
         return []
     about: Row = {
@@ -149,14 +149,14 @@ def _credited(
         "fire_id": fire_id,
         "decision_id": decision_id,
     }
-    taken, learning = step.scene.taken, step.scene.judging(step.after, heuristic_id)
+    input_, learning = step.scene.input, step.scene.judging(step.after, heuristic_id)
     content = heuristic_id, content_hash
     was = before.confidence
-    return [_entry(taken, step.output, content, was, after, learning, about)]
+    return [_entry(input_, step.output, content, was, after, learning, about)]
 
 
 def _entry(
-    taken: Input,
+    input_: Input,
     output: Output | None,
     content: Content,
     before: float | None,
@@ -177,10 +177,10 @@ def _entry(
         "fire_id": None,
         "decision_id": None,
         "message_id": output.id if output is not None else None,
-        "cause_id": taken.id,
-        "sequence": taken.sequence,
+        "cause_id": input_.id,
+        "sequence": input_.sequence,
         **about,
     }
     # Heuristic ids may be long and are people's to choose, so they go last.
-    key = (taken.agent, f"{taken.sequence}/{index}/{heuristic_id}")
+    key = (input_.agent, f"{input_.sequence}/{index}/{heuristic_id}")
     return Put("confidence_changes", key, row)

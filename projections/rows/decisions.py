@@ -25,10 +25,10 @@ _BIGGEST = 2**63 - 1
 
 def decided(folded: Folded, output: Output, message: Decided) -> Put:
     """A decision as it was made at its occasion; most of it stays in its message."""
-    taken, record = folded.taken, output.record
-    event = taken.message
+    input_, record = folded.input, output.record
+    event = input_.message
     sensed = event if isinstance(event, Sensed) else None
-    if message.event_id != taken.id:
+    if message.event_id != input_.id:
         sensed = None
     row: Row = {
         "event_id": message.event_id,
@@ -36,7 +36,7 @@ def decided(folded: Folded, output: Output, message: Decided) -> Put:
         "event_text": sensed.text if sensed else None,
         "event_fields": json_text(sensed.fields or None) if sensed else None,
         "occurred_at": sensed.occurred_at if sensed else None,
-        "event_at": taken.at,
+        "event_at": input_.at,
         "decided_at": output.at,
         "recorded_at": record.recorded_at,
         "status": _status(message),
@@ -44,7 +44,7 @@ def decided(folded: Folded, output: Output, message: Decided) -> Put:
         "completion": None,
         "completed_at": None,
         "completed_recorded_at": None,
-        "sequence": taken.sequence,
+        "sequence": input_.sequence,
         "output_sequence": record.sequence,
     }
     return Put("decisions", (folded.name, output.id), row)
@@ -81,14 +81,14 @@ def asked(folded: Folded, output: Output, message: ModelAsked | DeliveryAsked) -
         "input_tokens": None,
         "output_tokens": None,
         "cost_usd": None,
-        "sequence": folded.taken.sequence,
+        "sequence": folded.input.sequence,
     }
     return Put("asks", (folded.name, output.id), row)
 
 
 def answered(folded: Folded) -> list[Patch]:
     """The first answer to an ask."""
-    result = folded.taken.message
+    result = folded.input.message
     values: Row = {"answered_at": folded.now}
     match result:
         case ModelAnswered():
@@ -125,8 +125,8 @@ def quarantined(folded: Folded, output: Output, message: Quarantined) -> Put:
 
 def without_rows(folded: Folded, fault: str) -> Put:
     """An input whose rows are missing, because what makes them raised."""
-    subject = folded.taken.record.subject
-    return _kept_apart(folded, f"{folded.taken.id}/rows", NO_ROWS, fault, subject)
+    subject = folded.input.record.subject
+    return _kept_apart(folded, f"{folded.input.id}/rows", NO_ROWS, fault, subject)
 
 
 def _kept_apart(
@@ -136,9 +136,9 @@ def _kept_apart(
         "reason": reason,
         "detail": detail,
         "subject": subject,
-        "input_id": folded.taken.id,
-        "received_at": folded.taken.at,
-        "sequence": folded.taken.sequence,
+        "input_id": folded.input.id,
+        "received_at": folded.input.at,
+        "sequence": folded.input.sequence,
     }
     return Put("quarantine", (folded.name, id_), row)
 

@@ -43,7 +43,7 @@ def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
         "said_at": None,
         "said_sequence": None,
         "episodic_event_id": None,
-        "sequence": folded.taken.sequence,
+        "sequence": folded.input.sequence,
     }
     return Put("heuristic_fires", (folded.name, output.id), row)
 
@@ -56,7 +56,7 @@ def ended(
     values: Row = {
         "seen": shown,
         "seen_at": folded.now,
-        "seen_sequence": folded.taken.sequence,
+        "seen_sequence": folded.input.sequence,
     }
     if shown in _SHOWN_FIRST:
         values |= {
@@ -79,14 +79,14 @@ def voted(folded: Folded, step: Step, message: FeedbackApplied) -> list[Change]:
         row: Row = {
             "value": rapport.value,
             "at": rapport.at,
-            "sequence": folded.taken.sequence,
+            "sequence": folded.input.sequence,
         }
         changes.append(Put("rapport", (folded.name, message.actor), row))
     return changes
 
 
 def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
-    given = folded.taken.message
+    given = folded.input.message
     by_decision = message.decision_id is not None
     row: Row = {
         "timestamp": step.output.at,
@@ -104,7 +104,7 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
         "content_hash": message.content_hash,
         "rapport_before": step.before.rapport.get(message.actor, Rapport()).value,
         "rapport_after": step.after.rapport.get(message.actor, Rapport()).value,
-        "sequence": folded.taken.sequence,
+        "sequence": folded.input.sequence,
     }
     return Put("feedback_events", (folded.name, step.output.id), row)
 
@@ -124,7 +124,7 @@ def _feedback_type(value: float) -> str:
 def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[Patch]:
     """What people say of a fire on the whole, and its outcome if that is the stronger."""
     known = folded.agent.decisions.get(message.decision_id or "")
-    said, told = _said(folded.agent, message), (folded.now, folded.taken.sequence)
+    said, told = _said(folded.agent, message), (folded.now, folded.input.sequence)
     if said is None and known is not None and "pair" in known.entries:
         return  # What was said is settled, and stays.
     at, sequence = told if said is not None else (None, None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from projections.folds import agent as agent_fold
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from schemas.codec.envelope import Input, Output
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids, in_force
@@ -20,7 +20,7 @@ class Folded:
     """An input, the outputs that answer it, and the partition's state around them."""
 
     before: PartitionState
-    taken: Input
+    input: Input
     outputs: tuple[Output, ...]
     after: PartitionState
     aids: Aids
@@ -28,31 +28,31 @@ class Folded:
     @property
     def name(self) -> str:
         """The agent's name."""
-        return self.taken.agent
+        return self.input.agent
 
     @property
     def is_new(self) -> bool:
         """Whether nothing was known of the agent before."""
-        return self.taken.agent not in self.before.agents
+        return self.input.agent not in self.before.agents
 
     @property
     def agent_before(self) -> AgentState:
         """The agent's state before the group."""
-        return self.before.agents.get(self.taken.agent, _NOTHING)
+        return self.before.agents.get(self.input.agent, _NOTHING)
 
     @property
     def agent(self) -> AgentState:
         """The agent's state after the group."""
-        return self.after.agents[self.taken.agent]
+        return self.after.agents[self.input.agent]
 
     @property
     def now(self) -> datetime:
         """The agent's time."""
-        return self.agent.now or self.taken.at
+        return self.agent.now or self.input.at
 
     def now_of(self, agent: AgentState) -> datetime:
         """The time of an agent that the input may concern among others."""
-        return agent.now or self.taken.at
+        return agent.now or self.input.at
 
     @property
     def settings(self) -> MindSettings:
@@ -77,18 +77,18 @@ class Step:
     output: Output
     before: AgentState
     after: AgentState
-    scene: Scene
+    scene: FoldContext
 
 
 def steps(folded: Folded) -> Iterator[Step]:
     """Fold the group once more, output by output, to see what each of them did."""
     state, now = agent_fold.begin(
-        folded.agent_before, folded.taken, folded.before.shared.settings
+        folded.agent_before, folded.input, folded.before.shared.settings
     )
-    scene = Scene(
+    scene = FoldContext(
         shared=folded.before.shared,
         agent=state,
-        taken=folded.taken,
+        input=folded.input,
         aids=folded.aids,
         now=now,
     )

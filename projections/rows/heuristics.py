@@ -65,7 +65,7 @@ def tuned(folded: Folded) -> list[Change]:
 
 def taught(folded: Folded, step: Step) -> Iterator[Change]:
     """What a control on one heuristic changes."""
-    match folded.taken.message:
+    match folded.input.message:
         case HeuristicSeeded() as message:
             yield from _seeded(folded, step, message)
         case HeuristicEdited() as message:
@@ -166,7 +166,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     values = _standing(folded, step.after, heuristic_id, content)
     yield Patch("heuristics", (folded.name, heuristic_id), values)
     before, after = (
-        credit.belief(agent, step.scene, heuristic_id, content)
+        credit.belief_of(agent, step.scene, heuristic_id, content)
         for agent in (step.before, step.after)
     )
     if after.trials != before.trials:
@@ -211,13 +211,13 @@ def _pack_row(
 ) -> Iterator[Change]:
     heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
     packs, learning = _packs(folded, agent), agent.learning(folded.settings)
-    held = effective.believed(agent, packs, learning, heuristic_id, content_hash)
+    held = effective.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
     columns: Row = {
         **heuristics_contents.of_pack(pack)[row],
         **_standing(folded, agent, heuristic_id, content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now_of(agent),
-        "created_by": folded.taken.sequence,
+        "created_by": folded.input.sequence,
     }
     yield Put("heuristics", (name, heuristic_id), columns)
     yield confidence_changes.declared(
@@ -267,13 +267,13 @@ def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
         **_standing(folded, agent, heuristic.id, heuristic.content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now,
-        "created_by": folded.taken.sequence,
+        "created_by": folded.input.sequence,
     }
     return Put("heuristics", (folded.name, heuristic.id), row)
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
-    return credit.belief(agent, step.scene, heuristic.id, heuristic.content_hash)
+    return credit.belief_of(agent, step.scene, heuristic.id, heuristic.content_hash)
 
 
 def _learning(shared: SharedState) -> LearningSettings:

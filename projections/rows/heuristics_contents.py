@@ -21,7 +21,7 @@ def standing(
     content_hash: str,
 ) -> Row:
     """What evidence has made of a heuristic."""
-    held = effective.believed(agent, packs, learning, heuristic_id, content_hash)
+    held = effective.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
     by_hand = heuristic_id in agent.frozen
     life = confidence.lifecycle(held, by_hand, learning)
     its = terms.under(learning, terms.of(agent, packs, heuristic_id))

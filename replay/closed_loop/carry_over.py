@@ -7,7 +7,7 @@ life only where that took the same arm, and then by the ids of that life's own d
 from msgspec.structs import replace as replace_state
 
 from projections.folds import timers
-from replay.closed_loop.history import Chosen, History
+from replay.closed_loop.history import History, RecordedChoice
 from replay.recording.standing import Contender, variant_of
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import NotBuilt, Unreadable
@@ -26,7 +26,7 @@ from schemas.state.agent import AgentState, PartitionState
 Message = InputMessage | Unreadable | NotBuilt
 
 
-def same_arm(past: Chosen | None, own: Chosen | None) -> bool:
+def same_arm(past: RecordedChoice | None, own: RecordedChoice | None) -> bool:
     """Whether two lives did the same at a decision, as far as a person could tell."""
     if past is None or own is None:
         return False

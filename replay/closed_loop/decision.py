@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from replay.cassette import Source, Spread, Take
-from replay.closed_loop.history import MILLISECOND_NS, Chosen
+from replay.closed_loop.history import MILLISECOND_NS, RecordedChoice
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
@@ -13,7 +13,7 @@ from schemas.values.record import nanoseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnDecision:
+class ClosedLoopDecision:
     """A decision that a strategy made in a life of its own."""
 
     agent: str
@@ -59,16 +59,16 @@ class Draft:
     """A decision on its way."""
 
     def __init__(
-        self, agent: str, taken: Input, output: Output, decided: Decided
+        self, agent: str, input_: Input, output: Output, decided: Decided
     ) -> None:
         """Take a decision as it was made."""
-        self.sequence = taken.sequence
+        self.sequence = input_.sequence
         self.decision_id = output.id
         self.is_whole = decided.final
         self._agent = agent
         self._output = output
         self._decided = decided
-        self._made_ns = taken.record.time_ns
+        self._made_ns = input_.record.time_ns
         self._end: Completed | Dropped | None = None
         self._ended_ns: int | None = None
         self._takes: list[Take] = []
@@ -83,11 +83,13 @@ class Draft:
         """Note what came of it."""
         self._end, self._ended_ns, self.is_whole = end, time_ns, True
 
-    def decision(self, past: Chosen | None, is_recorded_arm: bool) -> OwnDecision:
+    def decision(
+        self, past: RecordedChoice | None, is_recorded_arm: bool
+    ) -> ClosedLoopDecision:
         """The decision as it stands."""
         decided, end = self._decided, self._end
         costs = [take.cost_usd for take in self._takes if take.cost_usd is not None]
-        return OwnDecision(
+        return ClosedLoopDecision(
             agent=self._agent,
             session=decided.session_id or "",
             sequence=self.sequence,

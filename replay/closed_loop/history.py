@@ -21,7 +21,7 @@ MILLISECOND_NS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class RecordedChoice:
     """What a decision chose."""
 
     decision_id: str
@@ -51,25 +51,25 @@ class History:
         """By the ask's id."""
         self.asks: dict[str, ModelAsked] = {}
         """What was asked of models, by the ask's id."""
-        self._decisions: dict[str, Chosen] = {}
+        self._decisions: dict[str, RecordedChoice] = {}
         self._by_sequence: dict[int, str] = {}
         self._by_event: dict[tuple[str, str], str] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
         """The ids of what each decision had said, in order."""
 
-    def decision(self, decision_id: str) -> Chosen | None:
+    def decision(self, decision_id: str) -> RecordedChoice | None:
         """A decision by its id."""
         return self._decisions.get(decision_id)
 
-    def at(self, sequence: int) -> Chosen | None:
+    def at(self, sequence: int) -> RecordedChoice | None:
         """The decision on the input at a sequence."""
         return self._decisions.get(self._by_sequence.get(sequence, ""))
 
-    def on(self, source: str, event_id: str) -> Chosen | None:
+    def on(self, source: str, event_id: str) -> RecordedChoice | None:
         """The decision on a sensor's event."""
         return self._decisions.get(self._by_event.get((source, event_id), ""))
 
-    def chose(self, chosen: Chosen, source: str, event_id: str) -> None:
+    def chose(self, chosen: RecordedChoice, source: str, event_id: str) -> None:
         """Note a decision."""
         self._decisions[chosen.decision_id] = chosen
         self._by_sequence[chosen.sequence] = chosen.decision_id
@@ -150,7 +150,7 @@ class Gathering:
 
     def _decided(self, input_: Record, record: Record) -> None:
         decided = views.decided(record)
-        chosen = Chosen(
+        chosen = RecordedChoice(
             decision_id=record.headers["ce-id"],
             sequence=input_.sequence,
             session=decided.session_id or "",

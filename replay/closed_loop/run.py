@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from replay.cassette import Cassette, Mode, ModelPort, Player
-from replay.closed_loop.decision import OwnDecision
+from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.history import History, history_of
-from replay.closed_loop.simulation import Ending, Life
+from replay.closed_loop.simulation import Ending, Simulation
 from replay.recording.source import Recording
 from replay.recording.standing import Contender
 from schemas.codec.envelope import Input
@@ -33,14 +33,14 @@ class Answers:
     """For the mode `stub`."""
 
 
-class OwnState:
+class ClosedLoopRun:
     """A life that a strategy leads in the place of the recorded one."""
 
     def __init__(
         self,
         recording: Recording,
         strategy: Contender,
-        bringer: Bringer,
+        provider: AidProvider,
         *,
         answers: Answers | None = None,
         since: int | None = None,
@@ -58,12 +58,12 @@ class OwnState:
         """
         self._recording = recording
         self._strategy = strategy
-        self._bringer = bringer
+        self._provider = provider
         self._answers = answers or Answers()
         self._since = max(since or 0, recording.first)
-        self._life: Life | None = None
+        self._life: Simulation | None = None
 
-    async def decisions(self) -> AsyncGenerator[OwnDecision, None]:
+    async def decisions(self) -> AsyncGenerator[ClosedLoopDecision, None]:
         """Live, and yield each decision once it is known what came of it.
 
         Raises:
@@ -73,10 +73,10 @@ class OwnState:
         """
         recording = self._recording
         self.begin(*await history_of(recording, self._since))
-        await self._bringer.bring_packs_of(recording.start)
+        await self._provider.fetch_packs_of(recording.start)
         async with aclosing(recording.groups()) as groups:
-            async for group, taken, aids in self._bringer.along(groups):
-                for decision in await self.take(group, taken, aids):
+            async for group, input_, aids in self._provider.for_recorded(groups):
+                for decision in await self.take(group, input_, aids):
                     yield decision
         for decision in await self.end():
             yield decision
@@ -85,26 +85,28 @@ class OwnState:
         """Begin to live, with what the recorded life did from `since` on."""
         how = self._answers
         player = Player(cassette, how.mode, port=how.port, stub=how.stub)
-        self._life = Life(self._recording, self._strategy, self._bringer, player, past)
+        self._life = Simulation(
+            self._recording, self._strategy, self._provider, player, past
+        )
 
     async def take(
-        self, group: Group, taken: Input, aids: Aids
-    ) -> Iterator[OwnDecision]:
+        self, group: Group, input_: Input, aids: Aids
+    ) -> Iterator[ClosedLoopDecision]:
         """Take the next group; give the decisions that are complete by it.
 
         Raises:
             ModelMiss: mode `strict`, and a model's answer was not recorded.
         """
         life = self._begun
-        if taken.agent not in (self._recording.agent, SHARED_AGENT):
+        if input_.agent not in (self._recording.agent, SHARED_AGENT):
             return iter(())
-        if taken.sequence < self._since:
-            life.follow(taken, group.outputs, aids)
+        if input_.sequence < self._since:
+            life.follow(input_, group.outputs, aids)
             return iter(())
-        await life.live(taken, aids)
+        await life.live(input_, aids)
         return life.complete()
 
-    async def end(self) -> Iterator[OwnDecision]:
+    async def end(self) -> Iterator[ClosedLoopDecision]:
         """Let models answer what is still asked; give the decisions that are left."""
         await self._begun.hear_the_rest()
         return self._begun.complete(at_the_end=True)
@@ -115,7 +117,7 @@ class OwnState:
         return self._begun.ending()
 
     @property
-    def _begun(self) -> Life:
+    def _begun(self) -> Simulation:
         if self._life is None:
             raise RuntimeError("no life was led: go through decisions() first")
         return self._life

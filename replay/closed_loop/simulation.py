@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from handlers.mind import turn as turns
 from projections.folds import sessions
 from projections.folds.partition import fold_recorded
 from replay.cassette import UNKNOWN_TEXT, Player, Take
 from replay.closed_loop import carry_over
-from replay.closed_loop.decision import Draft, OwnDecision
-from replay.closed_loop.history import MILLISECOND_NS, Chosen, History
+from replay.closed_loop.decision import ClosedLoopDecision, Draft
+from replay.closed_loop.history import MILLISECOND_NS, History, RecordedChoice
 from replay.recording.source import Recording
 from replay.recording.standing import Contender
 from schemas.codec.catalogue import InputMessage
@@ -77,14 +77,14 @@ class _Curves:
             self.points.setdefault((id_, content_hash), []).append(point)
 
 
-class Life:
+class Simulation:
     """A life being led."""
 
     def __init__(
         self,
         recording: Recording,
         strategy: Contender,
-        bringer: Bringer,
+        provider: AidProvider,
         player: Player,
         past: History,
     ) -> None:
@@ -92,7 +92,7 @@ class Life:
         self._agent = recording.agent
         self._partition = recording.partition
         self._strategy = strategy
-        self._bringer = bringer
+        self._provider = provider
         self._player = player
         self._past = past
         self._own = History()
@@ -107,35 +107,35 @@ class Life:
         self._curves = _Curves()
         self._left_out: Counter[str] = Counter()
 
-    def follow(self, taken: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
+    def follow(self, input_: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
         """Take a group as it was recorded."""
-        self._state = fold_recorded(self._state, taken, outputs, aids)
+        self._state = fold_recorded(self._state, input_, outputs, aids)
 
-    async def live(self, taken: Input, aids: Aids) -> None:
+    async def live(self, input_: Input, aids: Aids) -> None:
         """Answer a recorded input, after all that comes before it."""
         if not self._has_begun:
             self._has_begun = True
             self._impose()
-        await self._pass_to(taken.record.time_ns)
-        is_alien = self._strategy and carry_over.is_of_experiment(taken.message)
+        await self._pass_to(input_.record.time_ns)
+        is_alien = self._strategy and carry_over.is_of_experiment(input_.message)
         message = (
             None
             if is_alien
-            else carry_over.carried_over(taken.message, self._past, self._own)
+            else carry_over.carried_over(input_.message, self._past, self._own)
         )
         if message is None:
-            self._left_out[type(taken.message).__name__] += 1
+            self._left_out[type(input_.message).__name__] += 1
             return
-        if message is not taken.message:
-            taken = structs.replace(taken, message=message)
-        await self._answer(taken, aids)
+        if message is not input_.message:
+            input_ = structs.replace(input_, message=message)
+        await self._answer(input_, aids)
 
     async def hear_the_rest(self) -> None:
         """Let models answer what is still asked when the recording ends."""
         while self._coming:
             await self._hear()
 
-    def complete(self, *, at_the_end: bool = False) -> Iterator[OwnDecision]:
+    def complete(self, *, at_the_end: bool = False) -> Iterator[ClosedLoopDecision]:
         """The decisions in order of which it is known what came of them."""
         drafts = self._drafts
         while drafts and (at_the_end or drafts[0].is_whole):
@@ -203,50 +203,50 @@ class Life:
         )
         place = SYNTHETIC + self._made * 1_000
         record = Record(wire.subject, wire.headers, wire.body, place, self._now_ns)
-        taken = read_input(record)
-        (aids,) = await self._bringer.bring([taken])
-        await self._answer(taken, aids)
+        input_ = read_input(record)
+        (aids,) = await self._provider.for_inputs([input_])
+        await self._answer(input_, aids)
 
-    async def _answer(self, taken: Input, aids: Aids) -> None:
-        turn = turns.answer(self._state, taken, aids, self._epoch)
+    async def _answer(self, input_: Input, aids: Aids) -> None:
+        turn = turns.answer(self._state, input_, aids, self._epoch)
         self._state = turn.state
-        if isinstance(taken.message, Control):
+        if isinstance(input_.message, Control):
             self._impose()
         for output in turn.outputs:
-            self._note(taken, output)
+            self._note(input_, output)
         for output in turn.outputs:
             self._curves.credited(output, self._me)
             self._close(output)
             if isinstance(output.message, ModelAsked):
-                await self._ask(taken, output.id, output.message)
+                await self._ask(input_, output.id, output.message)
 
-    def _note(self, taken: Input, output: Output) -> None:
+    def _note(self, input_: Input, output: Output) -> None:
         match output.message:
             case Decided() as decided:
-                chosen = Chosen(
+                chosen = RecordedChoice(
                     decision_id=output.id,
-                    sequence=taken.sequence,
+                    sequence=input_.sequence,
                     session=decided.session_id or "",
                     arm=decided.arm,
                 )
                 self._own.chose(chosen, decided.source, decided.event_id)
-                draft = Draft(self._agent, taken, output, decided)
+                draft = Draft(self._agent, input_, output, decided)
                 self._drafts.append(draft)
                 self._open[output.id] = draft
             case Completed(decision_id=decision_id) as completed:
                 self._own.won(decision_id, completed.winner)
-                self._end(decision_id, taken, completed)
+                self._end(decision_id, input_, completed)
             case Dropped(decision_id=decision_id) as dropped:
-                self._end(decision_id, taken, dropped)
+                self._end(decision_id, input_, dropped)
             case DeliveryAsked(decision_id=decision_id):
                 self._own.had_said(output.id, decision_id)
             case _:
                 pass
 
-    def _end(self, decision_id: str, taken: Input, end: Completed | Dropped) -> None:
+    def _end(self, decision_id: str, input_: Input, end: Completed | Dropped) -> None:
         draft = self._open.pop(decision_id, None)
         if draft is not None:
-            draft.end(end, taken.record.time_ns)
+            draft.end(end, input_.record.time_ns)
 
     def _close(self, output: Output) -> None:
         """Wait for no outcome of advice that the recorded life did not give."""
@@ -258,16 +258,16 @@ class Life:
         if own is not None and not carry_over.same_arm(past, own):
             self._state = carry_over.without_fire(self._state, self._agent, output.id)
 
-    async def _ask(self, taken: Input, ask_id: str, asked: ModelAsked) -> None:
+    async def _ask(self, input_: Input, ask_id: str, asked: ModelAsked) -> None:
         chosen = self._own.decision(asked.decision_id)
         take = await self._player.take(chosen.session if chosen else "", asked)
         draft = self._open.get(asked.decision_id)
         if draft is not None:
-            draft.asked(asked, take, taken.record.time_ns)
+            draft.asked(asked, take, input_.record.time_ns)
         message = _result(ask_id, asked, take)
         if message is not None:
             waits_ns = round(take.latency_ms.middle * MILLISECOND_NS)
-            place = (taken.record.time_ns + waits_ns, len(self._own.asks), message)
+            place = (input_.record.time_ns + waits_ns, len(self._own.asks), message)
             heapq.heappush(self._coming, place)
         self._own.asks[ask_id] = asked
 

@@ -20,7 +20,7 @@ from replay.open_loop.decision import decision_of
 from replay.recording import views
 from replay.recording.recency import Recalling, known
 from replay.recording.source import Recording
-from replay.recording.standing import CHANGE_TOKENS, Asked, Contender, Standing, brought
+from replay.recording.standing import CHANGE_TOKENS, Asked, Contender, InForce, brought
 from replay.recording.views import CandidateView, DecidedView, EventView, ResultView
 from schemas.codec.decode import UnreadableOutputError, read_input, read_output
 from schemas.messages.experiments import VariantName
@@ -35,7 +35,7 @@ HELD = 10_000
 _HEURISTIC = "heuristic:"
 
 
-async def logged_state(
+async def ask_open_loop(
     recording: Recording, strategies: Sequence[Contender] = ()
 ) -> AsyncGenerator[LoggedDecision, None]:
     """The decisions of a recording in order, with each strategy asked about each.
@@ -66,7 +66,7 @@ async def logged_state(
 def context_of(
     decided: DecidedView,
     event: EventView,
-    standing: Standing,
+    standing: InForce,
     llm_arm: str | None,
     recalling: Recalling,
     now: datetime,
@@ -105,14 +105,14 @@ def context_of(
     )
 
 
-def _goals(decided: DecidedView, standing: Standing) -> tuple[str, ...]:
+def _goals(decided: DecidedView, standing: InForce) -> tuple[str, ...]:
     if decided.goals is None:
         return standing.goals_of(decided.domain)
     return tuple(each.text for each in decided.goals)
 
 
 def _candidate(
-    weighed: CandidateView, standing: Standing, recalling: Recalling
+    weighed: CandidateView, standing: InForce, recalling: Recalling
 ) -> HeuristicCandidate:
     key = weighed.arm[len(_HEURISTIC) :]
     heuristic_id, _, content_hash = key.rpartition("@")
@@ -151,7 +151,7 @@ class Reader:
         self._lacks_packs = True
         self._recording = recording
         self._strategies = strategies
-        self._standing = Standing.of(recording.start, recording.agent)
+        self._standing = InForce.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recalling = Recalling(start.beliefs)
         self._ready: dict[VariantName | None, _Ready] = {}
@@ -194,9 +194,9 @@ class Reader:
 
     def _change(self, group: Group) -> None:
         outputs = [read_output(record) for record in group.outputs]
-        taken, before = read_input(group.input), self._standing.agent
-        self._standing = self._standing.after(taken, outputs)
-        self._recalling.change(taken, before, self._standing.agent)
+        input_, before = read_input(group.input), self._standing.agent
+        self._standing = self._standing.after(input_, outputs)
+        self._recalling.change(input_, before, self._standing.agent)
         self._ready = {}
         self._lacks_packs = bool(self._standing.needs_packs())
 
@@ -271,7 +271,7 @@ class Reader:
 class _Ready:
     """The strategies, ready to be asked in one standing."""
 
-    standing: Standing
+    standing: InForce
     llm_arm: str | None
     """That of the agent's own strategy."""
     asked: tuple[Asked, ...]

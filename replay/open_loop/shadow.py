@@ -14,7 +14,7 @@ from replay.open_loop.asked import context_of
 from replay.recording import views
 from replay.recording.in_force import standing_before
 from replay.recording.recency import Recalling
-from replay.recording.standing import CHANGE_TOKENS, Asked, Standing, brought
+from replay.recording.standing import CHANGE_TOKENS, Asked, InForce, brought
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.messages.decisions import SILENT
 from schemas.messages.experiments import VariantName
@@ -119,16 +119,16 @@ async def follow(
 class _Shadow:
     """The strategy, made ready for what is in force."""
 
-    def __init__(self, standing: Standing, strategy: StrategySpec) -> None:
+    def __init__(self, standing: InForce, strategy: StrategySpec) -> None:
         self._strategy = strategy
         self._recalling = Recalling({})
         self.change(standing)
         self._asked(None)
 
-    def change(self, standing: Standing) -> None:
+    def change(self, standing: InForce) -> None:
         """Go by what is in force from here."""
         self.standing = standing
-        self._ready: dict[VariantName | None, tuple[Standing, Asked]] = {}
+        self._ready: dict[VariantName | None, tuple[InForce, Asked]] = {}
 
     def take(self, group: Group) -> list[Shadowed | None]:
         """What a group holds of decisions; a control changes what is in force."""
@@ -142,9 +142,9 @@ class _Shadow:
                 found.append(self._shadowed(group.input, output))
         if is_control:
             outputs = [read_output(each) for each in group.outputs]
-            taken, before = read_input(group.input), self.standing.agent
-            self.change(self.standing.after(taken, outputs))
-            self._recalling.change(taken, before, self.standing.agent)
+            input_, before = read_input(group.input), self.standing.agent
+            self.change(self.standing.after(input_, outputs))
+            self._recalling.change(input_, before, self.standing.agent)
         return found
 
     def _shadowed(self, input_: Record, output: Record) -> Shadowed | None:
@@ -172,7 +172,7 @@ class _Shadow:
             agreement=dict(odds.arms).get(decided.arm, 0.0),
         )
 
-    def _asked(self, variant: VariantName | None) -> tuple[Standing, Asked]:
+    def _asked(self, variant: VariantName | None) -> tuple[InForce, Asked]:
         if variant not in self._ready:
             standing = self.standing.under(variant)
             self._ready[variant] = standing, standing.asked(self._strategy)

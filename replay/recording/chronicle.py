@@ -11,7 +11,7 @@ from datetime import datetime
 from replay.recording.outcomes import Ledger, Outcome, OutcomeSettings
 from replay.recording.session_outcomes import SessionLedger, SessionValue
 from replay.recording.source import Recording
-from replay.recording.standing import Standing, brought
+from replay.recording.standing import InForce, brought
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
@@ -96,7 +96,7 @@ class Writing:
 
     recording: Recording
     settings: OutcomeSettings
-    standing: Standing = field(init=False)
+    standing: InForce = field(init=False)
     tellings: dict[str, Telling] = field(default_factory=dict)
     arrived_ns: dict[str, int] = field(default_factory=dict)
     """When the event of each decision arrived."""
@@ -108,7 +108,7 @@ class Writing:
     sessions: SessionLedger = field(default_factory=SessionLedger)
 
     def __post_init__(self) -> None:
-        self.standing = Standing.of(self.recording.start, self.recording.agent)
+        self.standing = InForce.of(self.recording.start, self.recording.agent)
         self.ledger = Ledger(self.settings)
 
     async def bring(self) -> None:
@@ -138,18 +138,18 @@ class Writing:
         telling = [each for each in outputs if isinstance(each.message, _TOLD)]
         if not telling and parse(group.input.subject).kind != "result":
             return
-        taken = read_input(group.input)
-        if isinstance(taken.message, Sensed):
-            self._sensed(taken, taken.message, telling)
+        input_ = read_input(group.input)
+        if isinstance(input_.message, Sensed):
+            self._sensed(input_, input_.message, telling)
         for output in telling:
-            self._output(taken, output)
-        if isinstance(taken.message, ModelAnswered):
-            self._answered(taken.message)
+            self._output(input_, output)
+        if isinstance(input_.message, ModelAnswered):
+            self._answered(input_.message)
 
-    def _sensed(self, taken: Input, event: Sensed, outputs: Sequence[Output]) -> None:
+    def _sensed(self, input_: Input, event: Sensed, outputs: Sequence[Output]) -> None:
         for output in outputs:
             decided = output.message
-            if not isinstance(decided, Decided) or decided.event_id != taken.id:
+            if not isinstance(decided, Decided) or decided.event_id != input_.id:
                 continue
             pack = self._packs.get(decided.domain)
             self.sessions.sensed(decided.session_id or "", event, pack, output.at)
@@ -157,17 +157,17 @@ class Writing:
             self.ledger.decided(
                 output.id,
                 event,
-                taken.id,
+                input_.id,
                 domain=decided.domain,
                 pack=pack,
                 is_silent=decided.arm == SILENT,
                 is_learnt=decided.silence == "learned_silence",
                 now=output.at,
             )
-            self.tellings[output.id] = _telling(taken, event, output, decided)
-            self.arrived_ns[output.id] = taken.record.time_ns
+            self.tellings[output.id] = _telling(input_, event, output, decided)
+            self.arrived_ns[output.id] = input_.record.time_ns
 
-    def _output(self, taken: Input, output: Output) -> None:
+    def _output(self, input_: Input, output: Output) -> None:
         message: OutputMessage = output.message
         match message:
             case ModelAsked():
@@ -220,12 +220,12 @@ class Writing:
             self.tellings[decision_id] = replace(telling, **changes)  # type: ignore[arg-type]
 
 
-def _telling(taken: Input, event: Sensed, output: Output, decided: Decided) -> Telling:
+def _telling(input_: Input, event: Sensed, output: Output, decided: Decided) -> Telling:
     is_final = decided.final
     return Telling(
         decision_id=output.id,
-        event_id=taken.id,
-        sequence=taken.sequence,
+        event_id=input_.id,
+        sequence=input_.sequence,
         at=output.at,
         source=event.source,
         type=event.type,
@@ -235,7 +235,9 @@ def _telling(taken: Input, event: Sensed, output: Output, decided: Decided) -> T
         said=decided.text,
         silence=decided.silence,
         is_gated=decided.path == "none",
-        latency_ms=_apart_ms(taken.record.time_ns, output.record) if is_final else None,
+        latency_ms=_apart_ms(input_.record.time_ns, output.record)
+        if is_final
+        else None,
     )
 
 

@@ -5,7 +5,7 @@ Only what the mind applied counts, and only that is read: a long life takes no l
 
 from collections import defaultdict
 
-from replay.recording.standing import CHANGES, Standing, brought
+from replay.recording.standing import CHANGES, InForce, brought
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.values.record import Record
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
@@ -14,7 +14,7 @@ from streams.log import ReadableLog, scan
 
 async def standing_before(
     log: ReadableLog, agent: str, sequence: int | None = None
-) -> Standing:
+) -> InForce:
     """What is in force for an agent before the input at a sequence, packs and all.
 
     None is the end of the log.
@@ -27,7 +27,7 @@ async def standing_before(
             )
             async for record in scan(log, subject):
                 causes[read_mark(record).cause_sequence].append(record)
-    standing = Standing()
+    standing = InForce()
     for cause in sorted(causes):
         if sequence is not None and cause >= sequence:
             break

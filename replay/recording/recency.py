@@ -60,9 +60,9 @@ class Recalling:
             case _:
                 pass
 
-    def change(self, taken: Input, before: AgentState, after: AgentState) -> None:
+    def change(self, input_: Input, before: AgentState, after: AgentState) -> None:
         """Take an applied control in: an edit may take what was learnt over."""
-        message = taken.message
+        message = input_.message
         if not isinstance(message, HeuristicEdited) or not message.keep:
             return
         old, new = (find(state, message.heuristic_id) for state in (before, after))
@@ -72,7 +72,7 @@ class Recalling:
                 self._recent[belief_key(new.id, new.content_hash)] = self._recent[key]
 
     def _told(self, key: str, fire_id: str, is_success: bool, record: Record) -> None:
-        recent = recency.told(self.of(key), fire_id, is_success, _at(record))
+        recent = recency.outcome_seen(self.of(key), fire_id, is_success, _at(record))
         self._recent[key] = recent
 
 

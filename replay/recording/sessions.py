@@ -10,7 +10,7 @@ from datetime import datetime
 
 import orjson
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint
 from schemas.codec.decode import read_output
@@ -66,23 +66,25 @@ class Step:
 
 
 async def steps(
-    log: ReadableLog, partition: int, bringer: Bringer, until: int | None = None
+    log: ReadableLog, partition: int, provider: AidProvider, until: int | None = None
 ) -> AsyncIterator[Step]:
     """Fold a partition from its start, group by group."""
     state = PartitionState()
-    async for group, taken, aids in bringer.along(groups(log, partition, until=until)):
+    async for group, input_, aids in provider.for_recorded(
+        groups(log, partition, until=until)
+    ):
         outputs = tuple(read_output(record) for record in group.outputs)
-        after = fold_recorded(state, taken, group.outputs, aids)
-        yield Step(state, after, taken.agent, taken.sequence, taken.at, outputs)
+        after = fold_recorded(state, input_, group.outputs, aids)
+        yield Step(state, after, input_.agent, input_.sequence, input_.at, outputs)
         state = after
 
 
 async def sessions(
-    log: ReadableLog, partition: int, bringer: Bringer
+    log: ReadableLog, partition: int, provider: AidProvider
 ) -> tuple[SessionSpan, ...]:
     """The sessions of a partition's agents, by their first input."""
     found: dict[tuple[str, str, int], SessionSpan] = {}
-    async for step in steps(log, partition, bringer):
+    async for step in steps(log, partition, provider):
         own = step.after.agents.get(step.agent)
         if own is None or own.session is None:
             continue
@@ -93,21 +95,23 @@ async def sessions(
 
 
 async def find_session(
-    log: ReadableLog, agent: str, session_id: str, bringer: Bringer
+    log: ReadableLog, agent: str, session_id: str, provider: AidProvider
 ) -> SessionSpan:
     """The newest session of an agent with this id, or a prefix of it.
 
     Raises:
         UnknownSessionError: there is none.
     """
-    spans = await sessions(log, partition_of(agent), bringer)
+    spans = await sessions(log, partition_of(agent), provider)
     for span in reversed(spans):
         if span.agent == agent and span.id.startswith(session_id):
             return span
     raise UnknownSessionError(f"agent {agent!r} has no session {session_id!r}")
 
 
-async def export(log: ReadableLog, span: SessionSpan, bringer: Bringer) -> SessionFile:
+async def export(
+    log: ReadableLog, span: SessionSpan, provider: AidProvider
+) -> SessionFile:
     """A session as it can be written to a file and replayed anywhere.
 
     Raises:
@@ -115,7 +119,7 @@ async def export(log: ReadableLog, span: SessionSpan, bringer: Bringer) -> Sessi
     """
     partition = partition_of(span.agent)
     start, end, digests = PartitionState(), PartitionState(), set[str]()
-    async for step in steps(log, partition, bringer, until=span.last):
+    async for step in steps(log, partition, provider, until=span.last):
         if step.sequence < span.first:
             start = step.after
         else:

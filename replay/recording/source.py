@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from handlers.aids import Bringer
+from handlers.aids import AidProvider
 from replay.recording.sessions import (
     Step,
     UnknownSessionError,
@@ -96,7 +96,7 @@ def of_file(file: SessionFile, origin: str) -> Recording:
 
 
 async def from_session(
-    log: ReadableLog, agent: str, session_id: str, bringer: Bringer
+    log: ReadableLog, agent: str, session_id: str, provider: AidProvider
 ) -> Recording:
     """The newest session of an agent with this id, or a prefix of it.
 
@@ -104,16 +104,16 @@ async def from_session(
         RecordingError: there is none, or it holds no decision.
     """
     try:
-        span = await find_session(log, agent, session_id, bringer)
+        span = await find_session(log, agent, session_id, provider)
     except UnknownSessionError as error:
         raise RecordingError(str(error)) from error
-    return await from_range(log, agent, bringer, first=span.first, last=span.last)
+    return await from_range(log, agent, provider, first=span.first, last=span.last)
 
 
 async def from_range(
     log: ReadableLog,
     agent: str,
-    bringer: Bringer,
+    provider: AidProvider,
     *,
     first: int = 1,
     last: int | None = None,
@@ -126,7 +126,7 @@ async def from_range(
         RecordingError: there is no decision in it.
     """
     scan = _Scan(agent, first, since)
-    async for step in steps(log, partition_of(agent), bringer, until=last):
+    async for step in steps(log, partition_of(agent), provider, until=last):
         if until is not None and step.at > until:
             break
         scan.take(step)

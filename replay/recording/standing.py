@@ -12,7 +12,7 @@ from handlers.mind.flows.consult import consultation
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import biases, experiments, goals
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning.heuristics import all_heuristics, of_pack
 from projections.folds.partition import shared_after
 from schemas.codec.envelope import Input, Output
@@ -70,7 +70,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class InForce:
     """What is in force for one agent; each change makes a new one."""
 
     shared: SharedState = field(default_factory=SharedState)
@@ -81,7 +81,7 @@ class Standing:
     """Of a running experiment."""
 
     @classmethod
-    def of(cls, state: PartitionState, agent: str) -> "Standing":
+    def of(cls, state: PartitionState, agent: str) -> "InForce":
         """The standing of an agent in a state; its packs are still to be brought."""
         return cls(state.shared, state.agents.get(agent, STRANGER))
 
@@ -123,7 +123,7 @@ class Standing:
         own = self.variant.strategy or self.agent.strategy
         return own or self.settings.strategy
 
-    def under(self, name: VariantName | None) -> "Standing":
+    def under(self, name: VariantName | None) -> "InForce":
         """The standing under a variant of the experiment that runs."""
         if name is None or self.agent.experiment is None:
             return self
@@ -160,20 +160,20 @@ class Standing:
         digests = {ref.digest for shelf in shelves for ref in shelf.values()}
         return tuple(sorted(digests - self.by_digest.keys()))
 
-    def after(self, taken: Input, outputs: Sequence[Output]) -> "Standing":
+    def after(self, input_: Input, outputs: Sequence[Output]) -> "InForce":
         """The standing after an input and what the mind made of it."""
         said = [each for each in outputs if isinstance(each.message, CHANGES)]
         if not said:
             return self
-        if taken.agent == SHARED_AGENT:
-            shared = shared_after(self.shared, taken.message, Aids())
-            return Standing(shared, self.agent, self.by_digest)
+        if input_.agent == SHARED_AGENT:
+            shared = shared_after(self.shared, input_.message, Aids())
+            return InForce(shared, self.agent, self.by_digest)
         agent = self.agent
         aids = Aids(packs=self.by_digest)
-        scene = Scene(self.shared, agent, taken, aids, taken.at)
+        scene = FoldContext(self.shared, agent, input_, aids, input_.at)
         for output in said:
             agent = agent_fold.said(agent, scene, output.id, output.message)
-        return Standing(self.shared, agent, self.by_digest)
+        return InForce(self.shared, agent, self.by_digest)
 
     @cached_property
     def _taught(self) -> Mapping[str, Words]:
@@ -191,7 +191,7 @@ def variant_of(contender: Contender) -> Variant:
     return Variant(strategy=contender)
 
 
-async def brought(standing: Standing, log: ReadableLog) -> Standing:
+async def brought(standing: InForce, log: ReadableLog) -> InForce:
     """The standing with its packs at hand, as far as the log's store has them."""
     missing = standing.needs_packs()
     if not missing:
@@ -201,7 +201,7 @@ async def brought(standing: Standing, log: ReadableLog) -> Standing:
         blob = await log.blob(digest)
         if blob is not None:
             packs[digest] = _without_vectors(blob)
-    return Standing(standing.shared, standing.agent, packs)
+    return InForce(standing.shared, standing.agent, packs)
 
 
 def _without_vectors(blob: bytes) -> CompiledPack:

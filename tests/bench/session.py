@@ -36,11 +36,7 @@ from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, Wire
-from schemas.values.settings import (
-    CodeDigests,
-    MatchLimits,
-    MindSettings,
-)
+from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
 from schemas.values.vectors import Embedder
 
 AGENT = "ada"

@@ -9,7 +9,7 @@ from bench.learning.playing import Course
 from bench.learning.truth import CASES, WORDINGS, deed_of
 from echoic.embedders import embedder
 from evaluation.learning.credit_audit import audit
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.stages.formation import WORDS
 from replay.recording.source import of_file
 from replay.verify import Span, verify
@@ -56,7 +56,7 @@ async def test_it_replays_and_breaks_no_rule_of_credit(
     span = Span(recording.partition, recording.first - 1, recording.last)
 
     made_by = embedder("wordllama")
-    bringer = Bringer(made_by, PackLibrary(recording.log, made_by))
+    bringer = AidProvider(made_by, PackLibrary(recording.log, made_by))
 
     replayed = await verify(recording.log, span, bringer, start=recording.start)
     found = await audit(recording)

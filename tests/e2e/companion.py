@@ -18,7 +18,7 @@ from echoic.client.decision_record import Account
 from echoic.client.publish import decided_on, new_event_id, publish_raw, tell
 from echoic.client.sensor_access import sensor_credentials
 from echoic.run.instance import Instance
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import steps
 from replay.verify import Span, Verification, verify
 from schemas.codec.catalogue import ControlMessage, InputMessage, OutputMessage
@@ -182,9 +182,9 @@ def of_pack(name: str) -> str:
     return ids.heuristic_id(PACK, name)
 
 
-def bringer(live: Instance) -> Bringer:
+def bringer(live: Instance) -> AidProvider:
     """What a replay of the instance's log is given."""
-    return Bringer(live.embedder, PackLibrary(live.log, live.embedder))
+    return AidProvider(live.embedder, PackLibrary(live.log, live.embedder))
 
 
 @asynccontextmanager

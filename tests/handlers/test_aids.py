@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import orjson
 import pytest
 
-from handlers.aids import GROUPS_AT_ONCE, Bringer, PackLibrary
+from handlers.aids import GROUPS_AT_ONCE, AidProvider, PackLibrary
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
 from schemas.messages.controls import GoalsSet, PackLoaded
@@ -75,7 +75,7 @@ async def test_texts_are_embedded_at_once_and_in_order() -> None:
     wires = [sensed(ADA, "1", "one"), goals, sensed(ADA, "3", "three")]
     inputs = [read_input(taken_of(each.subject, each.body)) for each in wires]
 
-    brought = await Bringer(embedder, PackLibrary(log, embedder)).bring(inputs)
+    brought = await AidProvider(embedder, PackLibrary(log, embedder)).for_inputs(inputs)
 
     assert [aids.vector for aids in brought] == [b"\x03\x01", None, b"\x05\x01"]
     assert embedder.texts == ["one", "three"]
@@ -88,9 +88,9 @@ async def test_a_recorded_vector_is_taken_from_the_record() -> None:
     wire = sensed(ADA, "1", "one")
     taken = taken_of(wire.subject, wire.body)
     groups = [Group(taken, (decided(b"\x07\x07"),)), Group(taken, (decided(None),))]
-    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    bringer = AidProvider(embedder, PackLibrary(log, embedder))
 
-    brought = [aids async for _, _, aids in bringer.along(each_of(groups))]
+    brought = [aids async for _, _, aids in bringer.for_recorded(each_of(groups))]
 
     assert [aids.vector for aids in brought] == [b"\x07\x07", b"\x03\x01"]
     assert embedder.texts == ["one"]
@@ -102,11 +102,11 @@ async def test_what_stands_before_damage_is_brought_first() -> None:
     wire = sensed(ADA, "1", "one")
     group = Group(taken_of(wire.subject, wire.body), (decided(None),))
     count = GROUPS_AT_ONCE + 1
-    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    bringer = AidProvider(embedder, PackLibrary(log, embedder))
     found = []
 
     with pytest.raises(LogDamaged):  # noqa: PT012
-        async for recorded, taken, aids in bringer.along(
+        async for recorded, taken, aids in bringer.for_recorded(
             damaged_after([group] * count)
         ):
             found.append((recorded, taken.id, aids.vector))
@@ -118,7 +118,7 @@ async def test_a_pack_that_cannot_be_had_is_left_out() -> None:
     """Neither a missing blob nor one that is no pack stops the bringing."""
     log, embedder = MemoryLog(), Wobbly()
     broken = await log.put_blob(b"no pack")
-    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    bringer = AidProvider(embedder, PackLibrary(log, embedder))
     loads = [
         write_input(
             PackLoaded(name="p", pack_version="1", digest=digest),
@@ -131,6 +131,6 @@ async def test_a_pack_that_cannot_be_had_is_left_out() -> None:
     ]
     inputs = [read_input(taken_of(each.subject, each.body)) for each in loads]
 
-    brought = await bringer.bring(inputs)
+    brought = await bringer.for_inputs(inputs)
 
     assert [dict(aids.packs) for aids in brought] == [{}, {}]

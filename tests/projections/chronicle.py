@@ -44,7 +44,7 @@ class Words:
     def __init__(self, packs: Mapping[str, CompiledPack]) -> None:
         self._packs = packs
 
-    async def bring(
+    async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> list[Aids]:
         """Embed the texts and hand out all packs."""
@@ -66,7 +66,7 @@ class Chronicle:
     @property
     def last_input(self) -> int:
         """The sequence of the last input."""
-        return self.life.turns[-1].taken.sequence
+        return self.life.turns[-1].input.sequence
 
     async def catch_up(self) -> MemoryLog:
         """Store the turns that were taken since."""
@@ -76,7 +76,7 @@ class Chronicle:
         return self.log
 
     async def _store(self, turn: Turn) -> None:
-        record, partition = turn.taken.record, turn.taken.partition
+        record, partition = turn.input.record, turn.input.partition
         self._now = record.time_ns
         wire = Wire(record.subject, record.headers, record.body)
         assert await self.log.append(wire, str(record.sequence)) == record.sequence
@@ -123,8 +123,8 @@ def joined(life: Life) -> Mapping[TableName, TableChanges]:
     state = PartitionState()
     changes = []
     for turn in life.turns:
-        aids = aids_of(turn.taken, life.blobs)
-        folded = Folded(state, turn.taken, turn.outputs, turn.state, aids)
+        aids = aids_of(turn.input, life.blobs)
+        folded = Folded(state, turn.input, turn.outputs, turn.state, aids)
         changes += changes_of(folded)
         state = turn.state
     made = join(changes)

@@ -103,7 +103,7 @@ def test_what_was_taught_names_the_control_that_taught_it() -> None:
     lesson = HeuristicSeeded(
         heuristic_id="h", name="h", domain="garden", condition="dusk", text="Go in."
     )
-    taught = life.control(lesson).taken.id
+    taught = life.control(lesson).input.id
     life.control(HeuristicEdited(heuristic_id="h", text="Go home."))
 
     (row,) = [each for each in rows(life, "heuristics") if each["name"] == "h"]
@@ -137,15 +137,15 @@ def test_a_fire_keeps_order_and_time_of_each_signal() -> None:
 
     fire = only(life, "heuristic_fires")
     assert columns(fire, "outcome", "feedback_source") == ("success", "implicit")
-    assert fire["feedback_at"] == fire["seen_at"] == seen.taken.at
-    assert columns(fire, "seen", "seen_sequence") == ("success", seen.taken.sequence)
-    assert columns(fire, "said", "said_at") == ("fail", said.taken.at)
-    assert fire["said_sequence"] == said.taken.sequence
+    assert fire["feedback_at"] == fire["seen_at"] == seen.input.at
+    assert columns(fire, "seen", "seen_sequence") == ("success", seen.input.sequence)
+    assert columns(fire, "said", "said_at") == ("fail", said.input.at)
+    assert fire["said_sequence"] == said.input.sequence
 
     life.wait(9).feedback(advised, "negative", aspect="timing")
     withdrawn = only(life, "heuristic_fires")
     assert columns(withdrawn, "said", "said_at", "said_sequence") == (None,) * 3
-    assert withdrawn["feedback_at"] == seen.taken.at
+    assert withdrawn["feedback_at"] == seen.input.at
 
 
 def test_a_fire_whose_outcome_never_came_timed_out() -> None:
@@ -303,7 +303,7 @@ def test_what_cannot_be_read_is_quarantined_with_its_place() -> None:
     taken = life.sense("x", headers={"ce-schemaversion": "x"})
 
     row = only(life, "quarantine")
-    assert columns(row, "reason", "sequence") == ("invalid", taken.taken.sequence)
+    assert columns(row, "reason", "sequence") == ("invalid", taken.input.sequence)
 
 
 def test_habits_forgotten_are_removed() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import start_of
 from replay.verify import Span, Verification, verify
 from schemas.values.record import Record
@@ -32,7 +32,7 @@ async def verified(session: SessionFile) -> Verification:
     return await verify(
         log,
         Span(header.partition, header.first - 1, header.last, header.agent),
-        Bringer(the_embedder(), PackLibrary(log, the_embedder())),
+        AidProvider(the_embedder(), PackLibrary(log, the_embedder())),
         start=start_of(session),
         expected_chain=session.trailer.chain,
     )

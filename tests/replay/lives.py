@@ -59,8 +59,8 @@ def file_of_turns(
             agent=agent,
             session_id="all",
             partition=partition,
-            first=turns[0].taken.sequence,
-            last=turns[-1].taken.sequence,
+            first=turns[0].input.sequence,
+            last=turns[-1].input.sequence,
             checkpoint=orjson.loads(checkpoint.dump(PartitionState())),
         ),
         records=tuple(record for turn in turns for record in records_of(turn)),
@@ -79,7 +79,7 @@ def recording_of(session: Session) -> Recording:
 
 def records_of(turn: Turn) -> list[Record]:
     """A turn as the log holds it."""
-    taken = turn.taken.record
+    taken = turn.input.record
     outputs = [
         structs.replace(
             output.record, sequence=taken.sequence + 1 + index, time_ns=taken.time_ns

@@ -11,10 +11,10 @@ import pytest
 from nats.aio.client import Client
 
 from echoic.client.recordings import LogSource, opened
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.effects.models import LiteLLM
-from replay.closed_loop.run import Answers, OwnState
-from replay.open_loop.asked import logged_state
+from replay.closed_loop.run import Answers, ClosedLoopRun
+from replay.open_loop.asked import ask_open_loop
 from replay.recording.source import of_file
 from replay.verify import Span, verify
 from schemas.packs.manifest import to_blob
@@ -100,11 +100,11 @@ async def test_nothing_that_acts_is_in_reach():
     """From a replay under way no way leads to what could write, send or ask."""
     recording = of_file(evening(), "evening")
     made = the_embedder()
-    bringer = Bringer(made, PackLibrary(recording.log, made))
-    life = OwnState(recording, ALWAYS, bringer, answers=Answers(mode="cassette"))
+    bringer = AidProvider(made, PackLibrary(recording.log, made))
+    life = ClosedLoopRun(recording, ALWAYS, bringer, answers=Answers(mode="cassette"))
     async with (
         aclosing(life.decisions()) as living,
-        aclosing(logged_state(recording, [None, ALWAYS])) as meeting,
+        aclosing(ask_open_loop(recording, [None, ALWAYS])) as meeting,
     ):
         await anext(living)
         await anext(meeting)
@@ -129,7 +129,7 @@ async def test_a_replay_of_a_live_log_leaves_it_as_it_is():
             input_, *outputs = [
                 Wire(each.subject, each.headers, each.body) for each in records_of(turn)
             ]
-            await broker.writer.append(input_, f"t:{turn.taken.sequence}")
+            await broker.writer.append(input_, f"t:{turn.input.sequence}")
             write = GroupWrite(PARTITION, end, tuple(outputs))
             ends = await broker.writer.commit([write])
             end = ends[PARTITION]
@@ -138,9 +138,9 @@ async def test_a_replay_of_a_live_log_leaves_it_as_it_is():
             log = await open_reader(client)
             recording = replace(recording_of(session), log=log)
             made = the_embedder()
-            bringer = Bringer(made, PackLibrary(log, made))
-            met = [each async for each in logged_state(recording, [None, ALWAYS])]
-            life = OwnState(recording, ALWAYS, bringer)
+            bringer = AidProvider(made, PackLibrary(log, made))
+            met = [each async for each in ask_open_loop(recording, [None, ALWAYS])]
+            life = ClosedLoopRun(recording, ALWAYS, bringer)
             lived = [each async for each in life.decisions()]
             await verify(log, Span(PARTITION), bringer)
             for subject in ("ev.0.in.ada.sensor.a.b", "out.ada.say", "in.ada.a.b"):
@@ -170,7 +170,7 @@ async def test_a_source_is_opened_to_be_read():
             last=sequences[4],
         )
         async with opened(source) as (recording, _):
-            found = [each async for each in logged_state(recording, [None])]
+            found = [each async for each in ask_open_loop(recording, [None])]
         async with opened(source) as (again, _):
             digest = again.digest
 

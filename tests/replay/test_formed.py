@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.evidence.gather import gather, joined
 from evaluation.evidence.refold import Believing
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.closed_loop.run import Answers
 from replay.recording.source import Recording
 from replay.verify import Span, verify
@@ -74,9 +74,9 @@ def recorded(life: Life) -> Recording:
     return recording_of_life(life, GARDEN)
 
 
-def bringer(recording: Recording) -> Bringer:
+def bringer(recording: Recording) -> AidProvider:
     """Brings aids as the worker would."""
-    return Bringer(WordsEmbedder(), PackLibrary(recording.log, WordsEmbedder()))
+    return AidProvider(WordsEmbedder(), PackLibrary(recording.log, WordsEmbedder()))
 
 
 def test_the_life_has_all_that_is_to_be_replayed() -> None:

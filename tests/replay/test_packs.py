@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import export, find_session, start_of
 from replay.verify import Span, Verification, verify
 from schemas.messages.controls import SessionStarted
@@ -18,14 +18,14 @@ from tests.replay.lives import WordsEmbedder
 NEWER = pack(heuristic("drink", LOW, "Drink.", 0.9), version="2.0.0")
 
 
-def brings(log: ReadableLog) -> Bringer:
+def brings(log: ReadableLog) -> AidProvider:
     """What brings the packs that a log's store holds."""
-    return Bringer(WordsEmbedder(), PackLibrary(log, WordsEmbedder()))
+    return AidProvider(WordsEmbedder(), PackLibrary(log, WordsEmbedder()))
 
 
 async def verified(life: Life, log: ReadableLog) -> Verification:
     """The life's whole log, answered anew."""
-    last = life.turns[-1].taken.sequence
+    last = life.turns[-1].input.sequence
     return await verify(log, Span(life.partition, 0, last), brings(log))
 
 
@@ -63,7 +63,7 @@ async def test_a_session_that_begins_with_a_newer_pack_brings_the_older(
 
     session = life.turns[-3].state.agents[life.agent].session
     assert session is not None
-    assert session.first_sequence == life.turns[-3].taken.sequence
+    assert session.first_sequence == life.turns[-3].input.sequence
     span = await find_session(log, life.agent, session.id, brings(log))
     path = tmp_path / "s.echoic"
     write_session(path, await export(log, span, brings(log)))

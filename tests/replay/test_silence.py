@@ -6,8 +6,8 @@ from evaluation.evidence.gather import gather
 from evaluation.learning import summary as reporting
 from evaluation.learning.credit_audit import audit
 from evaluation.learning.history import story
-from handlers.aids import Bringer, PackLibrary
-from replay.open_loop.asked import logged_state
+from handlers.aids import AidProvider, PackLibrary
+from replay.open_loop.asked import ask_open_loop
 from replay.recording.outcomes import Ledger, OutcomeSettings
 from replay.recording.source import Recording
 from replay.verify import Span, verify
@@ -58,7 +58,7 @@ async def test_it_repeats_to_the_byte() -> None:
     recording = recorded(lived())
     span = Span(recording.partition, recording.first - 1, recording.last)
     made_by = WordsEmbedder()
-    bringer = Bringer(made_by, PackLibrary(recording.log, made_by))
+    bringer = AidProvider(made_by, PackLibrary(recording.log, made_by))
 
     replayed = await verify(recording.log, span, bringer, start=recording.start)
 
@@ -83,7 +83,7 @@ async def test_other_strategies_weigh_it_as_the_mind_did() -> None:
     """Its own strategy gives the recorded odds; one that only asks, asks."""
     recording = recorded(lived())
     own, asks = None, StrategySpec(name="always_llm")
-    decisions = [each async for each in logged_state(recording, (own, asks))]
+    decisions = [each async for each in ask_open_loop(recording, (own, asks))]
     kept = [each for each in decisions if each.silence == "learned_silence"]
 
     assert kept

@@ -6,7 +6,7 @@ what is at hand is said: an answer whose prediction is missing, a heuristic that
 
 from datetime import timedelta
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows import endorsement
 from handlers.mind.flows.consult import manner_of, recorded_digest, wording
 from handlers.mind.stages import completion, prompts
@@ -26,70 +26,70 @@ SOONEST_S = 0.001
 
 
 def heard(
-    group: Group, strategy: Strategy, result: ModelAnswered | ModelFailed
+    turn: TurnContext, strategy: Strategy, result: ModelAnswered | ModelFailed
 ) -> None:
     """Take in what the model answered, if that is still waited for."""
-    refused = completion.refusal(group.state, result)
-    pending = group.state.pending.get(result.ask_id)
+    refused = completion.refusal(turn.state, result)
+    pending = turn.state.pending.get(result.ask_id)
     if refused is not None or pending is None:
-        group.say(refused or Handled(reason="unknown", detail=result.ask_id))
+        turn.emit(refused or Handled(reason="unknown", detail=result.ask_id))
         return
-    group.say(Handled(reason="recorded"))
+    turn.emit(Handled(reason="recorded"))
     if isinstance(result, ModelFailed):
-        without_model(group, strategy, pending, completion.failed(pending, result))
+        end_without_model(turn, strategy, pending, completion.failed(pending, result))
     elif pending.about is not None:
-        _predicted(group, strategy, pending, pending.about, result)
+        _predicted(turn, strategy, pending, pending.about, result)
     else:
-        _answered(group, strategy, pending, result)
+        _answered(turn, strategy, pending, result)
 
 
-def without_model(
-    group: Group, strategy: Strategy, pending: Pending, otherwise: Dropped
+def end_without_model(
+    turn: TurnContext, strategy: Strategy, pending: Pending, otherwise: Dropped
 ) -> None:
     """End a decision that the model adds nothing to: say what is at hand, if anything."""
     about, rival = pending.about, pending.rival
     if about is not None:
-        ceiling = manner_of(group.settings, strategy).ceiling
+        ceiling = manner_of(turn.settings, strategy).ceiling
         unknown = prompts.unpredicted(about.text, ceiling)
-        _end(group, pending, completion.predicted(pending, about, unknown, group.now))
+        _end(turn, pending, completion.predicted(pending, about, unknown, turn.now))
     elif rival is not None:
-        _end(group, pending, completion.outrun(pending, rival, group.now))
+        _end(turn, pending, completion.answered_by_rival(pending, rival, turn.now))
     else:
-        group.say(otherwise)
+        turn.emit(otherwise)
 
 
 def _answered(
-    group: Group, strategy: Strategy, pending: Pending, result: ModelAnswered
+    turn: TurnContext, strategy: Strategy, pending: Pending, result: ModelAnswered
 ) -> None:
-    manner = manner_of(group.settings, strategy)
+    manner = manner_of(turn.settings, strategy)
     read = prompts.read_answer(result.text, manner.ceiling, pending.prediction)
-    alike = endorsement.alike(group, pending, read.text)
+    alike = endorsement.alike(turn, pending, read.text)
     end = completion.answered(
         pending,
         result.model,
         result.text,
         read,
-        group.now,
+        turn.now,
         alike.shown,
-        tells_agreement=group.settings.edition >= 2,
+        tells_agreement=turn.settings.edition >= 2,
     )
-    declined = _nonsense(group, pending, result.text, end)
+    declined = _nonsense(turn, pending, result.text, end)
     if declined is not None:
-        without_model(group, strategy, pending, declined)
+        end_without_model(turn, strategy, pending, declined)
         return
     if isinstance(end, Dropped) and end.reason == "llm_no_response":
-        without_model(group, strategy, pending, end)
-    elif isinstance(end, Dropped) or not _ask_prediction(group, strategy, pending, end):
-        _end(group, pending, end)
+        end_without_model(turn, strategy, pending, end)
+    elif isinstance(end, Dropped) or not _ask_prediction(turn, strategy, pending, end):
+        _end(turn, pending, end)
     # What is said is said by now: nobody waits for what heuristics earn by it.
-    endorsement.endorse(group, pending.decision_id, alike)
+    endorsement.endorse(turn, pending.decision_id, alike)
 
 
 def _nonsense(
-    group: Group, pending: Pending, raw: str, end: Completed | Dropped
+    turn: TurnContext, pending: Pending, raw: str, end: Completed | Dropped
 ) -> Dropped | None:
     """The end of a decision whose model sent no answer that anybody should hear."""
-    if group.settings.edition < completion.NONSENSE_SINCE:
+    if turn.settings.edition < completion.NONSENSE_SINCE:
         return None
     if isinstance(end, Dropped):
         is_empty = end.reason == "llm_no_response"
@@ -99,55 +99,55 @@ def _nonsense(
 
 
 def _predicted(
-    group: Group,
+    turn: TurnContext,
     strategy: Strategy,
     pending: Pending,
     about: Words,
     result: ModelAnswered,
 ) -> None:
-    manner = manner_of(group.settings, strategy)
+    manner = manner_of(turn.settings, strategy)
     read = prompts.read_prediction(about.text, result.text, manner.ceiling)
-    _end(group, pending, completion.predicted(pending, about, read, group.now))
+    _end(turn, pending, completion.predicted(pending, about, read, turn.now))
 
 
 def _ask_prediction(
-    group: Group, strategy: Strategy, pending: Pending, end: Completed
+    turn: TurnContext, strategy: Strategy, pending: Pending, end: Completed
 ) -> bool:
     """Ask what the model thinks of its words, if they can wait so long; tell whether.
 
     They wait for half the time in which they are worth something, at most, and in a race
     until its deadline.
     """
-    model = group.settings.model
+    model = turn.settings.model
     if pending.prompt is None or model is None:
         return False
-    left = (pending.expires_at - group.now) / 2
+    left = (pending.expires_at - turn.now) / 2
     if pending.rival is not None:
-        left = min(left, pending.rival.due_at - group.now)
+        left = min(left, pending.rival.due_at - turn.now)
     wait_s = min(left.total_seconds(), model.deadline_s)
     if wait_s < SOONEST_S:
         return False
-    goals = group.goals if pending.goals is None else pending.goals
-    told = wording(group.settings, group.packs, strategy, pending.domain)
-    system = prompts.prediction_system_prompt(told.settings, group.packs, goals)
-    is_fenced = group.settings.edition >= FENCED_SINCE
+    goals = turn.goals if pending.goals is None else pending.goals
+    told = wording(turn.settings, turn.packs, strategy, pending.domain)
+    system = prompts.prediction_system_prompt(told.settings, turn.packs, goals)
+    is_fenced = turn.settings.edition >= FENCED_SINCE
     prompt = prompts.prediction_prompt(
         pending.prompt, end.text, is_fenced=is_fenced, own=told.prediction
     )
     question = system, prompt
-    group.say(prediction_asked(group, pending, end, model, question, wait_s))
+    turn.emit(prediction_asked(turn, pending, end, model, question, wait_s))
     return True
 
 
-def _end(group: Group, pending: Pending, end: Completed | Dropped) -> None:
+def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if isinstance(end, Dropped):
-        group.say(end)
+        turn.emit(end)
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:
-        group.say(rival_fired(pending, rival))
-    group.say(end)
-    group.say(late_delivery(group, pending, end))
+        turn.emit(rival_fired(pending, rival))
+    turn.emit(end)
+    turn.emit(late_delivery(turn, pending, end))
 
 
 _SOONEST_S = 0.001
@@ -158,7 +158,7 @@ _LATEST_S = 1e9
 
 
 def prediction_asked(
-    group: Group,
+    turn: TurnContext,
     pending: Pending,
     end: Completed,
     model: ModelSettings,
@@ -174,7 +174,7 @@ def prediction_asked(
         purpose="prediction",
         decision_id=pending.decision_id,
         priority=pending.priority,
-        expires_at=group.now + timedelta(seconds=wait_s),
+        expires_at=turn.now + timedelta(seconds=wait_s),
         ttl_s=wait_s,
         model=model.name,
         system=system,
@@ -194,7 +194,7 @@ def prediction_asked(
             agrees_with=end.agrees_with,
             agreement=end.agreement,
         ),
-        template_digest=recorded_digest(group, ids.digest(system.encode())),
+        template_digest=recorded_digest(turn, ids.digest(system.encode())),
     )
 
 
@@ -211,10 +211,10 @@ def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
     )
 
 
-def late_delivery(group: Group, pending: Pending, end: Completed) -> DeliveryAsked:
+def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> DeliveryAsked:
     """The ask to say what a decision waited for, as long as it is still worth it."""
     rival = pending.rival if end.path == "heuristic" else None
-    left_s = (pending.expires_at - group.now).total_seconds()
+    left_s = (pending.expires_at - turn.now).total_seconds()
     return DeliveryAsked(
         decision_id=pending.decision_id,
         event_id=pending.event_id,

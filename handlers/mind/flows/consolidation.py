@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows import consult, propose
 from handlers.mind.flows.consult import threshold_of
 from handlers.mind.stages import similar_heuristics
-from handlers.mind.stages.similar_heuristics import Known
+from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds import controls, proposals
 from projections.folds.learning import confidence, effective, heuristics, terms
 from schemas.messages.learning import ProposalMade
@@ -42,7 +42,7 @@ PROPOSAL_LIMIT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class ConsolidationInput:
     """What is tidied."""
 
     state: AgentState
@@ -69,7 +69,7 @@ class House:
         return round6(belief.alpha + belief.beta - kappa)
 
 
-def changes(house: House) -> Iterator[RepertoireChange]:
+def changes(house: ConsolidationInput) -> Iterator[RepertoireChange]:
     """All that is to be tidied: merges, then what is of no use.
 
     No heuristic is part of two: what one goes for must stay.
@@ -82,7 +82,7 @@ def changes(house: House) -> Iterator[RepertoireChange]:
             yield change
 
 
-def _merges(house: House) -> Iterator[RepertoireChange]:
+def _merges(house: ConsolidationInput) -> Iterator[RepertoireChange]:
     for domain in sorted(house.state.shelves):
         for taught in _taught(house, domain):
             if not house.is_used(taught.id, taught.content_hash):
@@ -92,12 +92,12 @@ def _merges(house: House) -> Iterator[RepertoireChange]:
                 yield _merge(house, taught, same)
 
 
-def _taught(house: House, domain: str) -> list[Taught]:
+def _taught(house: ConsolidationInput, domain: str) -> list[Taught]:
     held = house.state.shelves[domain].heuristics
     return [held[id_] for id_ in sorted(held)][:SCAN_LIMIT]
 
 
-def _same(house: House, taught: Taught) -> Known | None:
+def _same(house: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
     """The heuristic for the same situation that says the same, and is trusted more."""
     if not (taught.vector and taught.action_vector):
         return None
@@ -107,7 +107,7 @@ def _same(house: House, taught: Taught) -> Known | None:
     return next((each for each in near if _goes_for(house, taught, each)), None)
 
 
-def _goes_for(house: House, taught: Taught, other: Known) -> bool:
+def _goes_for(house: ConsolidationInput, taught: Taught, other: KnownHeuristic) -> bool:
     id_ = other.heuristic_id
     if id_ == taught.id or not house.is_used(id_, other.content_hash):
         return False
@@ -123,13 +123,17 @@ def _goes_for(house: House, taught: Taught, other: Known) -> bool:
     return mine < _worth(house, id_, other.content_hash)
 
 
-def _worth(house: House, id_: str, content_hash: str) -> tuple[float, float, str]:
+def _worth(
+    house: ConsolidationInput, id_: str, content_hash: str
+) -> tuple[float, float, str]:
     """By what of two that say the same one stays: evidence, confidence, then its id."""
     belief = house.belief_of(id_, content_hash)
     return house.observations(id_, belief), belief.confidence, id_
 
 
-def _merge(house: House, taught: Taught, same: Known) -> RepertoireChange:
+def _merge(
+    house: ConsolidationInput, taught: Taught, same: KnownHeuristic
+) -> RepertoireChange:
     stays = stand(house, same.heuristic_id, same.content_hash)
     goes = stand(house, taught.id, taught.content_hash)
     return RepertoireChange(
@@ -143,7 +147,7 @@ def _merge(house: House, taught: Taught, same: Known) -> RepertoireChange:
     )
 
 
-def _retirements(house: House) -> Iterator[RepertoireChange]:
+def _retirements(house: ConsolidationInput) -> Iterator[RepertoireChange]:
     for domain in sorted(house.state.shelves):
         for taught in _taught(house, domain):
             reason = _useless(house, taught)
@@ -157,7 +161,7 @@ def _retirements(house: House) -> Iterator[RepertoireChange]:
                 yield _retire(house, name, id_, content_hash, "deprecated")
 
 
-def _useless(house: House, taught: Taught) -> ChangeReason | None:
+def _useless(house: ConsolidationInput, taught: Taught) -> ChangeReason | None:
     id_, content_hash = taught.id, taught.content_hash
     if not house.is_used(id_, content_hash):
         return None
@@ -172,7 +176,7 @@ def _useless(house: House, taught: Taught) -> ChangeReason | None:
     return "never_fired" if house.now - taught.since > timedelta(days=days) else None
 
 
-def _failed(house: House, id_: str, content_hash: str) -> bool:
+def _failed(house: ConsolidationInput, id_: str, content_hash: str) -> bool:
     if house.life(id_, content_hash) != "deprecated":
         return False
     belief = house.belief_of(id_, content_hash)
@@ -180,7 +184,11 @@ def _failed(house: House, id_: str, content_hash: str) -> bool:
 
 
 def _retire(
-    house: House, domain: str, id_: str, content_hash: str, reason: ChangeReason
+    house: ConsolidationInput,
+    domain: str,
+    id_: str,
+    content_hash: str,
+    reason: ChangeReason,
 ) -> RepertoireChange:
     goes = stand(house, id_, content_hash)
     return RepertoireChange(
@@ -188,7 +196,7 @@ def _retire(
     )
 
 
-def stand(house: House, heuristic_id: str, content_hash: str) -> Stand:
+def stand(house: ConsolidationInput, heuristic_id: str, content_hash: str) -> Stand:
     """A heuristic as it stands now."""
     return Stand(
         heuristic_id=heuristic_id,
@@ -203,7 +211,7 @@ def _out(stand: Stand) -> Stand:
     return stand.model_copy(update={"in_use": False})
 
 
-def _name(house: House, heuristic_id: str) -> str:
+def _name(house: ConsolidationInput, heuristic_id: str) -> str:
     taught = heuristics.find(house.state, heuristic_id)
     if taught is not None:
         return taught.name
@@ -212,7 +220,7 @@ def _name(house: House, heuristic_id: str) -> str:
     return pack.pack.heuristics[row].name
 
 
-def _likeness(known: Known, taught: Taught) -> float:
+def _likeness(known: KnownHeuristic, taught: Taught) -> float:
     return vectors.cosine(known.action, taught.action_vector) if known.action else 0.0
 
 
@@ -222,15 +230,15 @@ def meaning(when: str | None) -> tuple[object, ...]:
     return conditions.meaning(conditions.parse(when) if when else None)
 
 
-def propose_change(group: Group, change: RepertoireChange) -> None:
+def propose_change(turn: TurnContext, change: RepertoireChange) -> None:
     """Propose a change that was not proposed before; the policy may put it in force."""
-    sleeping = group.state.sleeping
+    sleeping = turn.state.sleeping
     assert sleeping is not None
     proposal_id = _proposal_id(change)
-    is_known = proposals.find(group.state, proposal_id) is not None
+    is_known = proposals.find(turn.state, proposal_id) is not None
     if is_known or len(sleeping.proposals) >= PROPOSAL_LIMIT:
         return
-    is_applied = sleeping.apply == "safe" and _is_safe(group, change)
+    is_applied = sleeping.apply == "safe" and _is_safe(turn, change)
     going = change.going if is_applied else ()
     made = ProposalMade(
         proposal_id=proposal_id,
@@ -242,11 +250,11 @@ def propose_change(group: Group, change: RepertoireChange) -> None:
         applied=is_applied or None,
     )
     if going:
-        group.watch(going[0].heuristic_id, going[0].content_hash, made)
+        turn.watch(going[0].heuristic_id, going[0].content_hash, made)
     else:
-        group.say(made)
+        turn.emit(made)
     if is_applied and change.formed is not None:
-        group.say(propose.proposed_heuristic(change.formed, change.domain, proposal_id))
+        turn.emit(propose.proposed_heuristic(change.formed, change.domain, proposal_id))
 
 
 def _proposal_id(change: RepertoireChange) -> str:
@@ -256,18 +264,18 @@ def _proposal_id(change: RepertoireChange) -> str:
     return f"sleep-{ids.digest(*(each.encode() for each in parts))[:8]}"
 
 
-def _is_safe(group: Group, change: RepertoireChange) -> bool:
+def _is_safe(turn: TurnContext, change: RepertoireChange) -> bool:
     """Whether whatever answers by itself today will tomorrow: nothing trusted goes."""
-    group.adopt(None)
-    strategy = consult.strategy_in_force(group)
+    turn.adopt(None)
+    strategy = consult.strategy_in_force(turn)
     at_worst = DecisionContext(
         event_id="",
         event_text="",
         event_source="",
-        personality_biases=group.biases_of(change.domain),
+        personality_biases=turn.biases_of(change.domain),
         urgency=1.0,
     )
-    trusted = threshold_of(strategy, group.settings, at_worst)
+    trusted = threshold_of(strategy, turn.settings, at_worst)
     return all(each.confidence < trusted for each in change.going)
 
 

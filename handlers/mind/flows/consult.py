@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Protocol
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.stages import prompts
-from handlers.mind.stages.prompts import Manner, Prompt, request_hash
+from handlers.mind.stages.prompts import Prompt, PromptManner, request_hash
 from handlers.mind.strategies import registry
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.plugin import Own
@@ -32,7 +32,7 @@ class Consultation:
     system: str
     """The system prompt, the same for every event that the same goals count for."""
     arm: str
-    manner: Manner
+    manner: PromptManner
     strategy: Strategy
     """Whoever asks it."""
     goals: tuple[str, ...] | None = None
@@ -41,7 +41,10 @@ class Consultation:
     """The domain whose pack has a say in how it is asked."""
 
     def prompt(
-        self, group: Group, context: DecisionContext, question: Question | None = None
+        self,
+        turn: TurnContext,
+        context: DecisionContext,
+        question: Question | None = None,
     ) -> Prompt:
         """What it is asked about an event, in Echoic's words or the strategy's own."""
         if question is not None:
@@ -53,8 +56,8 @@ class Consultation:
             self.system,
             self.model,
             self.manner,
-            group.draw,
-            threshold_of(self.strategy, group.settings, context),
+            turn.draw,
+            threshold_of(self.strategy, turn.settings, context),
         )
 
 
@@ -79,7 +82,7 @@ class Surroundings(Protocol):
 
 
 def consultation(
-    group: Surroundings,
+    turn: Surroundings,
     strategy: Strategy,
     goals: tuple[str, ...] | None = None,
     domain: str | None = None,
@@ -89,45 +92,45 @@ def consultation(
     `goals` are those that count for the event, and `domain` is its own. As with
     candidates, the arm covers all of which they may be, never which they are.
     """
-    model = group.settings.model
+    model = turn.settings.model
     if model is None:
         return None
-    manner = manner_of(group.settings, strategy)
-    always = tuple(group.goals)
+    manner = manner_of(turn.settings, strategy)
+    always = tuple(turn.goals)
     form = manner.prediction
-    usual = wording(group.settings, group.packs, strategy)
-    system = prompts.system_prompt(usual.settings, group.packs, always, form)
-    told = possible(group.packs, strategy)
+    usual = wording(turn.settings, turn.packs, strategy)
+    system = prompts.system_prompt(usual.settings, turn.packs, always, form)
+    told = possible(turn.packs, strategy)
     # Who writes its prompts itself is known by its code and settings, not by ours.
     words = strategy.words if isinstance(strategy, Own) else None
-    arm = prompts.arm(model, words or system, manner, (*group.possible_goals, *told))
-    here = wording(group.settings, group.packs, strategy, domain)
+    arm = prompts.arm(model, words or system, manner, (*turn.possible_goals, *told))
+    here = wording(turn.settings, turn.packs, strategy, domain)
     others = None if goals == always else goals
     if others is not None or here.is_packs:
         these = always if others is None else others
-        system = prompts.system_prompt(here.settings, group.packs, these, form)
+        system = prompts.system_prompt(here.settings, turn.packs, these, form)
     by = domain if here.is_packs else None
     return Consultation(model, system, arm, manner, strategy, others, by)
 
 
-def strategy_in_force(group: Group) -> Strategy:
+def strategy_in_force(turn: TurnContext) -> Strategy:
     """That of an experiment's variant, else the agent's own, else the settings'."""
-    own = group.variant.strategy or group.state.strategy
-    spec = own or group.settings.strategy
-    return registry.in_force(spec, group.settings)
+    own = turn.variant.strategy or turn.state.strategy
+    spec = own or turn.settings.strategy
+    return registry.in_force(spec, turn.settings)
 
 
-def strategy_that_asked(group: Group, pending: Pending | None) -> Strategy:
+def strategy_that_asked(turn: TurnContext, pending: Pending | None) -> Strategy:
     """The strategy of the variant under which a model was asked, else that in force."""
-    group.adopt(pending.variant if pending is not None else None)
-    return strategy_in_force(group)
+    turn.adopt(pending.variant if pending is not None else None)
+    return strategy_in_force(turn)
 
 
-def manner_of(settings: MindSettings, strategy: Strategy) -> Manner:
+def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
     """How a strategy asks: in its own manner, and where it has none as the settings say."""
     own = strategy if isinstance(strategy, Asking) else _NO_MANNER
     shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
-    return Manner(
+    return PromptManner(
         max_candidates=settings.max_candidates if shown is None else shown,
         ceiling=settings.confidence_ceiling if ceiling is None else ceiling,
         present=own.present or settings.present,
@@ -211,7 +214,7 @@ AFTER_ALL = -1.0
 
 
 def afterthought_asked(
-    group: Group,
+    turn: TurnContext,
     model: ModelSettings,
     purpose: Literal["formation", "reflection"],
     decision_id: str,
@@ -227,7 +230,7 @@ def afterthought_asked(
         purpose=purpose,
         decision_id=decision_id,
         priority=AFTER_ALL,
-        expires_at=group.now + patience,
+        expires_at=turn.now + patience,
         ttl_s=patience.total_seconds(),
         model=model.name,
         system=system,
@@ -235,13 +238,13 @@ def afterthought_asked(
         temperature=model.temperature,
         max_tokens=model.max_tokens,
         deadline_s=model.deadline_s,
-        channel=group.settings.channel,
+        channel=turn.settings.channel,
         response_type="suggestion",
         request_hash=request_hash(model, system, prompt),
-        template_digest=recorded_digest(group, ids.digest(system.encode())),
+        template_digest=recorded_digest(turn, ids.digest(system.encode())),
     )
 
 
-def recorded_digest(group: Group, digest: str) -> str | None:
+def recorded_digest(turn: TurnContext, digest: str) -> str | None:
     """The digest of an ask's templates; in the first edition it was not recorded."""
-    return digest if group.settings.edition >= 2 else None
+    return digest if turn.settings.edition >= 2 else None

@@ -4,7 +4,7 @@ The stages in order: outcomes, salience, matching, executive, delivery. The one 
 of the event holds everything that led to it.
 """
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows import conclude, decision_messages, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.occasion import Occasion, occasion
@@ -24,101 +24,101 @@ from schemas.ports.decision_context import (
 )
 
 
-def decide(group: Group, event: Sensed) -> None:
+def decide(turn: TurnContext, event: Sensed) -> None:
     """Say what the event shows of earlier advice, and decide on it."""
-    domain = group.appearance.domain
+    domain = turn.appearance.domain
     shown = outcomes.observed(
-        group.state,
+        turn.state,
         event,
-        group.taken.id,
+        turn.input.id,
         domain.name,
-        group.now,
-        edition=group.settings.edition,
+        turn.now,
+        edition=turn.settings.edition,
     )
-    shown = shown or _undone(group, event, domain.name)
+    shown = shown or _undone(turn, event, domain.name)
     if shown is not None:
-        group.credit(shown)
-    silence.shown(group, event, shown)
-    here = occasion(group, event, domain)
-    group.adopt(_variant(group, here))
+        turn.credit(shown)
+    silence.shown(turn, event, shown)
+    here = occasion(turn, event, domain)
+    turn.adopt(_variant(turn, here))
     if here.assessment.silence is None:
-        _choose(group, here)
+        _choose(turn, here)
     else:
-        group.say(decision_messages.gated(group, here, strategy_in_force(group)))
+        turn.emit(decision_messages.gated(turn, here, strategy_in_force(turn)))
 
 
-def _undone(group: Group, event: Sensed, domain: str) -> OutcomeObserved | None:
+def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | None:
     """What the event takes back of what was just advised."""
-    if not group.state.shown or event.in_reply_to is not None:
+    if not turn.state.shown or event.in_reply_to is not None:
         return None
     fire = outcomes.undone_fire(
-        group.state,
+        turn.state,
         event,
         domain,
-        group.now,
-        group.learning.undo_s,
-        group.action_of,
-        edition=group.settings.edition,
+        turn.now,
+        turn.learning.undo_s,
+        turn.action_of,
+        edition=turn.settings.edition,
     )
-    return outcomes.undone(group.state, fire, group.taken.id) if fire else None
+    return outcomes.undone(turn.state, fire, turn.input.id) if fire else None
 
 
-def _variant(group: Group, here: Occasion) -> Variant | None:
-    experiment = group.state.experiment
+def _variant(turn: TurnContext, here: Occasion) -> Variant | None:
+    experiment = turn.state.experiment
     if experiment is None or here.assignment is None:
         return None
     return experiment.named(here.assignment.variant)
 
 
-def _choose(group: Group, here: Occasion) -> None:
+def _choose(turn: TurnContext, here: Occasion) -> None:
     """Take an arm by the strategy, and do what that arm needs done."""
-    strategy = strategy_in_force(group)
-    relevant = group.relevant_goals(here.domain.name)
+    strategy = strategy_in_force(turn)
+    relevant = turn.relevant_goals(here.domain.name)
     if relevant is None:
-        goals = group.goals_of(here.domain.name)
+        goals = turn.goals_of(here.domain.name)
     else:
         goals = tuple(each.text for each in relevant)
-    consulted = consultation(group, strategy, goals, here.domain.name)
-    context = _context(group, here, consulted, goals)
-    choice = executive.choose(_odds(group, strategy, context), context, group.draw)
-    result = executive.result(context, choice, group.next_id)
+    consulted = consultation(turn, strategy, goals, here.domain.name)
+    context = _context(turn, here, consulted, goals)
+    choice = executive.choose(_odds(turn, strategy, context), context, turn.draw)
+    result = executive.result(context, choice, turn.next_id)
     prompt = None
     if consulted and choice.asks_model:
-        prompt = consulted.prompt(group, context, choice.odds.question)
-    decision_id = group.say(
+        prompt = consulted.prompt(turn, context, choice.odds.question)
+    decision_id = turn.emit(
         decision_messages.decided(
-            group, here, strategy, choice, result, prompt, relevant
+            turn, here, strategy, choice, result, prompt, relevant
         )
     )
     if choice.heuristic is not None:
-        group.say(decision_messages.fired(here, choice.heuristic, decision_id, "shown"))
-        group.say(
+        turn.emit(decision_messages.fired(here, choice.heuristic, decision_id, "shown"))
+        turn.emit(
             decision_messages.heuristic_delivery(here, choice.heuristic, decision_id)
         )
     elif choice.quiet is not None:
-        group.say(decision_messages.fired(here, choice.quiet, decision_id, "kept"))
+        turn.emit(decision_messages.fired(here, choice.quiet, decision_id, "kept"))
     elif consulted is not None and prompt is not None:
         best_id, race = result.matched_heuristic_id, choice.race
         ask = decision_messages.model_asked(
-            group, here, consulted, prompt, decision_id, best_id, race
+            turn, here, consulted, prompt, decision_id, best_id, race
         )
-        _ask_model(group, here, strategy, prompt, ask)
+        _ask_model(turn, here, strategy, prompt, ask)
 
 
-def _odds(group: Group, strategy: Strategy, context: DecisionContext) -> Odds:
+def _odds(turn: TurnContext, strategy: Strategy, context: DecisionContext) -> Odds:
     """The strategy's odds, with those of others mixed in if it is to be explored."""
     odds = strategy.decide(context)
-    settings = group.settings.exploration
+    settings = turn.settings.exploration
     if settings is None:
         return odds
     challengers = [
-        registry.in_force(each, group.settings) for each in settings.challengers
+        registry.in_force(each, turn.settings) for each in settings.challengers
     ]
     return exploration.explored(odds, context, settings, challengers)
 
 
 def _context(
-    group: Group,
+    turn: TurnContext,
     here: Occasion,
     consulted: Consultation | None,
     goals: tuple[str, ...],
@@ -128,44 +128,48 @@ def _context(
         event_text=here.event.text,
         event_source=here.event.source,
         salience=dict[str, float](here.assessment.salience.dimensions.items()),
-        candidates=_candidates(group, here),
+        candidates=_candidates(turn, here),
         immediate=here.event.immediate,
         goals=goals,
-        personality_biases=group.biases_of(here.domain.name),
+        personality_biases=turn.biases_of(here.domain.name),
         urgency=here.urgency(),
         llm_arm=consulted.arm if consulted else None,
-        now=group.now,
-        silences=silence.silences(group, here.event, here.domain.name),
-        silence_asks=group.settings.silence,
+        now=turn.now,
+        silences=silence.silences(turn, here.event, here.domain.name),
+        silence_asks=turn.settings.silence,
     )
 
 
-def _candidates(group: Group, here: Occasion) -> tuple[HeuristicCandidate, ...]:
+def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ...]:
     """What is known of such situations: the eligible, best first, then the others."""
     matched = matching.candidates(
-        group.state,
+        turn.state,
         here.domain,
         here.event,
-        group.aids.vector,
-        group.belief,
-        group.learning,
-        group.settings.limits.match,
-        group.aids.batch,
+        turn.aids.vector,
+        turn.belief,
+        turn.learning,
+        turn.settings.limits.match,
+        turn.aids.batch,
     )
     return (*ranked(matched), *(each for each in matched if not each.eligible))
 
 
 def _ask_model(
-    group: Group, here: Occasion, strategy: Strategy, prompt: Prompt, ask: ModelAsked
+    turn: TurnContext,
+    here: Occasion,
+    strategy: Strategy,
+    prompt: Prompt,
+    ask: ModelAsked,
 ) -> None:
     """Ask, and give up the least salient of those that wait if they are too many."""
     for heuristic in prompt.shown:
-        group.say(
+        turn.emit(
             decision_messages.fired(here, heuristic, ask.decision_id, "suggested")
         )
-    group.say(ask)
-    pending = group.state.pending
+    turn.emit(ask)
+    pending = turn.state.pending
     given_up = completion.crowded_out(pending[id_] for id_ in sorted(pending))
     if given_up is not None:
         gives_way = completion.superseded(given_up)
-        conclude.without_model(group, strategy, given_up, gives_way)
+        conclude.end_without_model(turn, strategy, given_up, gives_way)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import structs
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import Consultation, recorded_digest
 from handlers.mind.flows.occasion import Occasion
 from handlers.mind.stages import executive
@@ -24,10 +24,10 @@ from schemas.messages.decisions import (
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
 
 
-def gated(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
+def gated(turn: TurnContext, occasion: Occasion, strategy: Strategy) -> Decided:
     """The decision to say nothing that a gate made before any strategy."""
     return Decided(
-        **_common(group, occasion, strategy),
+        **_common(turn, occasion, strategy),
         path="none",
         arm=SILENT,
         probability=1.0,
@@ -39,7 +39,7 @@ def gated(group: Group, occasion: Occasion, strategy: Strategy) -> Decided:
 
 
 def decided(
-    group: Group,
+    turn: TurnContext,
     occasion: Occasion,
     strategy: Strategy,
     choice: Choice,
@@ -50,7 +50,7 @@ def decided(
     """The decision by a strategy; with a prompt it is not final."""
     heuristic = choice.heuristic
     return Decided(
-        **_common(group, occasion, strategy),
+        **_common(turn, occasion, strategy),
         path=result.path,
         arm=choice.arm,
         probability=choice.probability,
@@ -117,7 +117,7 @@ def heuristic_delivery(
 
 
 def model_asked(
-    group: Group,
+    turn: TurnContext,
     occasion: Occasion,
     consulted: Consultation,
     prompt: Prompt,
@@ -147,7 +147,7 @@ def model_asked(
         rival=_rival(occasion, consulted, race) if race else None,
         goals=consulted.goals if prediction == "separate" else None,
         domain=consulted.domain if prediction == "separate" else None,
-        template_digest=recorded_digest(group, template_of(consulted.arm)),
+        template_digest=recorded_digest(turn, template_of(consulted.arm)),
     )
 
 
@@ -181,9 +181,11 @@ def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
     )
 
 
-def _common(group: Group, occasion: Occasion, strategy: Strategy) -> dict[str, Any]:
+def _common(
+    turn: TurnContext, occasion: Occasion, strategy: Strategy
+) -> dict[str, Any]:
     """What every decision says, whatever came of it."""
-    event, state = occasion.event, group.state
+    event, state = occasion.event, turn.state
     return {
         "event_id": occasion.id,
         "source": event.source,
@@ -194,16 +196,16 @@ def _common(group: Group, occasion: Occasion, strategy: Strategy) -> dict[str, A
         "config_hash": executive.config_hash(strategy),
         "salience": occasion.assessment.salience,
         "session_id": state.session.id if state.session else None,
-        "embedding": _recorded_vector(group),
+        "embedding": _recorded_vector(turn),
         "flags": occasion.flags,
         "experiment": occasion.assignment,
         "chain": state.chain,
     }
 
 
-def _recorded_vector(group: Group) -> str | None:
+def _recorded_vector(turn: TurnContext) -> str | None:
     """The event's vector, if another machine might compute another one."""
-    vector = group.aids.vector
-    if vector is None or group.aids.is_exact:
+    vector = turn.aids.vector
+    if vector is None or turn.aids.is_exact:
         return None
     return base64.b64encode(vector).decode()

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.stages import similar_heuristics
-from handlers.mind.stages.similar_heuristics import Known
+from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds.learning import confidence, votes
 from schemas.messages.learning import Endorsed
 from schemas.messages.sleep import Moment
@@ -33,20 +33,20 @@ class Alike:
 
     shown: Mapping[str, float] = field(default_factory=dict)
     """The ids of those that it was shown, with how alike they are, the most alike first."""
-    unseen: tuple[Known, ...] = ()
+    unseen: tuple[KnownHeuristic, ...] = ()
     """Those that it was not, the most alike first."""
 
 
 NONE_ALIKE = Alike()
 
 
-def alike(group: Group, pending: Pending, text: str) -> Alike:
+def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
     """The heuristics of the decision's domain that say the same as a text."""
     lesson = pending.lesson
-    if not group.settings.endorsement or lesson is None:
+    if not turn.settings.endorsement or lesson is None:
         return NONE_ALIKE
-    known = saying(group, lesson.domain, text)
-    remembered = group.state.decisions.get(pending.decision_id)
+    known = saying(turn, lesson.domain, text)
+    remembered = turn.state.decisions.get(pending.decision_id)
     suggested = remembered.suggested if remembered is not None else ()
     unseen = [each for each in known if each.heuristic_id not in suggested]
     return Alike(
@@ -55,27 +55,25 @@ def alike(group: Group, pending: Pending, text: str) -> Alike:
             for each in known
             if each.heuristic_id in suggested
         },
-        unseen=holding(group, unseen, lesson, lesson.vector),
+        unseen=holding(turn, unseen, lesson, lesson.vector),
     )
 
 
-def saying(group: Group, domain: str, text: str) -> list[Known]:
+def saying(turn: TurnContext, domain: str, text: str) -> list[KnownHeuristic]:
     """The heuristics of a domain that say the same as a text, the most alike first."""
-    vector = group.aids.of(text)
+    vector = turn.aids.of(text)
     if vector is None:
         return []
-    limit = group.settings.limits.endorse
-    return similar_heuristics.like_action(
-        group.state, group.packs, domain, vector, limit
-    )
+    limit = turn.settings.limits.endorse
+    return similar_heuristics.like_action(turn.state, turn.packs, domain, vector, limit)
 
 
-def is_proposed(group: Group, domain: str, said: str) -> bool:
+def is_proposed(turn: TurnContext, domain: str, said: str) -> bool:
     """Whether a heuristic of a domain that says the same was proposed before."""
-    vector, limit = group.aids.of(said), group.settings.limits.endorse
+    vector, limit = turn.aids.of(said), turn.settings.limits.endorse
     actions = (
         each.vectors[1]
-        for each in group.state.proposals
+        for each in turn.state.proposals
         if each.repertoire is not None and each.repertoire.domain == domain
     )
     return vector is not None and any(
@@ -84,25 +82,28 @@ def is_proposed(group: Group, domain: str, said: str) -> bool:
     )
 
 
-def is_endorsed(group: Group, decision_id: str, known: Known) -> bool:
+def is_endorsed(turn: TurnContext, decision_id: str, known: KnownHeuristic) -> bool:
     """Whether a heuristic was endorsed at a decision, and that still can change."""
-    held = group.belief(known.heuristic_id, known.content_hash)
+    held = turn.belief(known.heuristic_id, known.content_hash)
     return confidence.find(held, decision_id, "endorsement") is not None
 
 
 def holding(
-    group: Group, known: Sequence[Known], event: Lesson | Moment, vector: Vector
-) -> tuple[Known, ...]:
+    turn: TurnContext,
+    known: Sequence[KnownHeuristic],
+    event: Lesson | Moment,
+    vector: Vector,
+) -> tuple[KnownHeuristic, ...]:
     """Those of which condition and `when` hold of an event; `vector` is of its text."""
-    if group.settings.edition < 2:
+    if turn.settings.edition < 2:
         return tuple(known)
     if not known or not vector:
         return ()
-    limit = group.settings.limits.match
+    limit = turn.settings.limits.match
     near = {
         each.heuristic_id: each.similarity
         for each in similar_heuristics.like_condition(
-            group.state, group.packs, event.domain, vector, limit
+            turn.state, turn.packs, event.domain, vector, limit
         )
     }
     fields = orjson.loads(event.fields)
@@ -110,18 +111,18 @@ def holding(
         each
         for each in known
         if each.heuristic_id in near
-        and _fitted(group, each, near[each.heuristic_id]) >= limit
+        and _fitted(turn, each, near[each.heuristic_id]) >= limit
         and _when_holds(each, event, fields)
     )
 
 
-def _fitted(group: Group, known: Known, similarity: float) -> float:
-    fit = votes.fit(group.state, known.heuristic_id, known.content_hash)
+def _fitted(turn: TurnContext, known: KnownHeuristic, similarity: float) -> float:
+    fit = votes.fit(turn.state, known.heuristic_id, known.content_hash)
     return round6(similarity * fit)
 
 
 def _when_holds(
-    known: Known, event: Lesson | Moment, fields: Mapping[str, object]
+    known: KnownHeuristic, event: Lesson | Moment, fields: Mapping[str, object]
 ) -> bool:
     if known.when is None:
         return True
@@ -129,13 +130,13 @@ def _when_holds(
     return conditions.holds(when, event.type, event.source, fields)
 
 
-def endorse(group: Group, decision_id: str, found: Alike) -> None:
+def endorse(turn: TurnContext, decision_id: str, found: Alike) -> None:
     """Credit what the model said by itself, but for what is frozen."""
-    weight = group.learning.weights.endorsement
+    weight = turn.learning.weights.endorsement
     for known in found.unseen[:ENDORSED_LIMIT]:
-        if group.life(known.heuristic_id, known.content_hash) == "frozen":
+        if turn.life(known.heuristic_id, known.content_hash) == "frozen":
             continue
-        group.credit(
+        turn.credit(
             Endorsed(
                 heuristic_id=known.heuristic_id,
                 content_hash=known.content_hash,

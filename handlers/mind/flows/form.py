@@ -6,11 +6,11 @@ domain's heuristics with all to prove, or counts for one that already says the s
 
 from datetime import timedelta
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import afterthought_asked
 from handlers.mind.stages import formation, similar_heuristics
 from handlers.mind.stages.formation import Fault, Rule
-from handlers.mind.stages.similar_heuristics import Known
+from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds import formation as lessons
 from projections.folds.learning import votes
 from schemas.messages.asks import ModelAsked
@@ -39,61 +39,63 @@ PATIENCE = timedelta(minutes=10)
 """So long a rule is worth asking for: nobody waits for it."""
 
 
-def ask(group: Group, vote: FeedbackApplied) -> None:
+def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
     """Ask a model for the rule behind an answer, if it was a model's and is liked."""
-    model, decision_id = group.settings.model, vote.decision_id
-    if not group.settings.formation or model is None or decision_id is None:
+    model, decision_id = turn.settings.model, vote.decision_id
+    if not turn.settings.formation or model is None or decision_id is None:
         return
-    lesson = lessons.known(group.state, decision_id, group.settings)
+    lesson = lessons.known(turn.state, decision_id, turn.settings)
     is_liked = vote.value > 0 and votes.STRANDS[vote.aspect] == "pair"
     if lesson is None or not is_liked:
         return
-    if len(group.state.forming) >= FORMING_LIMIT:
+    if len(turn.state.forming) >= FORMING_LIMIT:
         detail = f"{FORMING_LIMIT} others are in the making"
-        _refuse(group, decision_id, Fault("crowded", detail))
+        _refuse(turn, decision_id, Fault("crowded", detail))
         return
-    group.say(formation_asked(group, model, decision_id, lesson, PATIENCE))
+    turn.emit(formation_asked(turn, model, decision_id, lesson, PATIENCE))
 
 
-def heard(group: Group, forming: Forming, result: ModelAnswered | ModelFailed) -> None:
+def heard(
+    turn: TurnContext, forming: Forming, result: ModelAnswered | ModelFailed
+) -> None:
     """Make a heuristic of what a model sent, or say why none is made."""
-    group.say(Handled(reason="recorded"))
+    turn.emit(Handled(reason="recorded"))
     if isinstance(result, ModelFailed):
         detail = f"{result.reason}: {result.detail}"[:DETAIL_LIMIT]
-        _refuse(group, forming.decision_id, Fault("model_failed", detail))
+        _refuse(turn, forming.decision_id, Fault("model_failed", detail))
     elif forming.value <= 0:
         fault = Fault("vote_withdrawn", f"{quoted(forming.actor)} likes it no more")
-        _refuse(group, forming.decision_id, fault)
+        _refuse(turn, forming.decision_id, fault)
     else:
-        _take(group, forming, formation.read(result.text, forming.lesson))
+        _take(turn, forming, formation.read(result.text, forming.lesson))
 
 
-def give_up(group: Group, forming: Forming) -> None:
+def give_up(turn: TurnContext, forming: Forming) -> None:
     """Wait no longer for a rule."""
-    _refuse(group, forming.decision_id, Fault("model_timeout", "no answer came"))
+    _refuse(turn, forming.decision_id, Fault("model_timeout", "no answer came"))
 
 
-def _take(group: Group, forming: Forming, rule: Rule | Fault) -> None:
+def _take(turn: TurnContext, forming: Forming, rule: Rule | Fault) -> None:
     if isinstance(rule, Fault):
-        _refuse(group, forming.decision_id, rule)
+        _refuse(turn, forming.decision_id, rule)
         return
-    condition, action = group.aids.of(rule.condition), group.aids.of(rule.text)
+    condition, action = turn.aids.of(rule.condition), turn.aids.of(rule.text)
     if condition is None or action is None:
         fault = Fault("not_embedded", "the embedder brought no vectors of it")
-        _refuse(group, forming.decision_id, fault)
+        _refuse(turn, forming.decision_id, fault)
         return
-    same = same_as(group, forming.lesson.domain, rule, condition, action)
+    same = same_as(turn, forming.lesson.domain, rule, condition, action)
     if same is None:
-        group.say(_formed(group, forming, rule))
+        turn.emit(_formed(turn, forming, rule))
     else:
-        _reinforce(group, forming, same, action)
+        _reinforce(turn, forming, same, action)
 
 
-def _formed(group: Group, forming: Forming, rule: Rule) -> HeuristicFormed:
+def _formed(turn: TurnContext, forming: Forming, rule: Rule) -> HeuristicFormed:
     id_ = ids.learnt_heuristic_id(forming.decision_id)
     return HeuristicFormed(
         heuristic_id=id_,
-        name=formation.name(rule.condition, id_, group.settings.edition),
+        name=formation.name(rule.condition, id_, turn.settings.edition),
         domain=forming.lesson.domain,
         condition=rule.condition,
         when=rule.when,
@@ -107,12 +109,12 @@ def _formed(group: Group, forming: Forming, rule: Rule) -> HeuristicFormed:
 
 
 def same_as(
-    group: Group, domain: str, rule: Rule, condition: Vector, action: Vector
-) -> Known | None:
+    turn: TurnContext, domain: str, rule: Rule, condition: Vector, action: Vector
+) -> KnownHeuristic | None:
     """The heuristic for the same situation, with the same test, that says the same."""
-    limits = group.settings.limits
+    limits = turn.settings.limits
     known = similar_heuristics.like_condition(
-        group.state, group.packs, domain, condition, limits.duplicate
+        turn.state, turn.packs, domain, condition, limits.duplicate
     )
     return next(
         (
@@ -125,9 +127,11 @@ def same_as(
     )
 
 
-def _reinforce(group: Group, forming: Forming, same: Known, action: Vector) -> None:
+def _reinforce(
+    turn: TurnContext, forming: Forming, same: KnownHeuristic, action: Vector
+) -> None:
     """Let the vote count for a heuristic that is there, and announce it."""
-    group.credit(
+    turn.credit(
         FeedbackApplied(
             heuristic_id=same.heuristic_id,
             content_hash=same.content_hash,
@@ -136,8 +140,8 @@ def _reinforce(group: Group, forming: Forming, same: Known, action: Vector) -> N
             through=forming.decision_id,
         )
     )
-    held = group.belief(same.heuristic_id, same.content_hash)
-    group.say(
+    held = turn.belief(same.heuristic_id, same.content_hash)
+    turn.emit(
         HeuristicReinforced(
             heuristic_id=same.heuristic_id,
             content_hash=same.content_hash,
@@ -149,8 +153,8 @@ def _reinforce(group: Group, forming: Forming, same: Known, action: Vector) -> N
     )
 
 
-def _refuse(group: Group, decision_id: str, fault: Fault) -> None:
-    group.say(
+def _refuse(turn: TurnContext, decision_id: str, fault: Fault) -> None:
+    turn.emit(
         CandidateRefused(
             reason=fault.reason, detail=fault.detail, decision_id=decision_id
         )
@@ -166,14 +170,12 @@ def _alike(known: Vector, action: Vector) -> float:
 
 
 def formation_asked(
-    group: Group,
+    turn: TurnContext,
     model: ModelSettings,
     decision_id: str,
     lesson: Lesson,
     patience: timedelta,
 ) -> ModelAsked:
     """The ask to the model to make a rule of an answer."""
-    question = formation.question(lesson, group.settings.edition)
-    return afterthought_asked(
-        group, model, "formation", decision_id, question, patience
-    )
+    question = formation.question(lesson, turn.settings.edition)
+    return afterthought_asked(turn, model, "formation", decision_id, question, patience)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.stages import completion, outcomes, salience
 from handlers.mind.stages.salience import Assessment
 from projections.folds import experiments
@@ -76,63 +76,63 @@ class Occasion(Struct, frozen=True):
         return round6(max(self.own_urgency, own))
 
 
-def occasion(group: Group, event: Sensed, domain: Domain) -> Occasion:
+def occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
     """The occasion that an event makes; the event's own wishes go before the pack's."""
     declared, pack = domain.event_type, domain.pack
     ttl_s = (
         event.ttl_s
         or (declared.ttl_s if declared else None)
         or (pack.pack.ttl_s if pack else None)
-        or group.settings.ttl_s
+        or turn.settings.ttl_s
     )
     assessment = salience.assess(
-        group.state, group.settings, group.appearance, event, group.aids.vector
+        turn.state, turn.settings, turn.appearance, event, turn.aids.vector
     )
     return Occasion(
-        id=group.taken.id,
-        at=group.now,
+        id=turn.input.id,
+        at=turn.now,
         event=event,
         domain=domain,
         assessment=assessment,
         ttl_s=ttl_s,
-        expires_at=group.now + timedelta(seconds=ttl_s),
-        channel=(declared.channel if declared else None) or group.settings.channel,
-        flags=_flags(group, event),
-        assignment=_assignment(group, event),
+        expires_at=turn.now + timedelta(seconds=ttl_s),
+        channel=(declared.channel if declared else None) or turn.settings.channel,
+        flags=_flags(turn, event),
+        assignment=_assignment(turn, event),
         own_urgency=salience.urgency(
             event.urgency,
             dict[str, float](assessment.salience.dimensions.items()),
-            group.settings.edition,
+            turn.settings.edition,
         ),
     )
 
 
-def _assignment(group: Group, event: Sensed) -> Assignment | None:
-    experiment, session = group.state.experiment, group.state.session
+def _assignment(turn: TurnContext, event: Sensed) -> Assignment | None:
+    experiment, session = turn.state.experiment, turn.state.session
     if experiment is None or session is None:
         return None
     return assigned(
         experiment,
         event,
         session.id,
-        seed=group.settings.seed,
-        agent=group.taken.agent,
-        now=group.now,
+        seed=turn.settings.seed,
+        agent=turn.input.agent,
+        now=turn.now,
     )
 
 
-def _flags(group: Group, event: Sensed) -> tuple[str, ...]:
+def _flags(turn: TurnContext, event: Sensed) -> tuple[str, ...]:
     """A time that cannot be, a report on nothing that is known, no vector to match by."""
     flags = []
-    if group.settings.edition >= 2 and group.aids.vector is None:
+    if turn.settings.edition >= 2 and turn.aids.vector is None:
         flags.append("no_vector")
     if event.occurred_at is not None:
-        apart = (event.occurred_at - group.now).total_seconds()
+        apart = (event.occurred_at - turn.now).total_seconds()
         if abs(apart) > _IMPLAUSIBLE_S:
             flags.append("implausible_time")
     if event.in_reply_to is not None:
-        decision_id = outcomes.replied_decision(group.state, event)
-        if decision_id is None or group.state.decisions.get(decision_id) is None:
+        decision_id = outcomes.replied_decision(turn.state, event)
+        if decision_id is None or turn.state.decisions.get(decision_id) is None:
             flags.append("unknown_reply")
     return tuple(flags)
 

@@ -6,7 +6,7 @@ be another by then. Only what was applied last can be taken back.
 
 from collections.abc import Sequence
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.strategies import registry
 from projections.folds import proposals, repertoire
 from schemas.messages.controls import (
@@ -43,42 +43,42 @@ class _RefusedError(Exception):
         self.reason = reason
 
 
-def answer(group: Group, control: ProposalControl) -> None:
+def answer(turn: TurnContext, control: ProposalControl) -> None:
     """Make, apply or revert a proposal, or refuse to with the reason."""
     try:
-        _check_agent(group, control)
+        _check_agent(turn, control)
         match control:
             case ProposalSubmitted():
-                _submitted(group, control)
+                _submitted(turn, control)
             case ProposalApplied():
-                _applied(group, control)
+                _applied(turn, control)
             case reverted:
-                _reverted(group, reverted)
+                _reverted(turn, reverted)
     except _RefusedError as refused:
-        group.say(
+        turn.emit(
             ControlRefused(
                 control=control.token, reason=refused.reason, detail=str(refused)
             )
         )
 
 
-def _check_agent(group: Group, control: ProposalControl) -> None:
-    if group.taken.agent == SHARED_AGENT:
+def _check_agent(turn: TurnContext, control: ProposalControl) -> None:
+    if turn.input.agent == SHARED_AGENT:
         raise _RefusedError(
             "invalid", f"{quoted(control.token)} concerns one agent: name it"
         )
 
 
-def _submitted(group: Group, control: ProposalSubmitted) -> None:
-    if proposals.find(group.state, control.proposal_id) is not None:
+def _submitted(turn: TurnContext, control: ProposalSubmitted) -> None:
+    if proposals.find(turn.state, control.proposal_id) is not None:
         raise _RefusedError(
             "proposal_exists",
             f"there is a proposal {quoted(control.proposal_id)}: give another id",
         )
-    changes = _changes(group, control)
-    _check_possible(group, changes)
-    _apply(group, control, changes)
-    group.say(
+    changes = _changes(turn, control)
+    _check_possible(turn, changes)
+    _apply(turn, control, changes)
+    turn.emit(
         ProposalMade(
             proposal_id=control.proposal_id,
             changes=changes,
@@ -89,79 +89,83 @@ def _submitted(group: Group, control: ProposalSubmitted) -> None:
     )
 
 
-def _applied(group: Group, control: ProposalApplied) -> None:
-    proposal = _known(group, control.proposal_id)
+def _applied(turn: TurnContext, control: ProposalApplied) -> None:
+    proposal = _known(turn, control.proposal_id)
     if proposal.status == "applied":
         raise _RefusedError("already_applied", f"{quoted(proposal.id)} is in force")
     if proposal.repertoire is not None:
-        _changed(group, control, proposal.repertoire)
+        _changed(turn, control, proposal.repertoire)
         return
-    _check_possible(group, proposal.changes)
-    _apply(group, control, proposal.changes)
+    _check_possible(turn, proposal.changes)
+    _apply(turn, control, proposal.changes)
 
 
-def _reverted(group: Group, control: ProposalReverted) -> None:
-    proposal = _known(group, control.proposal_id)
+def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
+    proposal = _known(turn, control.proposal_id)
     if proposal.status != "applied":
         raise _RefusedError("not_applied", f"{quoted(proposal.id)} is not in force")
     if proposal.repertoire is not None:
-        _changed_back(group, control, proposal.repertoire)
+        _changed_back(turn, control, proposal.repertoire)
         return
-    newest = proposals.newest_applied(group.state)
+    newest = proposals.newest_applied(turn.state)
     if newest is not None and newest.id != proposal.id:
         raise _RefusedError(
             "newer_applied", f"{quoted(newest.id)} was applied on top: revert it first"
         )
-    if proposals.in_force(group.state) != proposal.after:
+    if proposals.in_force(turn.state) != proposal.after:
         raise _RefusedError(
             "newer_applied",
             f"a strategy was selected after {quoted(proposal.id)} was applied",
         )
-    _apply(group, control, proposal.changes)
+    _apply(turn, control, proposal.changes)
 
 
-def _changed(group: Group, control: ProposalApplied, change: RepertoireChange) -> None:
+def _changed(
+    turn: TurnContext, control: ProposalApplied, change: RepertoireChange
+) -> None:
     """Let heuristics go or come, if those that it is about are what they were."""
-    outdated = repertoire.outdated(group.state, group.packs, change)
+    outdated = repertoire.outdated(turn.state, turn.packs, change)
     if outdated is not None:
         raise _RefusedError("outdated", outdated)
-    _answered(group, control, change)
+    _answered(turn, control, change)
     if change.formed is not None:
         id_ = control.proposal_id
-        group.say(proposed_heuristic(change.formed, change.domain, id_))
+        turn.emit(proposed_heuristic(change.formed, change.domain, id_))
 
 
 def _changed_back(
-    group: Group, control: ProposalReverted, change: RepertoireChange
+    turn: TurnContext, control: ProposalReverted, change: RepertoireChange
 ) -> None:
-    moved_on = repertoire.moved_on(group.state, group.packs, change)
+    moved_on = repertoire.moved_on(turn.state, turn.packs, change)
     if moved_on is not None:
         raise _RefusedError("outdated", moved_on)
-    _answered(group, control, change)
+    _answered(turn, control, change)
 
 
-def _answered(group: Group, control: ProposalControl, change: RepertoireChange) -> None:
+def _answered(
+    turn: TurnContext, control: ProposalControl, change: RepertoireChange
+) -> None:
     """Say that it is done, and announce what is frozen or released by it."""
     names = ", ".join(each.name for each in change.after)
     detail = f"{control.proposal_id}: {change.kind} {names}"
     done = ControlApplied(control=control.token, detail=detail)
     if change.going:
         going = change.going[0]
-        group.watch(going.heuristic_id, going.content_hash, done)
+        turn.watch(going.heuristic_id, going.content_hash, done)
     else:
-        group.say(done)
+        turn.emit(done)
 
 
 def _apply(
-    group: Group, control: ProposalControl, changes: Sequence[SettingChange]
+    turn: TurnContext, control: ProposalControl, changes: Sequence[SettingChange]
 ) -> None:
     names = ", ".join(each.name for each in changes)
     detail = f"{control.proposal_id}: {names}"
-    group.say(ControlApplied(control=control.token, detail=detail))
+    turn.emit(ControlApplied(control=control.token, detail=detail))
 
 
-def _known(group: Group, proposal_id: str) -> Proposal:
-    proposal = proposals.find(group.state, proposal_id)
+def _known(turn: TurnContext, proposal_id: str) -> Proposal:
+    proposal = proposals.find(turn.state, proposal_id)
     if proposal is None:
         raise _RefusedError(
             "unknown_proposal", f"this agent has no proposal {quoted(proposal_id)}"
@@ -169,15 +173,17 @@ def _known(group: Group, proposal_id: str) -> Proposal:
     return proposal
 
 
-def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, ...]:
+def _changes(
+    turn: TurnContext, control: ProposalSubmitted
+) -> tuple[SettingChange, ...]:
     """What would change, from what to what."""
-    spec = group.state.strategy or group.settings.strategy
-    config = registry.in_force(spec, group.settings).config
+    spec = turn.state.strategy or turn.settings.strategy
+    config = registry.in_force(spec, turn.settings).config
     changes = []
     for name in sorted(control.changes):
         before: Scalar | None
         if name in LEARNING:
-            before = learning_value(group.learning, name)
+            before = learning_value(turn.learning, name)
         elif name.startswith(STRATEGY_PREFIX):
             before = parameter_in(config, name)
         else:
@@ -188,13 +194,13 @@ def _changes(group: Group, control: ProposalSubmitted) -> tuple[SettingChange, .
     return tuple(changes)
 
 
-def _check_possible(group: Group, changes: Sequence[SettingChange]) -> None:
+def _check_possible(turn: TurnContext, changes: Sequence[SettingChange]) -> None:
     try:
-        after = proposals.proposed(group.state, changes, group.settings)
+        after = proposals.proposed(turn.state, changes, turn.settings)
     except TuningError as error:
         raise _RefusedError("invalid", str(error)) from error
     if after.strategy is not None:
-        problem = registry.problem(after.strategy, group.settings)
+        problem = registry.problem(after.strategy, turn.settings)
         if problem is not None:
             raise _RefusedError("unknown_strategy", problem)
 

@@ -5,7 +5,7 @@ Against it: praise, or success, where something was; or a person misses a word w
 nothing was. Whatever else is said of a decision, and no word at all, speaks for neither.
 """
 
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.stages import outcomes, quiet
 from projections.folds import formation
 from schemas.messages.feedback import FeedbackGiven
@@ -29,54 +29,56 @@ _NAME = 40
 
 
 def silences(
-    group: Group, event: Sensed, domain: str
+    turn: TurnContext, event: Sensed, domain: str
 ) -> tuple[HeuristicCandidate, ...]:
     """The heuristics that say nothing which hold of an event; none of a person's words."""
-    vector = group.aids.vector
-    if not group.settings.silence or vector is None or event.is_persons:
+    vector = turn.aids.vector
+    if not turn.settings.silence or vector is None or event.is_persons:
         return ()
     occasion = formation.of_event(event, domain, vector)
-    limits = group.settings.limits
+    limits = turn.settings.limits
     held = {
-        each.id: group.belief(each.id, each.content_hash)
-        for each in quiet.like(group.state, occasion, limits)
+        each.id: turn.belief(each.id, each.content_hash)
+        for each in quiet.like(turn.state, occasion, limits)
     }
-    return quiet.candidates(group.state, occasion, limits, held, group.learning)
+    return quiet.candidates(turn.state, occasion, limits, held, turn.learning)
 
 
-def judged(group: Group, given: FeedbackGiven, vote: FeedbackApplied) -> None:
+def judged(turn: TurnContext, given: FeedbackGiven, vote: FeedbackApplied) -> None:
     """Take a vote on a decision as evidence on silence, or make a heuristic of it."""
-    known = _known(group, vote.decision_id)
+    known = _known(turn, vote.decision_id)
     if known is None or vote.decision_id is None:
         return
     occasion, remembered = known
     if remembered.fire_id is not None and remembered.path not in _SPOKE:
         return  # The vote is on the silence itself, and credits what kept it.
     value = _value(given, is_spoken=remembered.path in _SPOKE)
-    like = quiet.like(group.state, occasion, group.settings.limits)
+    like = quiet.like(turn.state, occasion, turn.settings.limits)
     for each in like:
-        if value is not None or _is_held(group, each, vote):
-            _weigh(group, each, vote.decision_id, given.actor, value)
+        if value is not None or _is_held(turn, each, vote):
+            _weigh(turn, each, vote.decision_id, given.actor, value)
     if not like and value is not None and value > 0.0:
-        _form(group, vote.decision_id, occasion)
+        _form(turn, vote.decision_id, occasion)
 
 
-def shown(group: Group, event: Sensed, end: OutcomeObserved | None) -> None:
+def shown(turn: TurnContext, event: Sensed, end: OutcomeObserved | None) -> None:
     """Take the success of what was said as evidence against silence there."""
-    decision_id = _succeeded(group, event, end)
-    known = _known(group, decision_id)
+    decision_id = _succeeded(turn, event, end)
+    known = _known(turn, decision_id)
     if known is None or decision_id is None or known[1].path not in _SPOKE:
         return
-    for each in quiet.like(group.state, known[0], group.settings.limits):
-        _weigh(group, each, decision_id, None, -1.0)
+    for each in quiet.like(turn.state, known[0], turn.settings.limits):
+        _weigh(turn, each, decision_id, None, -1.0)
 
 
-def _known(group: Group, decision_id: str | None) -> tuple[Lesson, Remembered] | None:
+def _known(
+    turn: TurnContext, decision_id: str | None
+) -> tuple[Lesson, Remembered] | None:
     """What a decision was on, and what is remembered of it, if silence is learnt."""
-    if not group.settings.silence or decision_id is None:
+    if not turn.settings.silence or decision_id is None:
         return None
-    occasion = group.state.occasions.get(decision_id)
-    remembered = group.state.decisions.get(decision_id)
+    occasion = turn.state.occasions.get(decision_id)
+    remembered = turn.state.decisions.get(decision_id)
     if occasion is None or remembered is None:
         return None
     return occasion, remembered
@@ -93,18 +95,20 @@ def _value(given: FeedbackGiven, *, is_spoken: bool) -> float | None:
     return None if vote < 0.0 and given.aspect != "condition" else -vote
 
 
-def _succeeded(group: Group, event: Sensed, end: OutcomeObserved | None) -> str | None:
+def _succeeded(
+    turn: TurnContext, event: Sensed, end: OutcomeObserved | None
+) -> str | None:
     """The decision whose words the event shows to have done good."""
     if end is not None:
         return end.decision_id if end.outcome == "success" else None
     if event.in_reply_to is None or event.outcome != "succeeded":
         return None
-    return outcomes.replied_decision(group.state, event)
+    return outcomes.replied_decision(turn.state, event)
 
 
-def _is_held(group: Group, each: Taught, vote: FeedbackApplied) -> bool:
+def _is_held(turn: TurnContext, each: Taught, vote: FeedbackApplied) -> bool:
     """Whether an earlier vote of the same person on the decision counts there."""
-    held = group.belief(each.id, each.content_hash)
+    held = turn.belief(each.id, each.content_hash)
     return any(
         signal.fire_id == vote.decision_id and vote.actor in signal.votes
         for signal in held.signals
@@ -112,9 +116,13 @@ def _is_held(group: Group, each: Taught, vote: FeedbackApplied) -> bool:
 
 
 def _weigh(
-    group: Group, each: Taught, decision_id: str, actor: str | None, value: float | None
+    turn: TurnContext,
+    each: Taught,
+    decision_id: str,
+    actor: str | None,
+    value: float | None,
 ) -> None:
-    group.credit(
+    turn.credit(
         SilenceWeighed(
             heuristic_id=each.id,
             content_hash=each.content_hash,
@@ -125,21 +133,21 @@ def _weigh(
     )
 
 
-def _form(group: Group, decision_id: str, occasion: Lesson) -> None:
+def _form(turn: TurnContext, decision_id: str, occasion: Lesson) -> None:
     """Make a heuristic that says nothing of an occasion, with all to prove."""
-    when = quiet.situation(group.state, group.packs, occasion)
+    when = quiet.situation(turn.state, turn.packs, occasion)
     if when is None or not occasion.text.strip():
         return
-    if quiet.is_full(group.state, occasion.domain):
+    if quiet.is_full(turn.state, occasion.domain):
         detail = (
             f"{quoted(occasion.domain)} has {quiet.LIMIT} heuristics that say nothing"
         )
-        group.say(
+        turn.emit(
             CandidateRefused(reason="crowded", detail=detail, decision_id=decision_id)
         )
         return
     id_ = ids.learnt_heuristic_id(f"{decision_id}/silence")
-    group.say(
+    turn.emit(
         HeuristicFormed(
             heuristic_id=id_,
             name=f"quiet: {occasion.text[:_NAME]}",

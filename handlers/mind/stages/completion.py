@@ -87,7 +87,9 @@ def predicted(
     return _spoken(pending, about, answer)
 
 
-def outrun(pending: Pending, rival: Rival, now: datetime) -> Completed | Dropped:
+def answered_by_rival(
+    pending: Pending, rival: Rival, now: datetime
+) -> Completed | Dropped:
     """The end of a decision that the heuristic answers, for the model has not."""
     if now > pending.expires_at:
         return _stale(pending)

@@ -16,7 +16,7 @@ from schemas.values.settings import FIRST_EDITION
 from schemas.values.unicode_text import quoted
 
 
-def feedback(
+def credit_of_vote(
     state: AgentState,
     packs: Sequence[CompiledPack],
     given: FeedbackGiven,

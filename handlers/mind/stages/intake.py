@@ -35,12 +35,12 @@ GOAL_LENGTH = 500
 """How many characters a goal may have."""
 
 
-def refusal(state: AgentState, taken: Input) -> LearningMessage | NoteMessage | None:
+def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage | None:
     """What refuses the input, or None if it may be taken in."""
-    message = taken.message
+    message = input_.message
     match message:
         case Unreadable():
-            return quarantined(taken, message)
+            return quarantined(input_, message)
         case NotBuilt():
             return ControlRefused(
                 control=message.control,
@@ -48,26 +48,26 @@ def refusal(state: AgentState, taken: Input) -> LearningMessage | NoteMessage | 
                 detail=f"{quoted(message.control)} is named in the design and not built yet",
             )
         case Sensed():
-            return _repeated(state, taken, message)
-        case _ if taken.agent == SHARED_AGENT:
+            return _repeated(state, input_, message)
+        case _ if input_.agent == SHARED_AGENT:
             return _for_nobody(message)
         case _:
             return None
 
 
-def quarantined(taken: Input, unreadable: Unreadable) -> Quarantined:
+def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:
     """The note that keeps an input apart, with the reason."""
     return Quarantined(
         reason=unreadable.reason,
         detail=unreadable.detail,
-        subject=taken.record.subject,
+        subject=input_.record.subject,
     )
 
 
-def too_many(taken: Input) -> Quarantined:
+def too_many(input_: Input) -> Quarantined:
     """The note on an input that is more than its source may send."""
     detail = "its source sends more than intake.rate and intake.burst allow"
-    return quarantined(taken, Unreadable("rate", detail))
+    return quarantined(input_, Unreadable("rate", detail))
 
 
 def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
@@ -81,22 +81,22 @@ def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
             return Handled(reason="unknown", detail="no agent is named")
 
 
-def _repeated(state: AgentState, taken: Input, event: Sensed) -> Handled | None:
+def _repeated(state: AgentState, input_: Input, event: Sensed) -> Handled | None:
     memory = state.sources.get(event.source)
-    first = memory.seen.get(taken.id) if memory else None
+    first = memory.seen.get(input_.id) if memory else None
     if first is None:
         return None
     return Handled(reason="duplicate", detail=f"decided as {first}")
 
 
-def too_much(taken: Input, edition: int) -> ControlRefused | Quarantined | None:
+def too_much(input_: Input, edition: int) -> ControlRefused | Quarantined | None:
     """What refuses an input that is too much; None if nothing does."""
-    message = taken.message
+    message = input_.message
     if edition < BOUNDED_SINCE:
         return None
     if isinstance(message, Sensed):
         fault = _fault(orjson.dumps(message.fields), message.fields)
-        where, detail = taken.record.subject, f"fields: {fault}"
+        where, detail = input_.record.subject, f"fields: {fault}"
         note = Quarantined(reason="too_large", detail=detail, subject=where)
         return note if fault else None
     if not isinstance(message, Control) or isinstance(message, MindStarted):

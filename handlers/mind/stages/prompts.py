@@ -23,11 +23,7 @@ from schemas.values import ids
 from schemas.values.exact_math import clamp, round6
 from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE, RULE, capped, fenced
-from schemas.values.settings import (
-    MindSettings,
-    Prediction,
-    Presentation,
-)
+from schemas.values.settings import MindSettings, Prediction, Presentation
 
 EVENT_CAP = 1_000
 CANDIDATE_CAP = 300
@@ -86,7 +82,7 @@ _CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class PromptManner:
     """In which way a model is asked, whatever the event."""
 
     max_candidates: int = 3
@@ -169,7 +165,10 @@ def prediction_prompt(
 
 
 def arm(
-    model: ModelSettings, system: str, manner: Manner, possible: Sequence[str] = ()
+    model: ModelSettings,
+    system: str,
+    manner: PromptManner,
+    possible: Sequence[str] = (),
 ) -> str:
     """The arm of asking this model in this way, whatever the event.
 
@@ -192,7 +191,7 @@ def build(
     candidates: Sequence[HeuristicCandidate],
     system: str,
     model: ModelSettings,
-    manner: Manner,
+    manner: PromptManner,
     drawn: Callable[[str], float],
     trusted: float = 0.0,
 ) -> Prompt:
@@ -266,7 +265,7 @@ def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> Rea
 
 
 def _user_prompt(
-    context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: Manner
+    context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: PromptManner
 ) -> str:
     """The event, what was learnt of the like, and the question."""
     cut = fenced if manner.is_fenced else capped
@@ -315,7 +314,7 @@ def _sampling_hash(model: ModelSettings) -> str:
     return ids.digest(f"{model.temperature}/{model.max_tokens}".encode())
 
 
-def _further_templates(manner: Manner) -> tuple[str, ...]:
+def _further_templates(manner: PromptManner) -> tuple[str, ...]:
     """What of the texts only some manners use; the system prompt holds the rest."""
     hint = (_HINT,) if manner.present == "hint" else ()
     separate = (_PREDICTION_FORMAT, manner.prediction_template or _PREDICTION)
@@ -325,7 +324,7 @@ def _further_templates(manner: Manner) -> tuple[str, ...]:
     return (*further, *fences, *urgent)
 
 
-def _line(template: str, candidate: HeuristicCandidate, manner: Manner) -> str:
+def _line(template: str, candidate: HeuristicCandidate, manner: PromptManner) -> str:
     cut = fenced if manner.is_fenced else capped
     return (_FENCED[template] if manner.is_fenced else template).format(
         condition=cut(candidate.condition_text, CANDIDATE_CAP),

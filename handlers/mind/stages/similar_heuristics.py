@@ -18,7 +18,7 @@ NEAR_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownHeuristic:
     """A heuristic that is like a text."""
 
     heuristic_id: str
@@ -36,9 +36,9 @@ def like_condition(
     domain: str,
     vector: Vector,
     at_least: float,
-) -> list[Known]:
+) -> list[KnownHeuristic]:
     """The heuristics of a domain for like situations, the most alike first."""
-    found: list[Known] = []
+    found: list[KnownHeuristic] = []
     for pack in _of(packs, domain):
         near = vectors.top(pack.conditions, vector, NEAR_LIMIT, at_least)
         found += [_of_pack(pack, row, similarity) for row, similarity in near]
@@ -56,9 +56,9 @@ def like_action(
     domain: str,
     vector: Vector,
     at_least: float,
-) -> list[Known]:
+) -> list[KnownHeuristic]:
     """The heuristics of a domain that say the same, the most alike first."""
-    found: list[Known] = []
+    found: list[KnownHeuristic] = []
     for pack in _of(packs, domain):
         near = vectors.top(pack.actions, vector, NEAR_LIMIT, at_least)
         found += [_of_pack(pack, row, similarity) for row, similarity in near]
@@ -74,8 +74,8 @@ def _of(packs: Sequence[CompiledPack], domain: str) -> Iterator[CompiledPack]:
     return (each for each in packs if each.pack.name == domain)
 
 
-def _of_pack(pack: CompiledPack, row: int, similarity: float) -> Known:
-    return Known(
+def _of_pack(pack: CompiledPack, row: int, similarity: float) -> KnownHeuristic:
+    return KnownHeuristic(
         pack.ids[row],
         pack.content_hashes[row],
         similarity,
@@ -84,8 +84,8 @@ def _of_pack(pack: CompiledPack, row: int, similarity: float) -> Known:
     )
 
 
-def _of_shelf(taught: Taught, similarity: float) -> Known:
-    return Known(
+def _of_shelf(taught: Taught, similarity: float) -> KnownHeuristic:
+    return KnownHeuristic(
         taught.id, taught.content_hash, similarity, taught.when, taught.action_vector
     )
 
@@ -110,5 +110,5 @@ def _in_order(shelf: Shelf) -> Iterator[Taught]:
     return (each for each in known if not each.is_silence)
 
 
-def _nearness(known: Known) -> tuple[float, str]:
+def _nearness(known: KnownHeuristic) -> tuple[float, str]:
     return -known.similarity, known.heuristic_id

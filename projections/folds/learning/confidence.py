@@ -73,9 +73,13 @@ def fired(belief: Belief, at: datetime) -> Belief:
     )
 
 
-def told(belief: Belief, fire_id: str, is_success: bool, at: datetime) -> Belief:
+def outcome_seen(
+    belief: Belief, fire_id: str, is_success: bool, at: datetime
+) -> Belief:
     """The belief that remembers when it was last told how a fire went."""
-    return replace(belief, recent=recency.told(belief.recent, fire_id, is_success, at))
+    return replace(
+        belief, recent=recency.outcome_seen(belief.recent, fire_id, is_success, at)
+    )
 
 
 def observed(
@@ -262,7 +266,7 @@ def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> 
 def _settled(belief: Belief, learning: LearningSettings) -> Belief:
     oldest, rest = belief.signals[:1], belief.signals[1:]
     prior = counting.prior_counts(belief.declared, learning.kappa)
-    alpha, beta = counting.confidence(
+    alpha, beta = counting.pseudo_counts(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
@@ -277,7 +281,7 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
         belief,
         settled_alpha=alpha,
         settled_beta=beta,
-        settled_endorsed=counting.endorsement(
+        settled_endorsed=counting.endorsed_successes(
             belief.settled_endorsed, prior, oldest, learning
         ),
         signals=tuple(
@@ -292,7 +296,7 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
 def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
     """The pseudo-counts behind a belief, not rounded: prior and all its evidence."""
     prior = counting.prior_counts(belief.declared, learning.kappa)
-    alpha, beta = counting.confidence(
+    alpha, beta = counting.pseudo_counts(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
@@ -300,7 +304,7 @@ def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
         learning,
         belief.settled_approvals,
     )
-    added = counting.endorsement(
+    added = counting.endorsed_successes(
         belief.settled_endorsed, prior, belief.signals, learning
     )
     return alpha + added, beta

@@ -28,7 +28,7 @@ def prior_counts(declared: float, kappa: float) -> tuple[float, float]:
     return kappa * c, kappa * (1.0 - c)
 
 
-def confidence(
+def pseudo_counts(
     alpha: float,
     beta: float,
     prior: tuple[float, float],
@@ -57,7 +57,7 @@ def confidence(
     return alpha, beta
 
 
-def endorsement(
+def endorsed_successes(
     endorsed: float,
     prior: tuple[float, float],
     signals: Iterable[Signal],

@@ -44,7 +44,7 @@ def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
     began = min(each.place for each in latest)
     before = [each for each in belief.signals if each.place < began]
     start = confidence.initial(belief.declared, learning)
-    alpha, beta = counting.confidence(
+    alpha, beta = counting.pseudo_counts(
         belief.settled_alpha,
         belief.settled_beta,
         (start.settled_alpha, start.settled_beta),

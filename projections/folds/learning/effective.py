@@ -16,7 +16,7 @@ from schemas.values.exact_math import clamp, round6
 from schemas.values.settings import LearningSettings
 
 
-def held(
+def raw_belief(
     state: AgentState,
     packs: Sequence[CompiledPack],
     learning: LearningSettings,
@@ -28,7 +28,7 @@ def held(
     return known or _beginning(state, packs, learning, heuristic_id)[1]
 
 
-def believed(
+def bounded_belief(
     state: AgentState,
     packs: Sequence[CompiledPack],
     learning: LearningSettings,

@@ -14,7 +14,9 @@ def fired(recent: Recent | None, at: datetime) -> Recent:
     return replace(recent, fires=(*recent.fires, at)[-limits.RECENT_FIRES :])
 
 
-def told(recent: Recent | None, fire_id: str, is_success: bool, at: datetime) -> Recent:
+def outcome_seen(
+    recent: Recent | None, fire_id: str, is_success: bool, at: datetime
+) -> Recent:
     """What is remembered once an outcome or a vote told how a fire went.
 
     A success of which later the contrary is told was none; an earlier one is then not

@@ -255,7 +255,7 @@ def earlier(
     return heard.about.entries if heard is not None and heard.about is not None else ()
 
 
-def is_told(
+def counts_already(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> bool:
     """Whether the world has shown how the fire that is judged went."""
@@ -286,7 +286,7 @@ def _told(given: Vote, held: Belief, now: datetime) -> Belief:
     held = replace(held, ignored=0) if held.ignored else held
     if STRANDS[given.aspect] != "pair" or given.value == 0.0:
         return held
-    return confidence.told(held, given.fire_id, given.value > 0.0, now)
+    return confidence.outcome_seen(held, given.fire_id, given.value > 0.0, now)
 
 
 def _is_found(state: AgentState, vote: FeedbackApplied, strand: Strand) -> bool:

@@ -39,7 +39,7 @@ async def test_a_vote_on_a_forgotten_decision_is_the_same_vote(
         if forgets:
             forgetful(life)
             assert one(life.tell(given), FeedbackRefused).reason == "unknown_decision"
-            informed = await recall_decision.with_past(log, life.agent, given)
+            informed = await recall_decision.with_recalled(log, life.agent, given)
             assert informed is not None
             assert informed.about is not None
             assert informed.about.entries == ("pair",)
@@ -75,8 +75,8 @@ async def test_what_never_was_is_not_found() -> None:
     nobody = FeedbackGiven(decision_id="nobody", rating="positive")
     direct = FeedbackGiven(heuristic_id="h", rating="positive")
 
-    assert await recall_decision.with_past(log, life.agent, nobody) is None
-    assert await recall_decision.with_past(log, life.agent, direct) is None
+    assert await recall_decision.with_recalled(log, life.agent, nobody) is None
+    assert await recall_decision.with_recalled(log, life.agent, direct) is None
 
 
 async def test_a_dropped_decision_is_known_to_have_come_to_nothing() -> None:

@@ -13,7 +13,7 @@ from evaluation.compare.document_of import document
 from evaluation.compare.overall import Wish
 from evaluation.compare.session import Plan, SessionResult, compared
 from evaluation.ope.settings import EstimationSettings
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import spec
 from replay.recording.source import Recording, from_file
 from schemas.messages.experiments import Variant
@@ -29,7 +29,7 @@ def result(
     """One recording, compared with challengers."""
     made = embedder("wordllama")
     plan = _plan(*challengers, voice=voice)
-    bringer = Bringer(made, PackLibrary(recording.log, made))
+    bringer = AidProvider(made, PackLibrary(recording.log, made))
     return asyncio.run(compared(recording, bringer, plan, lambda done, whole: None))
 
 

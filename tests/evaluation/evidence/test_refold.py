@@ -4,7 +4,7 @@ import orjson
 import pytest
 from msgspec import structs
 
-from evaluation.evidence.facts import Carried, Evidence, Judged, Ruled, Seen, Shown
+from evaluation.evidence.facts import Carried, Evidence, Judged, Ruled, Seen, ShownFact
 from evaluation.evidence.gather import UnprovenError, gather, joined
 from evaluation.evidence.refold import Believing, curves, predictions
 from replay.recording.source import Recording, of_file
@@ -119,7 +119,7 @@ async def test_a_session_of_everything_is_proven() -> None:
     parts = await gather(recording_of(everything()))
 
     kinds = {type(fact) for part in parts for fact in part.facts}
-    assert kinds >= {Shown, Seen, Judged, Carried}
+    assert kinds >= {ShownFact, Seen, Judged, Carried}
     assert [part.session for part in parts if part.session]
 
 
@@ -156,7 +156,7 @@ async def test_a_race_is_proven_by_its_decision() -> None:
 
     assert [each.mode for each in fired] == ["suggested", "shown"]
     assert [each.confidence for each in fired] == [0.8, 0.8]
-    assert [type(each) for each in evidence.facts] == [Judged, Shown]
+    assert [type(each) for each in evidence.facts] == [Judged, ShownFact]
 
 
 async def test_a_curve_moves_with_its_evidence() -> None:

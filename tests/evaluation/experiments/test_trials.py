@@ -164,7 +164,7 @@ async def test_what_was_in_force_is_read_off_the_controls() -> None:
     goals = life.control(GoalsSet(goals=("Explore",)))
     life.control(started(a=Variant(strategy=StrategySpec(name="genius"))))
     log = log_of(life, GARDEN)
-    before = await standing_before(log, life.agent, goals.taken.sequence)
+    before = await standing_before(log, life.agent, goals.input.sequence)
     at_the_end = await standing_before(log, life.agent)
     in_the_beginning = await standing_before(log, life.agent, 1)
 

@@ -62,7 +62,7 @@ async def test_a_cause_names_who_and_which_message() -> None:
     assert (vote.by, vote.what) == ("bo", "vote -1: not now")
     assert (outcome.by, outcome.what) == ("game", "fail, reported")
     assert vote.decision_id == outcome.decision_id
-    ids = {turn.taken.id for turn in life.turns}
+    ids = {turn.input.id for turn in life.turns}
     assert {move.cause.id for move in found} <= ids
 
 

@@ -9,10 +9,15 @@ import pytest
 from pydantic import JsonValue
 
 from evaluation.evidence.gather import UnprovenError
-from evaluation.tuning.policy_value import Limits, Lived, WorthObjective, lived
+from evaluation.tuning.policy_value import (
+    Limits,
+    Lived,
+    WorthObjective,
+    run_closed_loop,
+)
 from evaluation.tuning.search import Gain, Refused, Search, search
 from evaluation.tuning.search_space import Grid, parse_range
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies.registry import UnknownStrategyError
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.source import Recording, of_file
@@ -40,8 +45,8 @@ class Words:
 
 def lived_of(recording: Recording) -> Lived:
     """A recording, proven, with its outcomes."""
-    bringer = Bringer(Words(), PackLibrary(recording.log, Words()))
-    return asyncio.run(lived(recording, bringer, OutcomeSettings()))
+    bringer = AidProvider(Words(), PackLibrary(recording.log, Words()))
+    return asyncio.run(run_closed_loop(recording, bringer, OutcomeSettings()))
 
 
 @cache

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from handlers.effects.priority_queue import Desk, Held
+from handlers.effects.priority_queue import AskQueue, QueuedAsk
 from schemas.codec.envelope import Mark, Output
 from schemas.messages.asks import DeliveryAsked
 from schemas.values.record import Record
@@ -43,7 +43,7 @@ class Counter:
         self.let = asyncio.Event()
         self.is_broken = False
 
-    async def perform(self, held: Held) -> None:
+    async def perform(self, held: QueuedAsk) -> None:
         """Begin, and end when let."""
         self.begun.append(held.output.record.sequence)
         await self.let.wait()
@@ -51,7 +51,7 @@ class Counter:
             raise RuntimeError("the counter is closed")
 
 
-def held(sequence: int, priority: float = 0.1) -> Held:
+def held(sequence: int, priority: float = 0.1) -> QueuedAsk:
     """An ask of some priority."""
     ask = DeliveryAsked(
         decision_id="d",
@@ -76,10 +76,10 @@ def held(sequence: int, priority: float = 0.1) -> Held:
         mark=mark,
         message=ask,
     )
-    return Held(output, ask, Told())
+    return QueuedAsk(output, ask, Told())
 
 
-def told(each: Held) -> Told:
+def told(each: QueuedAsk) -> Told:
     """What the broker was told of an ask."""
     assert isinstance(each.receipt, Told)
     return each.receipt
@@ -88,7 +88,7 @@ def told(each: Held) -> Told:
 async def test_a_threat_overtakes_what_came_earlier() -> None:
     """With all slots held, the most urgent of those that wait is next."""
     counter = Counter()
-    desk = Desk(counter.perform, slots=3)
+    desk = AskQueue(counter.perform, slots=3)
     running = asyncio.create_task(desk.run())
     for sequence in range(1, 7):
         await desk.take(held(sequence))
@@ -105,7 +105,7 @@ async def test_a_threat_overtakes_what_came_earlier() -> None:
 async def test_what_is_done_is_acknowledged() -> None:
     """The broker hears of an ask once its result is there, not before."""
     counter = Counter()
-    desk = Desk(counter.perform, slots=1)
+    desk = AskQueue(counter.perform, slots=1)
     running = asyncio.create_task(desk.run())
     ask = held(1)
     await desk.take(ask)
@@ -125,7 +125,7 @@ async def test_what_fails_comes_again() -> None:
     counter = Counter()
     counter.is_broken = True
     counter.let.set()
-    desk = Desk(counter.perform, slots=1)
+    desk = AskQueue(counter.perform, slots=1)
     running = asyncio.create_task(desk.run())
     first, second = held(1), held(2)
 
@@ -140,7 +140,7 @@ async def test_what_fails_comes_again() -> None:
 
 async def test_a_crowd_sends_the_least_urgent_back() -> None:
     """When too many wait, the one with the lowest priority waits at the broker."""
-    desk = Desk(Counter().perform, slots=1, limit=2)
+    desk = AskQueue(Counter().perform, slots=1, limit=2)
     asks = [held(1, 0.5), held(2, 0.2), held(3, 0.9)]
 
     for ask in asks:
@@ -152,7 +152,7 @@ async def test_a_crowd_sends_the_least_urgent_back() -> None:
 async def test_an_ask_in_hand_is_taken_once() -> None:
     """What the broker hands over again out of impatience is served once."""
     counter = Counter()
-    desk = Desk(counter.perform, slots=1)
+    desk = AskQueue(counter.perform, slots=1)
     running = asyncio.create_task(desk.run())
     for sequence in (1, 2, 1, 2):
         await desk.take(held(sequence))
@@ -178,7 +178,7 @@ async def test_a_desk_that_fails_says_so_and_serves_again(
 ) -> None:
     """What it had in hand comes again, and whoever comes next is served."""
     counter = Counter()
-    desk = Desk(counter.perform, slots=2)
+    desk = AskQueue(counter.perform, slots=2)
     running = asyncio.create_task(desk.keep_running("of models"))
     beside, last = held(2), held(3)
     await desk.take(replace(held(1), receipt=Unsure()))
@@ -199,7 +199,7 @@ async def test_a_desk_that_fails_says_so_and_serves_again(
 async def test_a_desk_that_closes_gives_everything_back() -> None:
     """What waits and what is being served comes again, for whoever is next."""
     counter = Counter()
-    desk = Desk(counter.perform, slots=1)
+    desk = AskQueue(counter.perform, slots=1)
     running = asyncio.create_task(desk.run())
     asks = [held(1), held(2)]
     for ask in asks:

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from handlers.effects.ledger import Ledger
-from handlers.effects.priority_queue import IN_HAND_LIMIT, Held
+from handlers.effects.priority_queue import IN_HAND_LIMIT, QueuedAsk
 from schemas.codec.decode import read_output
 from schemas.codec.encode import write_output
 from schemas.codec.envelope import Mark
@@ -147,10 +147,10 @@ async def test_a_ledger_knows_what_came_before_it_began(broker: Broker) -> None:
     ledger = Ledger(broker.reader)
     records = await broker.reader.page("ev.*.out.*.ask.*", 0, 10)
     outputs = [read_output(each) for each in records]
-    held = [Held(each, model_asked("x"), Receipts()) for each in outputs]
+    held = [QueuedAsk(each, model_asked("x"), Receipts()) for each in outputs]
     late = await ask(broker, model_asked("late"))
     [record] = await broker.reader.page("ev.*.out.*.ask.*", records[-1].sequence, 10)
-    newest = Held(read_output(record), model_asked("late"), Receipts())
+    newest = QueuedAsk(read_output(record), model_asked("late"), Receipts())
 
     assert [each.id for each in outputs] == ids
     assert newest.output.id == late[0]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from handlers.mind import flows, handle, stages
 from handlers.mind import turn as turns
-from handlers.mind.context import Group
+from handlers.mind.context import TurnContext
 from handlers.mind.flows import decide
 from handlers.mind.stages import completion, outcomes, salience
 from handlers.mind.turn import Turn
@@ -104,7 +104,7 @@ def life_of_all_kinds() -> Life:
 
 
 CLEAN = life_of_all_kinds()
-RECORDS = [turn.taken.record for turn in CLEAN.turns]
+RECORDS = [turn.input.record for turn in CLEAN.turns]
 
 
 def functions(module: ModuleType) -> list[str]:
@@ -142,7 +142,7 @@ def live(life: Life) -> None:
         life.turns.append(turn)
         life.state = turn.state
         if invariants.is_kept_apart(turn):
-            own = turn.taken.agent
+            own = turn.input.agent
             stood = before.agents.get(own, STRANGER)
             after = turn.state.agents.get(own, STRANGER)
             assert after == replace(stood, chain=after.chain)
@@ -224,7 +224,7 @@ def test_a_recursion_is_named_alike_however_deep_it_began(
 ) -> None:
     """Worker and replay call the mind from other depths."""
 
-    def again(group: Group, event: Sensed) -> None:
+    def again(group: TurnContext, event: Sensed) -> None:
         decide.decide(group, event)
 
     monkeypatch.setattr(decide, "occasion", lambda group, event, _: again(group, event))
@@ -325,7 +325,7 @@ def test_what_the_shell_cannot_work_out_is_kept_apart() -> None:
     """An embedder that chokes on one text costs that text its decision, no more."""
     life = Life()
     life.may_fail = True
-    taken = life.sense("dusk").taken
+    taken = life.sense("dusk").input
     aids = Aids(fault="ValueError in handlers.aids.Bringer._embed")
     turn = turns.answer(life.state, taken, aids, factories.EPOCH)
 
@@ -342,7 +342,7 @@ def test_a_recorded_answer_is_not_folded_without_its_vectors() -> None:
     records = [each.record for each in turn.outputs]
 
     with pytest.raises(MissingAidsError, match="use the program that wrote it"):
-        fold_recorded(life.state, turn.taken, records, Aids(fault="x"))
+        fold_recorded(life.state, turn.input, records, Aids(fault="x"))
 
 
 def test_an_input_is_answered_though_no_timer_can_be_ended(

@@ -111,7 +111,7 @@ def test_a_model_too_late_has_lost(life: Life) -> None:
         0.3,
     )
     assert delivery.ttl_s == 29.6
-    assert (fire.decision_id, fire.event_id) == (decision_id(turn), turn.taken.id)
+    assert (fire.decision_id, fire.event_id) == (decision_id(turn), turn.input.id)
     assert names(late) == ["Handled"]
     assert one(late, Handled).reason == "late"
     assert "model" not in [each.purpose for each in life.mind.timers]
@@ -191,9 +191,9 @@ def test_the_next_event_runs_what_is_due(life: Life) -> None:
 
     (fire,) = shown(second)
     assert names(second)[:3] == ["HeuristicFired", "Completed", "DeliveryAsked"]
-    assert (fire.event_id, fire.decision_id) == (first.taken.id, decision_id(first))
+    assert (fire.event_id, fire.decision_id) == (first.input.id, decision_id(first))
     assert life.mind.fires[0].entities == ()
-    assert one(second, DeliveryAsked).event_id == first.taken.id
+    assert one(second, DeliveryAsked).event_id == first.input.id
 
 
 def test_on_the_clock_of_events_the_deadline_waits_for_the_next() -> None:

@@ -7,7 +7,7 @@ from random import Random
 import orjson
 import pytest
 
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.turn import Turn
 from projections.folds import rate_limits
 from schemas.codec.decode import read_input
@@ -204,17 +204,17 @@ class Counting:
 async def test_what_is_shed_is_not_embedded_neither_now_nor_in_a_replay() -> None:
     """Not by the worker, which knows before, nor by who reads the log again."""
     life, embedder, log = Life(intake=LIMIT), Counting(), MemoryLog()
-    bringer = Bringer(embedder, PackLibrary(log, embedder))
+    bringer = AidProvider(embedder, PackLibrary(log, embedder))
     turns_ = [life.sense(f"dusk {number}") for number in range(5)]
-    inputs = [turn.taken for turn in turns_]
+    inputs = [turn.input for turn in turns_]
     begun = Life(intake=LIMIT).state
 
     shed = rate_limits.sheds({life.partition: begun}, inputs)
-    await bringer.bring(inputs, shed)
+    await bringer.for_inputs(inputs, shed)
     new, embedder.texts = embedder.texts, []
     again = [
         aids
-        async for _, _, aids in bringer.along(_each(turns_))
+        async for _, _, aids in bringer.for_recorded(_each(turns_))
         if aids.vector is not None
     ]
 
@@ -225,7 +225,7 @@ async def test_what_is_shed_is_not_embedded_neither_now_nor_in_a_replay() -> Non
 
 async def _each(turns_: Sequence[Turn]) -> AsyncIterator[Group]:
     for turn in turns_:
-        yield Group(turn.taken.record, tuple(each.record for each in turn.outputs))
+        yield Group(turn.input.record, tuple(each.record for each in turn.outputs))
 
 
 def test_the_settings_of_before_have_no_rate() -> None:

@@ -45,7 +45,7 @@ def test_1_a_confident_heuristic_fires_and_is_delivered() -> None:
     decided, delivery = one(turn, Decided), one(turn, DeliveryAsked)
     assert (decided.path, decided.domain) == ("heuristic", "game-advisor")
     assert delivery.text == decided.text == "Drink the red potion."
-    assert delivery.event_id == turn.taken.id
+    assert delivery.event_id == turn.input.id
     assert one(turn, HeuristicFired).heuristic_id == ADVISOR.ids[0]
     assert (belief(life).fire_count, belief(life).last_fired) == (1, factories.NOON)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from handlers.mind import turn as turns
 from handlers.mind.needs import Needs, needs_of
 from projections.folds import agent as agent_fold
-from projections.folds.fold_context import Scene
+from projections.folds.fold_context import FoldContext
 from projections.folds.partition import evolve, fold_recorded, linked
 from schemas.codec.decode import UnreadableOutputError, read_input
 from schemas.codec.envelope import Input
@@ -27,7 +27,7 @@ from tests.factories import embed, heuristic, pack, pack_loaded, pattern, sensor
 from tests.life import Life, one
 
 
-def taken(message: object) -> Input:
+def an_input(message: object) -> Input:
     """An input of this message."""
     read = read_input(sensor_record(b"x"))
     return Input(read.record, read.partition, "ana", "i", read.at, message)  # type: ignore[arg-type]
@@ -42,16 +42,16 @@ def test_the_shell_brings_what_an_input_needs() -> None:
 
     assert needs_of(read_input(sensor_record(b"dusk"))) == Needs(text="dusk")
     assert needs_of(read_input(sensor_record(b"\xff"))) == Needs()
-    assert needs_of(taken(seeded)) == Needs(text="dusk", further=("Sleep.",))
+    assert needs_of(an_input(seeded)) == Needs(text="dusk", further=("Sleep.",))
     edited = HeuristicEdited(heuristic_id="h", condition="dawn")
-    assert needs_of(taken(edited)) == Needs(text="dawn")
-    assert needs_of(taken(HeuristicEdited(heuristic_id="h"))) == Needs()
+    assert needs_of(an_input(edited)) == Needs(text="dawn")
+    assert needs_of(an_input(HeuristicEdited(heuristic_id="h"))) == Needs()
     reworded = HeuristicEdited(heuristic_id="h", text="Rise.")
-    assert needs_of(taken(reworded)) == Needs(further=("Rise.",))
+    assert needs_of(an_input(reworded)) == Needs(further=("Rise.",))
     said = ModelAnswered(ask_id="a", request_hash="r", model="m", text="Sleep well. ")
-    assert needs_of(taken(said)) == Needs(further=("Sleep well.",))
-    assert needs_of(taken(pack_loaded(garden))) == Needs(pack_digest=garden.digest)
-    assert needs_of(taken(GoalsSet(goals=()))) == Needs()
+    assert needs_of(an_input(said)) == Needs(further=("Sleep well.",))
+    assert needs_of(an_input(pack_loaded(garden))) == Needs(pack_digest=garden.digest)
+    assert needs_of(an_input(GoalsSet(goals=()))) == Needs()
 
 
 def test_a_pack_in_force_must_be_at_hand() -> None:
@@ -69,13 +69,13 @@ def test_a_damaged_recording_is_not_folded() -> None:
     broken = Record("ev.5.out.ana.note.handled", {}, b"{}", 2, 0)
 
     with pytest.raises(UnreadableOutputError):
-        fold_recorded(PartitionState(), turn.taken, [broken], Aids())
+        fold_recorded(PartitionState(), turn.input, [broken], Aids())
 
 
 def test_the_chain_covers_the_input_and_each_output() -> None:
     """A changed comment, a dropped or a swapped output shows."""
     turn = Life(pack(heuristic("h", "dusk", "Sleep."))).sense("dusk")
-    read, outputs = turn.taken, turn.outputs
+    read, outputs = turn.input, turn.outputs
     record = read.record
     others = [
         Record(record.subject, record.headers, b'{"text":"dawn"}', 1, 0),
@@ -99,12 +99,12 @@ def test_the_chain_covers_the_input_and_each_output() -> None:
 def test_the_chain_leaves_out_what_the_broker_adds() -> None:
     """Trace context and the broker's own headers are not compared."""
     turn = Life().sense("dusk")
-    record = turn.taken.record
+    record = turn.input.record
     headers = {**record.headers, "traceparent": "00-1-1-01", "Nats-Msg-Id": "x"}
     same = Record(record.subject, headers, record.body, 99, 99)
-    other = Input(same, 5, "ana", "i", turn.taken.at, turn.taken.message)
+    other = Input(same, 5, "ana", "i", turn.input.at, turn.input.message)
 
-    assert linked("", other, turn.outputs) == linked("", turn.taken, turn.outputs)
+    assert linked("", other, turn.outputs) == linked("", turn.input, turn.outputs)
 
 
 def test_each_decision_carries_the_chain_before_it() -> None:
@@ -135,7 +135,7 @@ def test_a_shared_control_of_an_agent_changes_nothing() -> None:
     life = Life()
     turn = life.control(GoalsSet(goals=("x",)))
     shared = Input(
-        turn.taken.record, 5, "_", "i", turn.taken.at, GoalsSet(goals=("x",))
+        turn.input.record, 5, "_", "i", turn.input.at, GoalsSet(goals=("x",))
     )
     assert isinstance(turn.outputs[0].message, ControlApplied)
     state = evolve(life.state, shared, turn.outputs, Aids())
@@ -147,11 +147,11 @@ def test_a_shared_control_of_an_agent_changes_nothing() -> None:
 def test_a_decision_without_an_event_is_remembered_alone() -> None:
     """An occasion that no sensor brought leaves no event behind."""
     decided = one(Life().sense("dusk"), Decided)
-    tick = taken(ClockTicked(due_at=factories.NOON))
-    scene = Scene(
+    tick = an_input(ClockTicked(due_at=factories.NOON))
+    scene = FoldContext(
         shared=SharedState(),
         agent=AgentState(),
-        taken=tick,
+        input=tick,
         aids=Aids(),
         now=factories.NOON,
     )
@@ -179,7 +179,7 @@ STEPS = st.lists(
 def live(life: Life, agent: str, step: str) -> None:
     """Let one thing happen to an agent."""
     life.agent = agent
-    mine = [turn for turn in life.turns if turn.taken.agent == agent]
+    mine = [turn for turn in life.turns if turn.input.agent == agent]
     asked = [each for turn in mine for each in turn.outputs]
     match step:
         case "vote":
@@ -207,9 +207,9 @@ def test_agents_do_not_touch_each_other(steps: list[tuple[str, str, float]]) -> 
     for agent in sorted(life.state.agents):
         state = PartitionState()
         for turn in life.turns:
-            if turn.taken.agent in (agent, SHARED_AGENT):
-                aids = life.aids_of(turn.taken)
-                state = turns.answer(state, turn.taken, aids, factories.EPOCH).state
+            if turn.input.agent in (agent, SHARED_AGENT):
+                aids = life.aids_of(turn.input)
+                state = turns.answer(state, turn.input, aids, factories.EPOCH).state
         assert state.agents[agent] == life.state.agents[agent]
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from handlers.worker.stray_subjects import last_readmitted, readmit
+from handlers.worker.stray_subjects import last_readmitted, reappend
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Unreadable
 from schemas.values.record import Record
@@ -21,7 +21,7 @@ READMITTED = "ev.*.in._.stray.*"
 @asynccontextmanager
 async def readmitting(broker: Broker) -> AsyncIterator[None]:
     """Strays are appended again for the length of the block."""
-    task = asyncio.create_task(readmit(broker.reader, broker.writer))
+    task = asyncio.create_task(reappend(broker.reader, broker.writer))
     try:
         yield
     finally:

@@ -159,7 +159,7 @@ async def test_observers_hear_of_committed_turns_alone(broker: Broker) -> None:
         await until(lambda: worker.state_of(ADA) is not None, "the state is adopted")
         await until(lambda: len(heard) == 16 + 20, "all turns are told")
 
-    told = [turn.taken.sequence for turn, _ in heard if turn.taken.agent == ADA]
+    told = [turn.input.sequence for turn, _ in heard if turn.input.agent == ADA]
     assert told == sequences
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from echoic.client.connection import LiveLog
 from echoic.doors.services import Services
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.stages import intake
 from handlers.worker.listening import Listeners
 from handlers.worker.recovery import Recovery
@@ -168,7 +168,7 @@ class Choking:
 async def test_a_text_that_chokes_the_embedder_is_kept_apart(broker: Broker) -> None:
     """The others of its batch are decided on, and the log can be folded again."""
     embedder: Any = Choking()
-    choking = Bringer(embedder, PackLibrary(broker.reader, embedder))
+    choking = AidProvider(embedder, PackLibrary(broker.reader, embedder))
     events = [sensed(ADA, str(n), f"apple {n}") for n in range(6)]
     events[3] = sensed(ADA, "3", "poison")
     sequences = await publish(broker.writer, events)

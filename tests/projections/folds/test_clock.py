@@ -173,7 +173,7 @@ def test_a_session_opens_with_the_first_input() -> None:
     session = life.mind.session
 
     assert session is not None
-    assert (session.clock, session.first_sequence) == ("broker", first.taken.sequence)
+    assert (session.clock, session.first_sequence) == ("broker", first.input.sequence)
     assert (session.started_at, session.last_at) == (NOON, after(60))
     assert one(first, Decided).session_id == one(second, Decided).session_id
     assert one(first, Decided).session_id == session.id

@@ -22,7 +22,7 @@ _DECIDED = decisions.decided
 
 def _broken(folded: Folded, output: Output, message: Decided) -> Put:
     """Raise at one event, as a mistake of ours would."""
-    event = folded.taken.message
+    event = folded.input.message
     if isinstance(event, Sensed) and event.text == "a trap":
         raise KeyError(event.text)
     return _DECIDED(folded, output, message)
@@ -54,7 +54,7 @@ async def test_an_input_whose_rows_raise_stops_no_projector(
     await Projector(chronicle.log, store, chronicle.aids).catch_up()
 
     (lacking,) = queries.without_rows(store)
-    assert lacking.input_id == chronicle.life.turns[-2].taken.id
+    assert lacking.input_id == chronicle.life.turns[-2].input.id
     assert lacking.detail.startswith("KeyError in projections.rows.")
     assert texts(store) == ["before", "behind"]
     (position,) = store.positions(1).values()

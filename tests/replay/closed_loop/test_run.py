@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from handlers.aids import Bringer, PackLibrary
+from handlers.aids import AidProvider, PackLibrary
 from replay.cassette import ModelMiss
-from replay.closed_loop.decision import OwnDecision
-from replay.closed_loop.run import Answers, OwnState
+from replay.closed_loop.decision import ClosedLoopDecision
+from replay.closed_loop.run import Answers, ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.recording.source import Recording, of_file
 from schemas.values.model_settings import ModelSettings
@@ -46,16 +46,16 @@ async def lived(
     answers: Answers | None = None,
     since: int | None = None,
     embedder: Embedder | None = None,
-) -> tuple[list[OwnDecision], Ending]:
+) -> tuple[list[ClosedLoopDecision], Ending]:
     made = embedder or the_embedder()
-    bringer = Bringer(made, PackLibrary(recording.log, made))
-    life = OwnState(recording, strategy, bringer, answers=answers, since=since)
+    bringer = AidProvider(made, PackLibrary(recording.log, made))
+    life = ClosedLoopRun(recording, strategy, bringer, answers=answers, since=since)
     return [each async for each in life.decisions()], life.ending
 
 
 async def lived_again(
     life: Life, strategy: StrategySpec | None, **how: Any
-) -> tuple[list[OwnDecision], Ending]:
+) -> tuple[list[ClosedLoopDecision], Ending]:
     """What a strategy makes of a life that a test told."""
     recording = recording_of_life(life, GARDEN)
     return await lived(recording, strategy, embedder=WordsEmbedder(), **how)
@@ -170,9 +170,9 @@ async def test_a_life_may_begin_later():
     life.feedback(first, "negative")
     life.feedback(second, "negative")
 
-    found, ending = await lived_again(life, SHY, since=second.taken.sequence)
+    found, ending = await lived_again(life, SHY, since=second.input.sequence)
 
-    assert [each.sequence for each in found] == [second.taken.sequence]
+    assert [each.sequence for each in found] == [second.input.sequence]
     assert found[0].path == "rejected"
     assert len(curve(ending, 0)) == 1
     assert ending.left_out == {"FeedbackGiven": 1}

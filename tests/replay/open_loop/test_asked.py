@@ -7,7 +7,7 @@ import pytest
 
 from handlers.mind.stages import executive
 from handlers.mind.stages.executive import Choice, Drawn
-from replay.open_loop.asked import LoggedDecision, logged_state
+from replay.open_loop.asked import LoggedDecision, ask_open_loop
 from replay.recording.source import Recording, of_file
 from schemas.messages.controls import (
     ExperimentStarted,
@@ -52,7 +52,7 @@ def overhearing() -> Iterator[dict[str, DecisionContext]]:
 async def replayed(
     recording: Recording, *strategies: StrategySpec | None
 ) -> list[LoggedDecision]:
-    return [each async for each in logged_state(recording, strategies)]
+    return [each async for each in ask_open_loop(recording, strategies)]
 
 
 def check_contexts(

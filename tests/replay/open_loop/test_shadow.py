@@ -91,7 +91,7 @@ async def test_it_begins_behind_a_place() -> None:
     life = Life(GARDEN, model=factories.MODEL, relevance=0.0)
     first = life.sense("health low")
     second = life.sense("health low now")
-    place = first.taken.sequence
+    place = first.input.sequence
     (found,) = await shadowed(log_of_life(life, GARDEN), FIRST, place)
 
     assert found is not None

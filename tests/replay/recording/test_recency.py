@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
-from replay.open_loop.asked import logged_state
+from replay.open_loop.asked import ask_open_loop
 from replay.recording.recency import UnknownPastError
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.values.settings import StrategySpec
@@ -46,7 +46,7 @@ def habitual(strategy: StrategySpec) -> Life:
 async def test_a_recording_that_ranked_otherwise_is_ranked_by_the_full_score() -> None:
     """Each score is the one that the mind itself would have recorded in that state."""
     recorded = recording_of_life(habitual(FULL), GARDEN)
-    found = [each async for each in logged_state(recorded, (None, FULL))]
+    found = [each async for each in ask_open_loop(recorded, (None, FULL))]
 
     asked = [each for each in found if each.context is not None]
     assert len(asked) == 12
@@ -63,7 +63,7 @@ async def test_a_recording_that_ranked_otherwise_is_ranked_by_the_full_score() -
 async def test_similarity_and_the_full_score_can_be_compared_on_any_life() -> None:
     """Nothing of it needs to be recorded: fires, outcomes and votes tell."""
     found = [
-        each async for each in logged_state(recording_of(everything()), (None, FULL))
+        each async for each in ask_open_loop(recording_of(everything()), (None, FULL))
     ]
 
     scores = [odds.scores for each in found for odds in each.odds[1:]]
@@ -91,5 +91,5 @@ async def test_a_recording_that_does_not_tell_is_refused_in_words() -> None:
     unknown = dataclasses.replace(recorded, start=before)
 
     with pytest.raises(UnknownPastError, match="does not tell when 'heuristic:"):
-        _ = [each async for each in logged_state(unknown, (FULL,))]
-    assert [each async for each in logged_state(unknown, (None,))]
+        _ = [each async for each in ask_open_loop(unknown, (FULL,))]
+    assert [each async for each in ask_open_loop(unknown, (None,))]

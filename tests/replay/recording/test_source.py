@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from handlers.aids import Bringer, PackLibrary
-from replay.open_loop.asked import logged_state
+from handlers.aids import AidProvider, PackLibrary
+from replay.open_loop.asked import ask_open_loop
 from replay.recording.source import (
     Recording,
     RecordingError,
@@ -50,12 +50,12 @@ def log_of(life: Life) -> ReadableLog:
     )
 
 
-def bringer_of(log: ReadableLog) -> Bringer:
-    return Bringer(WordsEmbedder(), PackLibrary(log, WordsEmbedder()))
+def bringer_of(log: ReadableLog) -> AidProvider:
+    return AidProvider(WordsEmbedder(), PackLibrary(log, WordsEmbedder()))
 
 
 async def texts(recording: Recording) -> list[str]:
-    return [each.text async for each in logged_state(recording)]
+    return [each.text async for each in ask_open_loop(recording)]
 
 
 async def test_a_file_is_a_recording():
@@ -83,7 +83,7 @@ async def test_a_range_is_cut_by_sequence_or_time():
     """What lies outside is only what came before."""
     life = told()
     log = log_of(life)
-    second = life.turns[3].taken.sequence
+    second = life.turns[3].input.sequence
     minute = timedelta(seconds=60)
 
     by_sequence = await from_range(log, "ana", bringer_of(log), first=second)

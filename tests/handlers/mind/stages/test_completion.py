@@ -46,7 +46,7 @@ def test_an_answer_in_time_is_said(life: Life) -> None:
     )
     assert (completed.predicted_success, completed.prediction_confidence) == (0.8, 0.2)
     assert (delivery.text, delivery.channel, delivery.path) == ("Sleep.", "say", "llm")
-    assert delivery.event_id == turn.taken.id
+    assert delivery.event_id == turn.input.id
     assert delivery.expires_at == one(turn, Decided).expires_at
     assert delivery.ttl_s == 27.0
     assert life.mind.timers == ()

@@ -65,7 +65,7 @@ def test_a_report_settles_the_decision_that_it_names(
         "it worked",
     )
     assert observed.fire_id == output(turn, HeuristicFired).id
-    assert observed.event_id == report.taken.id
+    assert observed.event_id == report.input.id
     assert low(life).confidence == confidence
     assert one(report, Decided).silence == "informational"
 

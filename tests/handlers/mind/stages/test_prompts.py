@@ -28,7 +28,7 @@ def build(
         candidates,
         "system",
         MODEL,
-        prompts.Manner(max_candidates=maximum),
+        prompts.PromptManner(max_candidates=maximum),
         lambda purpose: ids.draw(key, "ana", "e", purpose),
     )
 
@@ -152,7 +152,7 @@ def test_everything_is_capped() -> None:
         [candidate("a", condition_text=long, suggested_action=long)],
         "system",
         MODEL,
-        prompts.Manner(),
+        prompts.PromptManner(),
         lambda _: 0.5,
     )
     life = Life(pack(context=long[:8_000]), model=MODEL, goals=(long,))
@@ -252,7 +252,7 @@ def test_each_presentation_is_an_arm() -> None:
 
 def test_the_arm_of_the_defaults_is_what_it_was() -> None:
     """Outcomes recorded before there was a choice stay those of the same arm."""
-    assert prompts.arm(MODEL, "system", prompts.Manner()) == (
+    assert prompts.arm(MODEL, "system", prompts.PromptManner()) == (
         "llm:test/model@78e159cdde6e086f895ff1ee@e495b3f4e38c3e9b4f91f470"
     )
 

@@ -169,7 +169,9 @@ def test_a_prior_is_what_its_origin_starts_from() -> None:
     assert terms.declared(known, (garden,), free) == 0.6
     assert terms.declared(known, (garden,), held) == 0.8
     learning = LearningSettings()
-    start = effective.held(known, (garden,), learning, free, garden.content_hashes[0])
+    start = effective.raw_belief(
+        known, (garden,), learning, free, garden.content_hashes[0]
+    )
     assert (start.alpha, start.beta) == (2.4, 1.6)
 
 
@@ -225,7 +227,7 @@ def test_what_is_declared_weighs_by_who_declared_it() -> None:
     for learning in (LearningSettings(), by_origin):
         for state in (AgentState(), AgentState(priors=Map({"skill_pack": WEIGHTY}))):
             its = terms.under(learning, terms.of(state, (garden,), id_))
-            held = effective.held(state, (garden,), learning, id_, content)
+            held = effective.raw_belief(state, (garden,), learning, id_, content)
             failed = confidence.observed(held, "f", False, 1, its)
             found[learning.kappa_by_origin.skill_pack, len(state.priors)] = (
                 its.kappa,
@@ -291,7 +293,7 @@ def test_what_nobody_judged_is_believed_as_if_it_were_worked_out_anew(
         its = terms.under(learning, terms.of(state, used, id_))
         start = confidence.initial(terms.declared(state, used, id_), its)
 
-        assert effective.held(state, used, learning, id_, "hash") == start
-        assert effective.believed(
+        assert effective.raw_belief(state, used, learning, id_, "hash") == start
+        assert effective.bounded_belief(
             state, used, learning, id_, "hash"
         ) == effective.bounded(start, its)
