@@ -57,7 +57,7 @@ Figures = dict[str, float]
 
 
 async def measured(events: int = EVENTS, runs: int = RUNS) -> Figures:
-    """The medians of some runs."""
+    """Return the medians of some runs."""
     found = [await _run(events) for _ in range(runs)]
     medians = {part: statistics.median(each[part] for each in found) for part in PARTS}
     medians["sum"] = statistics.median(sum(each.values()) for each in found)

@@ -39,7 +39,7 @@ async def replaying(rig: Rig) -> float:
 
 
 async def replaying_on_all_cores(rig: Rig) -> float:
-    """The same in a process for each processor, from when these have begun."""
+    """Return the same in a process for each processor, from when these have begun."""
     inputs = await known_agents.inputs_by_partition(rig.client)
     cores = os.cpu_count() or 1
     jobs = [
@@ -76,7 +76,7 @@ async def rebuilding(rig: Rig) -> float:
 
 
 def first_output_ms() -> float:
-    """The median time from starting `echoic --version` to its first byte."""
+    """Return the median time from starting `echoic --version` to its first byte."""
     program = Path(sys.executable).with_name("echoic")
     return statistics.median(_first_output_ms(program) for _ in range(STARTS))
 

@@ -51,7 +51,7 @@ class Service:
 
 
 def expected(service: Service, per_s: int, seconds: float = 20.0) -> dict[str, float]:
-    """The latency at a rate by the model: p50 and p95 in milliseconds."""
+    """Return the latency at a rate by the model: p50 and p95 in milliseconds."""
     rng = random.Random(per_s)
     count = int(per_s * seconds)
     arrivals = [number * 1e3 / per_s for number in range(count)]
@@ -74,7 +74,7 @@ def expected(service: Service, per_s: int, seconds: float = 20.0) -> dict[str, f
 
 
 def _write_ms(service: Service, turns: int, rng: random.Random) -> float:
-    """How long a round of so many turns takes to be written."""
+    """Return how long a round of so many turns takes to be written."""
     places = [rng.randrange(len(PARTITIONS)) for _ in range(turns)]
     batched = {place for place in places if rng.random() < service.several}
     if turns > FEW:
@@ -132,7 +132,7 @@ async def _writing_ms(running: Rig, messages: int) -> float:
 
 
 async def _several(running: Rig) -> float:
-    """The part of the recorded turns that are more than one message."""
+    """Return the part of the recorded turns that are more than one message."""
     sizes = [
         len(group.outputs)
         for partition in PARTITIONS
@@ -151,7 +151,7 @@ async def _median_ms(step: Callable[[], Awaitable[None]]) -> float:
 
 
 async def compared(running: Rig, rates: Sequence[int] = RATES) -> dict[str, float]:
-    """The times of the steps, and what the model makes of them at each rate."""
+    """Return the times of the steps, and what the model makes of them at each rate."""
     service = await measured(running)
     found = {key: round(each, 3) for key, each in asdict(service).items()}
     for rate in rates:

@@ -91,7 +91,7 @@ class Hearing:
                     self._news.notify_all()
 
     async def after(self, ids: Sequence[str]) -> Sequence[bytes]:
-        """What is said to these events, once all of them are decided on."""
+        """Return what is said to these events, once all of them are decided on."""
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: all(id_ in self._decided for id_ in ids))
         spoken = sum(1 for id_ in ids if self._decided[id_])

@@ -53,7 +53,7 @@ Figures = dict[str, dict[str, float]]
 
 
 async def measure(events: int) -> Figures:
-    """The figures of each start."""
+    """Return the figures of each start."""
     started()  # The embedder is loaded, and is not of what is timed.
     async with rig() as running:
         async with child(running, "bench.worker"):
@@ -122,7 +122,7 @@ async def _recovered(running: Rig, library: PackLibrary) -> dict[int, PartitionO
 def _marks(
     running: Rig, standings: Mapping[int, PartitionOwner], last: Mapping[int, Turn]
 ) -> verified.Marks:
-    """What a verification up to here would have left, but for the count of groups."""
+    """Return what a verification up to here would have left, but for the count of groups."""
     marks = {}
     for partition, standing in standings.items():
         if partition in last:

@@ -45,7 +45,7 @@ _CODE = type | ModuleType | FunctionType
 
 
 def measured(events: int = EVENTS) -> dict[str, float]:
-    """The most megabytes of the state until so many events."""
+    """Return the most megabytes of the state until so many events."""
     life, most = _Life(), 0.0
     found = {}
     for number, wire in enumerate(_told(events), start=1):
@@ -79,7 +79,7 @@ class _Life:
         self._answer(wire, vector)
 
     def size_mb(self) -> float:
-        """What the agent's state holds by itself."""
+        """Return what the agent's state holds by itself."""
         shared: set[int] = set()
         _size(self._state.shared, shared)
         return _size(self._state.agents[AGENT], shared) / 2**20
@@ -114,7 +114,7 @@ def _told(events: int) -> Iterator[Wire]:
 
 
 def _size(root: object, seen: set[int]) -> int:
-    """The bytes of all objects under one that were not seen yet."""
+    """Return the bytes of all objects under one that were not seen yet."""
     found, waiting = 0, [root]
     while waiting:
         each = waiting.pop()

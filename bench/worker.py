@@ -51,7 +51,7 @@ async def main() -> None:
 
 
 def _partitions() -> tuple[int, ...]:
-    """Those of this process."""
+    """Return those of this process."""
     share = next((each for each in sys.argv[1:] if "/" in each), "0/1")
     number, processes = share.split("/")
     return ALL_PARTITIONS[int(number) :: int(processes)]
@@ -66,7 +66,7 @@ def a_worker(
     checkpoints: Checkpoints | None = None,
     is_limited: bool = False,
 ) -> Worker:
-    """A worker of some partitions."""
+    """Return a worker of some partitions."""
     made_by = embedder("wordllama")
     return Worker(
         log,
@@ -80,7 +80,7 @@ def a_worker(
 
 
 def started(model: str | None = None, *, is_limited: bool = False) -> MindStarted:
-    """The settings as they are if nobody says otherwise; with a model, it is asked.
+    """Return the settings as they are if nobody says otherwise; with a model, it is asked.
 
     Sensors may send as much as they like, unless they are limited as in an instance.
     """

@@ -94,7 +94,7 @@ async def _receiving(running: Rig, after: int, events: int) -> float:
 
 
 async def _answered(running: Rig, after: int) -> AsyncIterator[Group]:
-    """The groups of all partitions, one of each after the other."""
+    """Yield the groups of all partitions, one of each after the other."""
     lanes = [groups(running.log, partition, after) for partition in PARTITIONS]
     while lanes:
         for lane in list(lanes):

@@ -166,7 +166,7 @@ def packs(heuristics: int) -> list[Pack]:
 
 
 def pack(heuristics: int, first: int = 0) -> Pack:
-    """A pack of so many heuristics, each with a condition of its own and a `when`."""
+    """Return a pack of so many heuristics, each with a condition of its own and a `when`."""
     return Pack(
         schema=1,
         name=f"{PACK}_{first}" if first else PACK,
@@ -199,7 +199,7 @@ def _outcome_pattern(thing: str) -> OutcomePattern:
 
 
 def _situation(row: int) -> tuple[str, str, tuple[str, str, str, int]]:
-    """A row's text, its thing and its `when`: like rows differ in all else."""
+    """Return a row's text, its thing and its `when`: like rows differ in all else."""
     number, about = row % len(_THINGS), row // len(_THINGS)
     condition = _STATES[(about + 3 * number) % len(_STATES)]
     text = _PATTERNS[row % len(_PATTERNS)].format(

@@ -1,6 +1,6 @@
 """What `doctor` looks at: the installation, the data folder, and a running instance.
 
-Its rule: a check never raises; what goes wrong is its finding, with the way to mend it.
+A check never raises; what goes wrong is its finding, with the way to mend it.
 """
 
 import os
@@ -52,12 +52,12 @@ class Check:
     advice: str | None = None
 
     def as_fields(self) -> dict[str, object]:
-        """The check for a program to read."""
+        """Return the check for a program to read."""
         return asdict(self)
 
 
 def of_installation(settings: Settings) -> list[Check]:
-    """What can be checked without an instance."""
+    """Return what can be checked without an instance."""
     return [
         _python(),
         _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL"),
@@ -67,7 +67,7 @@ def of_installation(settings: Settings) -> list[Check]:
 
 
 async def of_instance(settings: Settings) -> list[Check]:
-    """What can be checked of the instance that runs; it tries its model and collector.
+    """Return what can be checked of the instance that runs; it tries its model and collector.
 
     Where none runs, what one started from here would use is looked up.
     """
@@ -87,7 +87,7 @@ async def of_instance(settings: Settings) -> list[Check]:
 
 
 async def of_flow(connection: Connection) -> list[Check]:
-    """Whether worker and read models keep up with the log, and what was set aside."""
+    """Return whether worker and read models keep up with the log, and what was set aside."""
     looks = {
         "worker": _worker,
         "read models": _read_models,
@@ -97,7 +97,7 @@ async def of_flow(connection: Connection) -> list[Check]:
 
 
 async def _tried(connection: Connection, settings: Settings) -> list[Check]:
-    """What the instance found when it tried what it needs, with its own settings."""
+    """Return what the instance found when it tried what it needs, with its own settings."""
     try:
         tried = await health.ask(connection.client)
     except (NatsError, TimeoutError, ValueError, TypeError) as error:

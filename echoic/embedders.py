@@ -208,7 +208,7 @@ def _readable(text: str) -> str:
 
 
 def _parts_at_spaces(text: str) -> bool:
-    """Whether a text is words with one space between each two, and nothing else.
+    """Tell whether a text is words with one space between each two, and nothing else.
 
     Special tokens begin with "<", and "\u2581" is how the tokenizer writes a space.
     """

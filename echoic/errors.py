@@ -1,6 +1,6 @@
 """What the program says when it cannot go on: what, where, why, and the next command.
 
-Its rule: an error that a person can meet is one of these; anything else is a bug.
+An error that a person can meet is one of these; anything else is a bug.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ DEBUG = "ECHOIC_DEBUG"
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """What a misspelt name may stand for, to put behind the error; empty for nothing."""
+    """Return what a misspelt name may stand for, to put behind the error; empty for nothing."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(known), n=1)
@@ -30,7 +30,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 
 def plainly(fault: str) -> str:
-    """What a library found wrong, without what it puts before our own words."""
+    """Return what a library found wrong, without what it puts before our own words."""
     return fault.replace("Value error, ", "").replace("Assertion failed, ", "")
 
 

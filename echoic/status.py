@@ -1,6 +1,6 @@
 """What runs and how it goes: the facts for one screen, from the log and the data folder.
 
-Its rule: it asks nothing that costs anything; `doctor` tries what can fail.
+It asks nothing that costs anything; `doctor` tries what can fail.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ async def look(connection: Connection) -> Status:
 
 
 async def _mind(connection: Connection) -> MindSettings:
-    """The settings in force: what the mind was last started with."""
+    """Return the settings in force: what the mind was last started with."""
     subject = input_subject(0, SHARED_AGENT, "control", MindStarted.token)
     record = await connection.log.record(await connection.log.last_sequence(subject))
     message = read_input(record).message if record is not None else None

@@ -87,7 +87,7 @@ class AidProvider:
     async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> list[Aids]:
-        """The aids of inputs, one for each; their texts are embedded at once.
+        """Return the aids of inputs, one for each; their texts are embedded at once.
 
         Of those that are `shed`, because their source sent too many, nothing is embedded.
         """
@@ -154,7 +154,7 @@ class AidProvider:
     async def _bring(
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
-        """The aids of inputs; one that raises is told by its aids, the others go on."""
+        """Return the aids of inputs; one that raises is told by its aids, the others go on."""
         try:
             return await self._brought(inputs, known)
         except StreamsError:
@@ -171,14 +171,14 @@ class AidProvider:
         return [aids for (aids,) in alone]
 
     async def _faulty(self, fault: str) -> Aids:
-        """The aids of an input that raised, unless any other would, too."""
+        """Return the aids of an input that raised, unless any other would, too."""
         await self._embed([_HARMLESS])
         return Aids(None, self._library.packs, self._embedder.exact, fault=fault)
 
     async def _brought(
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
-        """The aids of inputs; a vector that is known already is not computed again."""
+        """Return the aids of inputs; a vector that is known already is not computed again."""
         needs = [needs_of(input_) for input_ in inputs]
         await self._library.fetch(
             need.pack_digest for need in needs if need.pack_digest
@@ -212,7 +212,7 @@ class AidProvider:
 
 
 def _of(need: Needs, made: Mapping[str, Vector]) -> Mapping[str, Vector]:
-    """The vectors of an input's further texts, which most have not."""
+    """Return the vectors of an input's further texts, which most have not."""
     if not need.further:
         return _NONE
     return {text: made[text] for text in map(embedded, need.further)}
@@ -224,7 +224,7 @@ def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
 
 
 def _as_it_was(group: Group, input_: Input, aids: Aids) -> Aids:
-    """The aids of a recorded input: a pack that was missing then has come too late."""
+    """Return the aids of a recorded input: a pack that was missing then has come too late."""
     if not isinstance(input_.message, PackLoaded):
         return aids
     first = group.outputs[0]
@@ -238,13 +238,13 @@ def _as_it_was(group: Group, input_: Input, aids: Aids) -> Aids:
 
 
 def _was_shed(output: Record) -> bool:
-    """Whether a recorded answer says that its input was too many."""
+    """Tell whether a recorded answer says that its input was too many."""
     is_kept = subjects.parse(output.subject).detail == Quarantined.token
     return is_kept and orjson.loads(output.body).get("reason") == "rate"
 
 
 def _recorded_vector(outputs: Sequence[Record]) -> Vector | None:
-    """The vector that a decision holds because no other machine might compute it."""
+    """Return the vector that a decision holds because no other machine might compute it."""
     for output in outputs:
         if subjects.parse(output.subject).detail == Decided.token:
             embedding = orjson.loads(output.body).get("embedding")

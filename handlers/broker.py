@@ -24,7 +24,7 @@ class Flushing(Protocol):
 
 
 def faststream_broker(credentials: Credentials) -> NatsBroker:
-    """A broker for our own account that outlives restarts of the server."""
+    """Return a broker for our own account that outlives restarts of the server."""
     return NatsBroker(
         credentials.url,
         security=SASLPlaintext(credentials.user, credentials.password, use_ssl=False),
@@ -47,7 +47,7 @@ def _logger() -> logging.Logger:
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    """Whether a remark is worth a line.
+    """Tell whether a remark is worth a line.
 
     A fetch that found nothing may end in asyncio's TimeoutError, where FastStream expects
     the NATS client's: it restarts the fetch, which is right, and shows a traceback.

@@ -40,7 +40,7 @@ class Beginnings:
     async def of(
         self, partition: int, *, until: int | None = None, at: datetime | None = None
     ) -> Beginning:
-        """The last one of a partition, at or before an input or a moment.
+        """Return the last one of a partition, at or before an input or a moment.
 
         Raises:
             LogUnavailable: the broker does not answer.

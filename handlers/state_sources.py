@@ -28,7 +28,7 @@ _LIBRARIES = ("immutables", "msgspec", "numpy", "orjson", "pydantic", "pydantic_
 
 
 def state_code(embedder: str) -> str:
-    """The digest of all that shapes a state; `embedder` is that embedder's own."""
+    """Return the digest of all that shapes a state; `embedder` is that embedder's own."""
     return f"{_code()}/{embedder}"
 
 

@@ -44,12 +44,12 @@ class Spread:
 
     @classmethod
     def exactly(cls, value: float) -> "Spread":
-        """A figure that is known."""
+        """Return a figure that is known."""
         return cls(low=value, middle=value, high=value)
 
     @classmethod
     def among(cls, values: Sequence[float]) -> "Spread | None":
-        """What is usual among values; None if there are none."""
+        """Return what is usual among values; None if there are none."""
         if not values:
             return None
         ordered = sorted(values)
@@ -128,12 +128,12 @@ class Cassette:
         )
 
     def find(self, session: str, asked: ModelAsked, occurrence: int) -> Recorded | None:
-        """The request of this hash that was the `occurrence`-th of it, from 0."""
+        """Return the request of this hash that was the `occurrence`-th of it, from 0."""
         same = self._by_hash.get((session, asked.request_hash), ())
         return same[occurrence] if occurrence < len(same) else None
 
     def imputed(self, asked: ModelAsked) -> Take:
-        """What is usual of the model, without any words."""
+        """Return what is usual of the model, without any words."""
         model = asked.model
         latency = self._latencies.get(model)
         tokens = self._tokens.get(model)
@@ -147,7 +147,7 @@ class Cassette:
         )
 
     def nearest(self, asked: ModelAsked) -> Recorded | None:
-        """The recorded request that is most like one that is missing."""
+        """Return the recorded request that is most like one that is missing."""
         same = [each for each in self._requests if each.asked.model == asked.model]
         near = (same or self._requests)[:_NEAR_PROMPTS]
         return max(near, key=lambda each: _likeness(each.asked, asked), default=None)
@@ -181,7 +181,7 @@ class Player:
         return f"stub: models say {self._stub!r}" if self._mode == "stub" else None
 
     async def take(self, session: str, asked: ModelAsked) -> Take:
-        """The answer to a request, as far as the mode knows one.
+        """Return the answer to a request, as far as the mode knows one.
 
         Raises:
             ModelMiss: mode `strict`, and the recording does not hold it.

@@ -126,7 +126,7 @@ class _Chains:
         return breaks
 
     def _breaks(self, agent: str, outputs: list[Output]) -> Iterator[Break]:
-        """The first decision of the agent that carries another chain."""
+        """Yield the first decision of the agent that carries another chain."""
         for output in outputs:
             message = output.message
             if not isinstance(message, Decided) or agent in self._broken:

@@ -1,6 +1,6 @@
 """Where two bodies differ first: the field by its path, with both values.
 
-Its rule: what is no JSON object, or differs in nothing but its writing, is shown whole.
+What is no JSON object, or differs in nothing but its writing, is shown whole.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _ABSENT = object()
 
 
 def first_difference(recorded: bytes, replayed: bytes) -> Difference | None:
-    """The first field, in the recorded order, in which two JSON bodies differ."""
+    """Return the first field, in the recorded order, in which two JSON bodies differ."""
     try:
         old, new = orjson.loads(recorded), orjson.loads(replayed)
     except orjson.JSONDecodeError:

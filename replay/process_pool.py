@@ -54,7 +54,7 @@ def run(
     progress: Progress = lambda done, whole: None,
     processes: int | None = None,
 ) -> list[Result]:
-    """The results of all jobs, in the order of the jobs.
+    """Return the results of all jobs, in the order of the jobs.
 
     `progress` is told the sum over all jobs; one of which nothing was heard counts as
     much as the others on average. With one process, or one job, all happens in this one.
@@ -184,7 +184,7 @@ def _work(task: Task[Job, Result], index: int, job: Job) -> Result:
 
 
 def _portable(error: Exception) -> Exception:
-    """An error that reaches the other process as what it is, if that can be."""
+    """Return an error that reaches the other process as what it is, if that can be."""
     try:
         pickle.loads(pickle.dumps(error))  # our own bytes
     except Exception:  # noqa: BLE001  # whatever keeps it from being passed on

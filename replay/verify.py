@@ -47,12 +47,12 @@ class Span:
 
     @classmethod
     def of(cls, recording: Recording) -> "Span":
-        """All of a recording."""
+        """Return all of a recording."""
         before = recording.first - 1
         return cls(recording.partition, before, recording.last, recording.agent)
 
     def holds(self, input_: Input) -> bool:
-        """Whether an input is of the span."""
+        """Tell whether an input is of the span."""
         within = self.after < input_.sequence
         return within and self.agent in (None, input_.agent)
 
@@ -200,7 +200,7 @@ class Verifying:
         self._divergence = Divergence(sequence, None, "damaged", str(damage), None)
 
     def found(self, expected_chain: str | None = None) -> Verification:
-        """What was found by now, the chain at the end compared with the recorded one."""
+        """Return what was found by now, the chain at the end compared with the recorded one."""
         divergence = self._divergence
         chains: tuple[tuple[str, str], ...] = ()
         if divergence is None:
@@ -225,7 +225,7 @@ class Verifying:
         return Divergence(last, None, "chain", expected_chain, chain)
 
     def _mended(self, group: Group, replayed: Sequence[Record]) -> Divergence | None:
-        """Whether answering the input raised then, and raises nothing now."""
+        """Return whether answering the input raised then, and raises nothing now."""
         if not _error(group.outputs) or _error(replayed):
             return None
         old, new = group.outputs[0], replayed[0]
@@ -256,7 +256,7 @@ class Verifying:
 
 
 def _error(outputs: Sequence[Record]) -> bool:
-    """Whether a group says that answering its input raised."""
+    """Tell whether a group says that answering its input raised."""
     first = outputs[0]
     is_kept_apart = parse(first.subject).detail == Quarantined.token
     return is_kept_apart and first.body.startswith(b'{"reason":"error"')
@@ -265,7 +265,7 @@ def _error(outputs: Sequence[Record]) -> bool:
 def _difference(
     sequence: int, index: int, old: Record | None, new: Record | None
 ) -> Divergence | None:
-    """How two outputs differ, if they do, by what a replay compares."""
+    """Return how two outputs differ, if they do, by what a replay compares."""
     if old is None or new is None:
         what: Literal["added", "missing"] = "added" if old is None else "missing"
         return Divergence(sequence, index, what, _shown(old), _shown(new))

@@ -119,7 +119,7 @@ class _Tally:
             self._close()
 
     def result(self) -> Audit:
-        """The count, once all outputs were taken."""
+        """Return the count, once all outputs were taken."""
         self._close()
         return Audit(
             inputs=len(self._inputs),

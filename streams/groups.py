@@ -138,7 +138,7 @@ class _Cursor:
         self._next = 0
 
     async def peek(self) -> Record | None:
-        """The next record, which stays the next."""
+        """Return the next record, which stays the next."""
         while self._next == len(self._page):
             page = await self._log.page(self._subjects, self._position, PAGE)
             if not page:
@@ -149,7 +149,7 @@ class _Cursor:
         return self._page[self._next]
 
     def _left(self, page: Records) -> Records:
-        """What of a page is not void."""
+        """Return what of a page is not void."""
         return tuple(each for each in page if each.sequence not in self._void)
 
     def resume(self, after: int) -> None:
@@ -168,7 +168,7 @@ async def _pass_over(outputs: _Cursor, after: int) -> None:
 
 
 async def _next_group(outputs: _Cursor) -> list[tuple[Record, Mark]]:
-    """The next group if it is whole; else nothing, for its rest may still come."""
+    """Return the next group if it is whole; else nothing, for its rest may still come."""
     group: list[tuple[Record, Mark]] = []
     while (record := await outputs.peek()) is not None:
         mark = _mark(record)
@@ -183,7 +183,7 @@ async def _next_group(outputs: _Cursor) -> list[tuple[Record, Mark]]:
 async def _cause(
     log: ReadableLog, inputs: _Cursor, mark: Mark, output: Record
 ) -> Record:
-    """The input that an output answers, which must be the next one."""
+    """Return the input that an output answers, which must be the next one."""
     cause = mark.cause_sequence
     record = await inputs.peek()
     if record is not None and record.sequence == cause:

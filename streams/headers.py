@@ -12,7 +12,7 @@ RESERVED = "Nats-"
 
 
 def parse_headers(raw: bytes) -> dict[str, str]:
-    """The headers of a block in the wire form of the NATS protocol.
+    """Return the headers of a block in the wire form of the NATS protocol.
 
     What is no header is left out; bytes that are not UTF-8 are replaced.
     """
@@ -25,7 +25,9 @@ def parse_headers(raw: bytes) -> dict[str, str]:
 
 
 def own_headers_of(block: bytes) -> dict[str, str]:
-    """The message's own headers of a block; its first line, the version, is no header."""
+    """Return the message's own headers of a block; its first line, the version, is no
+    header.
+    """
     headers = {}
     for line in block.decode("utf-8", "replace").split("\r\n"):
         name, colon, value = line.partition(":")
@@ -55,7 +57,7 @@ def block_of(headers: Mapping[str, str]) -> bytes | None:
 
 
 def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
-    """The headers that are the message's own."""
+    """Return the headers that are the message's own."""
     if not headers:
         return {}
     return {key: value for key, value in headers.items() if not _is_reserved(key)}
@@ -67,14 +69,14 @@ _SPACE = " \t\n\r\x0b\x0c"
 
 @lru_cache(maxsize=4096)
 def _name(raw: str) -> str:
-    """A header's name, empty if it cannot be one."""
+    """Return a header's name, empty if it cannot be one."""
     name = raw.strip(_SPACE)
     return name if name.isascii() and name.split() == [name] else ""
 
 
 @lru_cache(maxsize=4096)
 def _own_name(raw: str) -> str:
-    """A header's name, empty if it cannot be one or is the broker's."""
+    """Return a header's name, empty if it cannot be one or is the broker's."""
     name = _name(raw)
     return "" if _is_reserved(name) else name
 

@@ -55,15 +55,15 @@ class ReadableLog(Protocol):
         ...
 
     async def last_sequence(self, subjects: str) -> int:
-        """The sequence of the last matching record, 0 for none; never behind a write."""
+        """Return the sequence of the last matching record, 0 for none; never behind a write."""
         ...
 
     async def record(self, sequence: int) -> Record | None:
-        """One record; never behind a write."""
+        """Return one record; never behind a write."""
         ...
 
     async def blob(self, digest: str) -> bytes | None:
-        """The bytes with this sha256 (hex), if they were stored."""
+        """Return the bytes with this sha256 (hex), if they were stored."""
         ...
 
 
@@ -161,7 +161,7 @@ def check_writes(writes: Sequence[GroupWrite]) -> None:
 
 
 def same_messages(found: Sequence[Record], written: Sequence[Wire]) -> bool:
-    """Whether the log holds just what was written, by all that a replay compares."""
+    """Tell whether the log holds just what was written, by all that a replay compares."""
     return len(found) == len(written) and all(
         _digest(record) == _digest(wire)
         for record, wire in zip(found, written, strict=True)
@@ -173,7 +173,7 @@ def _digest(message: Record | Wire) -> bytes:
 
 
 def matches(subjects: str, subject: str) -> bool:
-    """Whether a subject is of a filter, with the broker's meaning of `*` and `>`."""
+    """Tell whether a subject is of a filter, with the broker's meaning of `*` and `>`."""
     pattern, tokens = subjects.split("."), subject.split(".")
     for place, wanted in enumerate(pattern):
         if wanted == ">":

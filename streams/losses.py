@@ -43,7 +43,7 @@ class Sequences:
         return max((last for _, last in self.stretches), default=0)
 
     def between(self, after: int, before: int) -> bool:
-        """Whether one stands between two sequences."""
+        """Tell whether one stands between two sequences."""
         return any(first < before and last > after for first, last in self.stretches)
 
 
@@ -58,7 +58,7 @@ class Losses:
 
 
 async def losses_of(log: ReadableLog, partition: int) -> Losses:
-    """What the log records as lost of a partition."""
+    """Return what the log records as lost of a partition."""
     subject = input_subject(
         partition, SHARED_AGENT, MessagesLost.kind, MessagesLost.token
     )

@@ -105,7 +105,7 @@ class MemoryLog:
         return digest
 
     def _stored(self, write: GroupWrite) -> Records:
-        """What of a write is in the log already: all, or nothing."""
+        """Return what of a write is in the log already: all, or nothing."""
         expected = write.expected_last_output_sequence
         if self._ends.get(write.partition, 0) == expected:
             return ()
@@ -134,19 +134,19 @@ class MemoryLog:
 def page_of(
     records: Sequence[Record], subjects: str, after: int, limit: int
 ) -> Records:
-    """A page of records that are in order of their sequences."""
+    """Return a page of records that are in order of their sequences."""
     start = bisect_right(records, after, key=lambda record: record.sequence)
     return tuple(_first(records, start, subjects, limit))
 
 
 def last_of(records: Sequence[Record], subjects: str) -> int:
-    """The sequence of the last matching record, 0 for none."""
+    """Return the sequence of the last matching record, 0 for none."""
     matching = (each for each in reversed(records) if matches(subjects, each.subject))
     return next((each.sequence for each in matching), 0)
 
 
 def record_of(records: Sequence[Record], sequence: int) -> Record | None:
-    """The record with a sequence, if it is there."""
+    """Return the record with a sequence, if it is there."""
     found = page_of(records, ">", sequence - 1, 1)
     return found[0] if found and found[0].sequence == sequence else None
 

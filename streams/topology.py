@@ -103,7 +103,9 @@ Without such a bound the server hands over megabytes of one at a time."""
 
 
 def box_subject(agent: str, source: str) -> str:
-    """Where what a sensor publishes arrives: in the letter box of its agent's partition."""
+    """Return where what a sensor publishes arrives: in the letter box of its agent's
+    partition.
+    """
     return f"ip.{partition_of(agent)}.{agent}.{source}.*"
 
 
@@ -164,7 +166,7 @@ STREAMS = (IN, *BOXES, LOG, BLOBS, CHECKPOINTS)
 
 
 def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
-    """The stream in the words of the JetStream API, without the epoch."""
+    """Return the stream in the words of the JetStream API, without the epoch."""
     config: dict[str, object] = {
         "name": spec.name,
         "description": spec.description,
@@ -197,7 +199,7 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
 
 
 def box_consumer(box: StreamSpec) -> dict[str, object]:
-    """The consumer by which `LOG` takes from a letter box, few messages at a time."""
+    """Return the consumer by which `LOG` takes from a letter box, few messages at a time."""
     return {
         "name": LOG.name,
         "durable_name": LOG.name,
@@ -223,7 +225,7 @@ def _delivered(box: StreamSpec) -> str:
 def differences(
     expected: Mapping[str, object], live: Mapping[str, object]
 ) -> tuple[tuple[str, object, object], ...]:
-    """Every field that differs, as (field, live value, expected value), by name.
+    """Return every field that differs, as (field, live value, expected value), by name.
 
     A field that one side leaves out counts as off: the server omits many defaults. How
     often a stream is replicated and where it is placed is the operator's to choose.

@@ -45,7 +45,7 @@ FIGURES = (
 
 
 def measured() -> dict[str, Any]:
-    """Every figure, and the names behind them."""
+    """Return every figure, and the names behind them."""
     folders = [name for name in PRODUCT if (ROOT / name).is_dir()]
     imports = imports_of([name for name in folders if name != "packs"], ROOT)
     files = {name: sorted((ROOT / name).rglob("*.py")) for name in folders}

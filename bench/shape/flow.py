@@ -46,7 +46,7 @@ def flow_of(
     order: Mapping[str, int],
     packages: Sequence[str],
 ) -> Flow:
-    """The rooms that calls pass within the function `entry` while `run` runs."""
+    """Return the rooms that calls pass within the function `entry` while `run` runs."""
     rooms: dict[str, None] = {}
     inside = 0
 
@@ -75,7 +75,7 @@ def flow_of(
 
 
 def event() -> Callable[[], object]:
-    """An event that a heuristic answers, in a mind that could also ask a model."""
+    """Return an event that a heuristic answers, in a mind that could also ask a model."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "manifest.yaml").write_text(_WORLD, encoding="utf-8")
         mind = Mind(load_pack(Path(folder)), model=lambda _: '{"response": "Yes."}')

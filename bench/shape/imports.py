@@ -45,7 +45,7 @@ def _length(file: Path) -> int:
 def _longest_chain(
     below: Mapping[str, Sequence[str]],
 ) -> tuple[Mapping[str, int], tuple[str, ...]]:
-    """The order of each module, and the longest chain from its top."""
+    """Return the order of each module, and the longest chain from its top."""
     order: dict[str, int] = {}
     chains: dict[str, tuple[str, ...]] = {}
     # The strongest component that a module imports was met before it.
@@ -62,7 +62,7 @@ def _longest_chain(
 
 
 def _circles(below: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """The strongly connected components, each after those it imports (Tarjan, 1972)."""
+    """Return the strongly connected components, each after those it imports (Tarjan, 1972)."""
     index: dict[str, int] = {}
     lowest: dict[str, int] = {}
     waiting: list[str] = []

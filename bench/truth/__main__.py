@@ -112,7 +112,7 @@ def _each(play: Callable[[int], T], seeds: Sequence[int]) -> list[T]:
 
 
 def _value(sessions: Sequence[Lived]) -> float:
-    """The mean outcome of a decision, over all of them."""
+    """Return the mean outcome of a decision, over all of them."""
     return sum(each.total for each in sessions) / sum(each.known for each in sessions)
 
 
@@ -134,13 +134,13 @@ def _apart(
 
 
 def _influence(session: Lived, of: Sequence[Lived]) -> float:
-    """How far a session draws the mean over all of them."""
+    """Return how far a session draws the mean over all of them."""
     known = fmean(each.known for each in of)
     return (session.total - _value(of) * session.known) / known
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The figures as a table of the page."""
+    """Return the figures as a table of the page."""
     lines = [
         "| challenger | flips | flip observations | verdict | estimated Δ"
         " | interval or bounds | true Δ | its interval | hit |",
@@ -162,7 +162,7 @@ def _line(row: Row) -> str:
 
 
 def _hit(row: Row) -> str:
-    """Whether the truth lies where it was said to lie."""
+    """Return whether the truth lies where it was said to lie."""
     low, high = row.interval or row.bounds
     if low <= row.truth <= high:
         return "yes"

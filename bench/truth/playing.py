@@ -41,7 +41,7 @@ class Game:
 
 
 def settings_for(game_seed: int, **changes: object) -> MindSettings:
-    """The mind's settings in a game, without a model."""
+    """Return the mind's settings in a game, without a model."""
     return memory.settings_for(f"truth-{game_seed}", **changes)
 
 

@@ -121,7 +121,9 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
 
 
 def _identity(variant: Variant, standing: InForce) -> tuple[str, str | None]:
-    """What a variant would decide by, whatever it was written as or left to the agent."""
+    """Return what a variant would decide by, whatever it was written as or left to the
+    agent.
+    """
     strategy = standing.asked(variant).strategy
     return config_hash(strategy), variant.personality
 
@@ -141,7 +143,7 @@ def _variant(strategy: str | None, personality: str | None) -> Variant:
 
 
 def _seconds(text: str) -> float:
-    """A span of time: `90`, `90s`, `5m`, `2h`, `1d`."""
+    """Return a span of time: `90`, `90s`, `5m`, `2h`, `1d`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
     if found is None:
         raise EchoicError(f"{text!r} is no span of time", next_step="--washout 5m")

@@ -20,7 +20,7 @@ This page is generated: `make docs` writes it, `make check` compares it.
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the whole page."""
     program = command()
     root = _context(program, "echoic", None)
     sections = [_INTRODUCTION]

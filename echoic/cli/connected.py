@@ -52,7 +52,7 @@ def bringer_of(connection: Connection) -> AidProvider:
 async def known_at(
     connection: Connection, sequence: int | None = None, at: datetime | None = None
 ) -> state.AgentSnapshot:
-    """What the mind knew of the agent up to an input or a moment, folded with progress.
+    """Return what the mind knew of the agent up to an input or a moment, folded with progress.
 
     Without either it is what the mind knows by the end of the log.
 

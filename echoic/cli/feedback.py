@@ -99,7 +99,7 @@ def feedback(
 
 
 def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
-    """What a vote counted for, in words."""
+    """Return what a vote counted for, in words."""
     if applied.aspect == "timing":
         return "counted for rapport; when it was said is no fault of a heuristic"
     if applied.heuristic_id:

@@ -1,6 +1,6 @@
 """`echoic learning report`, and what `echoic heuristic` shows of recordings.
 
-Its rule: recordings are read and nothing else, sessions of the log as well as files.
+Recordings are read and nothing else, sessions of the log as well as files.
 """
 
 import asyncio
@@ -146,7 +146,7 @@ def _each(
     names: Sequence[str],
     read_one: Callable[[Recording], Awaitable[T]],
 ) -> list[T]:
-    """What is read from each of the named recordings.
+    """Return what is read from each of the named recordings.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
@@ -169,7 +169,7 @@ def _each(
 def _life(
     settings: Settings, heuristic: str, names: Sequence[str]
 ) -> tuple[Known, tuple[Move, ...], float]:
-    """A heuristic as it is last known, its moves, and the threshold in force.
+    """Return a heuristic as it is last known, its moves, and the threshold in force.
 
     Raises:
         EchoicError: there is no such heuristic, or it is gone, or no such recording.

@@ -145,7 +145,7 @@ def _tell(damage: Damage) -> None:
 
 
 def _damage_fields(damage: Damage) -> dict[str, object]:
-    """What was found, for a program."""
+    """Return what was found, for a program."""
     found = damage.survey
     return {
         "v": 1,
@@ -203,7 +203,7 @@ def tail(
 async def _last(
     connection: Connection, subjects: str, end: int, count: int
 ) -> list[Record]:
-    """The last records, looked for in windows that grow backwards."""
+    """Return the last records, looked for in windows that grow backwards."""
     width = max(1_000, 10 * count)
     while True:
         start = max(0, end - width)

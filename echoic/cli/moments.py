@@ -1,6 +1,6 @@
 """Moments as people give them: `10:00`, `5 minutes ago`, `now`, or a time in full.
 
-Its rule: a time without a zone is one of this machine, and a time of day is the last one.
+A time without a zone is one of this machine, and a time of day is the last one.
 """
 
 import re
@@ -20,7 +20,7 @@ _UNITS = {
 
 
 def moment(text: str, flag: str, now: datetime | None = None) -> datetime:
-    """The moment that a flag names, with a zone.
+    """Return the moment that a flag names, with a zone.
 
     Raises:
         EchoicError: it names none, or one that is still to come.

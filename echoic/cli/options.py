@@ -75,7 +75,7 @@ class _Commands(typer.Typer):
 
 
 def new_app(name: str, about: str) -> typer.Typer:
-    """A group of commands that loads fast: plain help, no completion."""
+    """Return a group of commands that loads fast: plain help, no completion."""
     return _Commands(
         name=name,
         help=about,
@@ -87,7 +87,9 @@ def new_app(name: str, about: str) -> typer.Typer:
 
 
 def _with_options(work: Callable[..., object]) -> Callable[..., object]:
-    """The same command with the options of its `Call` in place of it, after all others."""
+    """Return the same command with the options of its `Call` in place of it, after all
+    others.
+    """
     first = next(iter(inspect.signature(work).parameters.values()), None)
     kind = None if first is None else first.annotation
     if first is None or Call not in (kind, *get_args(kind)[:1]):
@@ -120,7 +122,7 @@ def _with_options(work: Callable[..., object]) -> Callable[..., object]:
 def settings_of(
     data: Path | None = None, agent: str | None = None, **flags: object
 ) -> Settings:
-    """The settings with these flags on top."""
+    """Return the settings with these flags on top."""
     given = {name.replace("__", "."): value for name, value in flags.items()}
     found = load({"data": None if data is None else str(data), "agent": agent, **given})
     for each in found.ignored:

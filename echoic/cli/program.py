@@ -1,6 +1,6 @@
 """The program `echoic`: finds the command, runs it, and turns errors into exit codes.
 
-Its rule: 0 done, 1 found something wrong or nothing, 2 wrong usage or data, 3 nobody
+0 done, 1 found something wrong or nothing, 2 wrong usage or data, 3 nobody
 answers, 101 a bug of ours, 130 interrupted.
 """
 
@@ -29,7 +29,7 @@ class _Lazy(TyperGroup):
     """A group whose commands are imported when they are called."""
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]
-        """The command itself, from its own module."""
+        """Return the command itself, from its own module."""
         if cmd_name not in COMMANDS:
             return None
         found = get_command(import_module(f"echoic.cli.{COMMANDS[cmd_name][0]}").app)
@@ -100,7 +100,7 @@ def _program(
 
 
 def command() -> TyperGroup:
-    """All of the program, as one command."""
+    """Return all of the program, as one command."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     # Named here so that a misspelt command gets a suggestion.
@@ -167,7 +167,7 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
 
 
 def _first_fault(error: "ValidationError") -> str:
-    """What of a message that a command made is not allowed."""
+    """Return what of a message that a command made is not allowed."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in fault["loc"])
     return f"{place} {fault['input']!r}: {fault['msg']}"

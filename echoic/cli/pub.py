@@ -127,7 +127,7 @@ async def _send(
 
 
 async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], None]:
-    """How a decision is printed."""
+    """Return how a decision is printed."""
     if as_json:
         return lambda account: print_json(decision_record.as_response(account))
     names = await heuristic_names(connection.log, connection.settings.agent)
@@ -152,7 +152,7 @@ async def _answered(
 
 
 def _own_hints(source: str, type_: str) -> dict[str, object]:
-    """A person's words matter for who says them."""
+    """Return a person's words matter for who says them."""
     return {"social": 0.9} if (source, type_) == ("user", "message") else {}
 
 

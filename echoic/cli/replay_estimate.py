@@ -65,7 +65,7 @@ def estimate(
 
 
 def observations_of(file: str) -> Iterator[Observation]:
-    """The decisions in a log, one by one; `-` is stdin.
+    """Yield the decisions in a log, one by one; `-` is stdin.
 
     Raises:
         EchoicError: a line is of no use; it says which and why.

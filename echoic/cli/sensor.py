@@ -1,6 +1,6 @@
 """`echoic sensor`: run a sensor that comes with a pack, with rights of its own.
 
-Its rule: a sensor is a program by itself; it gets credentials that allow it to speak as
+A sensor is a program by itself; it gets credentials that allow it to speak as
 one source of one agent, and nothing of ours.
 """
 
@@ -122,7 +122,7 @@ async def _have_pack(connection: Connection, folder: Path) -> None:
 async def _credentials(
     connection: Connection, source: str, grants: tuple[str, ...] = ()
 ) -> Path:
-    """A file with the rights to speak as `source`, readable by its owner alone."""
+    """Return a file with the rights to speak as `source`, readable by its owner alone."""
     agent = connection.settings.agent
     access = await sensor_credentials(connection.settings, agent, source, grants)
     path = access_file(connection.settings.data, agent, source)

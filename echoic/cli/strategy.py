@@ -66,7 +66,7 @@ def show(
 
 
 def _settings(settings: Settings) -> MindSettings:
-    """What settings say of strategies."""
+    """Return what settings say of strategies."""
     return UNDER_NEW_RULES.model_copy(
         update={
             "threshold": settings["threshold"],
@@ -77,7 +77,7 @@ def _settings(settings: Settings) -> MindSettings:
 
 
 def _about(kind: type) -> str:
-    """What a strategy says of itself, without its own name before it."""
+    """Return what a strategy says of itself, without its own name before it."""
     about = inspect.getdoc(kind) or "It does not say."
     name, colon, rest = about.partition("`: ")
     if not (colon and name.startswith("`")):
@@ -88,7 +88,7 @@ def _about(kind: type) -> str:
 def _parameters(
     made: Strategy, given: Mapping[str, object], settings: MindSettings
 ) -> list[dict[str, Any]]:
-    """Each parameter with its value; of one's own strategy those that were given."""
+    """Return each parameter with its value; of one's own strategy those that were given."""
     kind = STRATEGIES.get(made.name)
     if kind is None:
         return [{"parameter": each, "value": given[each]} for each in given]

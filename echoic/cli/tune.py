@@ -144,7 +144,7 @@ def revert(call: Call, proposal_id: ProposalId) -> None:
 
 
 def _is_parameter(text: str) -> bool:
-    """Whether a setting is meant, though it may be unknown: `learning.gamma=…`."""
+    """Tell whether a setting is meant, though it may be unknown: `learning.gamma=…`."""
     name, equals, _ = text.partition("=")
     return bool(equals) and not Path(text).exists() and "/" not in name
 

@@ -153,7 +153,7 @@ async def _run_once(settings: Settings) -> None:
 
 
 def _stopped_by_signal() -> asyncio.Event:
-    """What Ctrl-C or a polite request to end sets, from now on."""
+    """Return what Ctrl-C or a polite request to end sets, from now on."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -189,7 +189,7 @@ def _banner(running: "Instance") -> Iterator[str]:
 
 
 def _data_flag(settings: Settings) -> str:
-    """The flag that finds this instance again, if the default does not."""
+    """Return the flag that finds this instance again, if the default does not."""
     if settings.origins["data"] == "default":
         return ""
     return f" --data {shlex.quote(str(settings.data))}"
@@ -221,7 +221,7 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
 
 
 def _ends(pid: int, within_s: float) -> bool:
-    """Whether a process ends in time."""
+    """Tell whether a process ends in time."""
     deadline = time.monotonic() + within_s
     while is_alive(pid):
         if time.monotonic() > deadline:

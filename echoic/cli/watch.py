@@ -144,7 +144,7 @@ def _is_renamed(input_: Input) -> bool:
 
 
 def _is_news(account: Account, names: Names) -> bool:
-    """Whether a heuristic answers that was loaded or taught since the names were read."""
+    """Tell whether a heuristic answers that was loaded or taught since the names were read."""
     return account.heuristic_id is not None and account.heuristic_id not in names
 
 
@@ -181,7 +181,7 @@ def _supposition(text: str) -> tuple[str, float]:
 
 
 def _place(text: str | None) -> tuple[int | None, datetime | None]:
-    """A sequence or a time."""
+    """Return a sequence or a time."""
     if text is None:
         return None, None
     if text.isdecimal():

@@ -1,6 +1,6 @@
 """Comparing recordings: each is opened and compared in a process of its own.
 
-Its rule: what is named is opened to be read and nothing else; the results come in an order
+What is named is opened to be read and nothing else; the results come in an order
 that does not depend on how fast each was.
 """
 
@@ -26,7 +26,7 @@ class Job:
 
 
 def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
-    """What is named, sessions of the log or files; without a name all of the agent.
+    """Return what is named, sessions of the log or files; without a name all of the agent.
 
     Raises:
         NotRunningError: a session is named, and no instance runs.

@@ -1,6 +1,6 @@
 """Connections to a running instance: the log, and where its read models are.
 
-Its rule: commands use what runs and start nothing; if nothing runs, the error says which
+Commands use what runs and start nothing; if nothing runs, the error says which
 command would start it.
 """
 
@@ -46,7 +46,7 @@ class Connection:
     database_url: str | None
 
     def needed_database(self) -> str:
-        """The address of the read models.
+        """Return the address of the read models.
 
         Raises:
             NotRunningError: the instance runs without.
@@ -55,7 +55,7 @@ class Connection:
 
 
 def needed_database(url: str | None) -> str:
-    """The address of the read models, if there are any.
+    """Return the address of the read models, if there are any.
 
     Raises:
         NotRunningError: there are none.
@@ -113,12 +113,12 @@ def credentials_of(url: str) -> Credentials:
 
 
 def is_running(settings: Settings) -> bool:
-    """Whether somebody answers: a broker of the settings, or an instance of our own."""
+    """Tell whether somebody answers: a broker of the settings, or an instance of our own."""
     return settings.nats_url is not None or read_note(settings.data) is not None
 
 
 def addresses(settings: Settings) -> tuple[Credentials, str | None]:
-    """Who answers at which address: the broker, and the database if there is one.
+    """Return who answers at which address: the broker, and the database if there is one.
 
     Raises:
         NotRunningError: neither settings nor data folder name an instance.

@@ -1,6 +1,6 @@
 """Accounts: one decision told whole, from the event to what came of it.
 
-Its rule: pure, and from the log alone. Whole groups go in, in logical order; accounts
+Pure, and from the log alone. Whole groups go in, in logical order; accounts
 come out when they open and again when their answer is final.
 """
 
@@ -103,7 +103,7 @@ class Accounts:
         self._open: dict[str, Account] = {}
 
     def take(self, input_: Input, outputs: Sequence[Output]) -> list[Account]:
-        """The accounts that this group opened or ended, as they now stand."""
+        """Return the accounts that this group opened or ended, as they now stand."""
         touched: dict[str, Account] = {}
         for output in outputs:
             account = self._account(input_, output)
@@ -149,7 +149,7 @@ def _opened(input_: Input, output: Output, decided: Decided) -> Account:
 
 
 def as_fields(account: Account) -> dict[str, object]:
-    """An account for a program to read."""
+    """Return an account for a program to read."""
     decided = account.decided
     return {
         "v": 1,
@@ -176,7 +176,7 @@ def as_fields(account: Account) -> dict[str, object]:
 
 
 def as_response(account: Account) -> dict[str, object]:
-    """An account under the names of a process-event response."""
+    """Return an account under the names of a process-event response."""
     decided, ending = account.decided, account.ending
     matched = ending.matched_heuristic_id if isinstance(ending, Completed) else None
     return {
@@ -194,7 +194,7 @@ def as_response(account: Account) -> dict[str, object]:
 
 
 def _metadata(account: Account) -> dict[str, object]:
-    """What else led to the response, as far as it did."""
+    """Return what else led to the response, as far as it did."""
     decided, ending = account.decided, account.ending
     gate = next((each for each in decided.gates if each.name == "confidence"), None)
     found: dict[str, object] = {

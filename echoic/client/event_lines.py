@@ -1,6 +1,6 @@
 """Events to publish, from text or lines of JSON, under ids of their own each time.
 
-Its rule: pure. What answers an earlier event of the same recording answers its new id.
+Pure. What answers an earlier event of the same recording answers its new id.
 """
 
 import json
@@ -122,7 +122,7 @@ def _sending(
 
 
 def _recorded(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A recorded message as a plain event."""
+    """Return a recorded message as a plain event."""
     parts = str(message["subject"]).split(".")
     if len(parts) != 4 or parts[0] != "in":
         raise ValueError(f"subject {message['subject']!r} is no sensor's")
@@ -140,7 +140,7 @@ def _recorded(message: Mapping[str, Any]) -> dict[str, Any]:
 def _with_new_reference(
     body: dict[str, Any], ids: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
-    """The body with the event it answers named by its new id, if we sent that."""
+    """Return the body with the event it answers named by its new id, if we sent that."""
     reference = body.get("in_reply_to")
     if not isinstance(reference, dict):
         return body

@@ -1,6 +1,6 @@
 """What tuning learns from named recordings: sessions of the log, or files.
 
-Its rule: each is opened to be read and nothing else, and what does not agree with itself
+Each is opened to be read and nothing else, and what does not agree with itself
 teaches nothing.
 """
 
@@ -29,7 +29,7 @@ class InvalidRecordingError(EchoicError):
 
 
 async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence]:
-    """What confidence follows from in the named recordings, session by session.
+    """Return what confidence follows from in the named recordings, session by session.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
@@ -45,7 +45,7 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
 async def rapport_of(
     settings: Settings, names: Sequence[str], pace: Pace
 ) -> tuple[RapportCurve, ...]:
-    """How people stood in the named recordings, and would have at another pace.
+    """Return how people stood in the named recordings, and would have at another pace.
 
     Raises:
         EchoicError: there is no such recording.

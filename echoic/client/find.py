@@ -1,6 +1,6 @@
 """Finding decisions in the log: by the beginning of an id, or the last one.
 
-Its rule: the log alone, newest first, so that what just happened is found at once.
+The log alone, newest first, so that what just happened is found at once.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +22,7 @@ Wanted = Callable[[Output], bool]
 
 
 async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
-    """The decision whose id begins so.
+    """Return the decision whose id begins so.
 
     Raises:
         NotFoundError: there is none, or several.
@@ -50,7 +50,7 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
 async def last_decision(
     log: ReadableLog, agent: str, *, silent: bool = False
 ) -> Account:
-    """The agent's last decision, or its last silent one, but for those on reports.
+    """Return the agent's last decision, or its last silent one, but for those on reports.
 
     How something turned out is reported by an event, which nobody means by `last`.
 
@@ -73,7 +73,7 @@ def _is_on_report(account: Account) -> bool:
 
 
 async def account_of(log: ReadableLog, output: Output) -> Account:
-    """The account of a decision, with what came of it so far."""
+    """Return the account of a decision, with what came of it so far."""
     ledger = Accounts()
     cause = output.mark.cause_sequence
     told: dict[str, Account] = {}
@@ -97,7 +97,7 @@ async def account_of(log: ReadableLog, output: Output) -> Account:
 async def _ended(
     log: ReadableLog, ledger: Accounts, account: Account, output: Output
 ) -> Account:
-    """The account with its end, if that is in the log."""
+    """Return the account with its end, if that is in the log."""
     subjects = output_subject(output.partition, output.agent, "decision", "*")
     async for record in scan(log, subjects, output.record.sequence):
         later = read_output(record)
@@ -108,7 +108,7 @@ async def _ended(
 
 
 async def _decisions(log: ReadableLog, agent: str) -> AsyncIterator[Output]:
-    """The agent's decisions, newest first."""
+    """Yield the agent's decisions, newest first."""
     subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
     end = await log.last_sequence(subject)
     width = _FIRST_WINDOW

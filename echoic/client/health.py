@@ -1,6 +1,6 @@
 """Whether what an instance needs really works: asked of the instance, answered by it.
 
-Its rule: it is tried, not looked up. The model says a word and the collector takes a batch
+It is tried, not looked up. The model says a word and the collector takes a batch
 of nothing, with the settings, keys and ways of the process that runs.
 """
 
@@ -52,7 +52,7 @@ async def serve(client: Client, settings: Settings, model: Model | None) -> None
 
 
 async def ask(client: Client) -> dict[str, Tried]:
-    """What a running instance answers, by what was tried.
+    """Return what a running instance answers, by what was tried.
 
     Raises:
         nats.errors.Error: it does not answer.

@@ -1,6 +1,6 @@
 """What an agent goes by: its heuristics, and how far each is trusted.
 
-Its rule: the same whether it comes from the read models or is folded from the log.
+The same whether it comes from the read models or is folded from the log.
 """
 
 from collections.abc import Sequence
@@ -42,12 +42,12 @@ class Learnt:
     last_fired: datetime | None
 
     def is_stale(self, now: datetime, days: float) -> bool:
-        """Whether it fired once, and then not for so many days; of 0 days never."""
+        """Tell whether it fired once, and then not for so many days; of 0 days never."""
         return effective.is_stale(self.last_fired, now, days)
 
 
 async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
-    """Every heuristic that the agent goes by: of its packs, then what it was taught."""
+    """Return every heuristic that the agent goes by: of its packs, then what it was taught."""
     refs = known.shared.packs.update(known.agent.packs)
     blobs = [await log.blob(refs[name].digest) for name in sorted(refs)]
     # For their words alone: nothing is matched with them here.
@@ -61,7 +61,7 @@ async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
 
 
 def of_read_models(row: Heuristic) -> Learnt:
-    """A heuristic as the read models hold it."""
+    """Return a heuristic as the read models hold it."""
     return Learnt(
         id=row.id,
         name=row.name,

@@ -1,6 +1,6 @@
 """The note that a running instance leaves in its data folder for the other commands.
 
-Its rule: readable by its owner alone, for it holds passwords; and it is believed only
+Readable by its owner alone, for it holds passwords; and it is believed only
 while the lock beside it is held. A process id may be anybody's by now, a lock cannot.
 """
 
@@ -37,7 +37,7 @@ class InstanceNote:
 
 
 def read_note(data: Path) -> InstanceNote | None:
-    """The note of the instance that runs over a folder; None if none does."""
+    """Return the note of the instance that runs over a folder; None if none does."""
     if not _is_locked(data):
         return None
     try:
@@ -96,7 +96,7 @@ def _take(lock: IO[bytes]) -> bool:
 
 
 def _is_locked(data: Path) -> bool:
-    """Whether an instance holds the folder."""
+    """Tell whether an instance holds the folder."""
     try:
         with (data / _LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -108,7 +108,7 @@ def _is_locked(data: Path) -> bool:
 
 
 def already_runs(data: Path) -> EchoicError:
-    """The error that an instance runs over the folder already."""
+    """Return the error that an instance runs over the folder already."""
     note = read_note(data)
     who = f" (process {note.pid})" if note else ""
     return EchoicError(
@@ -119,7 +119,7 @@ def already_runs(data: Path) -> EchoicError:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this id runs."""
+    """Tell whether a process of this id runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -130,7 +130,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Whether it has ended and only waits for its parent to notice."""
+    """Tell whether it has ended and only waits for its parent to notice."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

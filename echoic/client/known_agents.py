@@ -1,6 +1,6 @@
 """Which agents the log knows, so that a misspelt one is an error and not an empty page.
 
-Its rule: an agent is known from its first input on.
+An agent is known from its first input on.
 """
 
 from collections import Counter
@@ -38,13 +38,13 @@ async def check(connection: Connection) -> None:
 
 
 async def names(client: Client) -> list[str]:
-    """Every agent that the log has an input of, in order."""
+    """Return every agent that the log has an input of, in order."""
     found = {parse(each).agent for each in await _input_subjects(client)}
     return sorted(found - {SHARED_AGENT})
 
 
 async def inputs_by_partition(client: Client) -> dict[int, int]:
-    """How many inputs each partition has that has any."""
+    """Return how many inputs each partition has that has any."""
     found: Counter[int] = Counter()
     for subject, count in (await _input_subjects(client)).items():
         found[parse(subject).partition] += count
@@ -52,7 +52,7 @@ async def inputs_by_partition(client: Client) -> dict[int, int]:
 
 
 async def _input_subjects(client: Client) -> dict[str, int]:
-    """Every subject of inputs, and how many there are of it."""
+    """Return every subject of inputs, and how many there are of it."""
     subject = f"$JS.API.STREAM.INFO.{LOG.name}"
     found: dict[str, int] = {}
     while True:

@@ -21,7 +21,7 @@ Names = Mapping[str, str]
 
 
 async def heuristic_names(log: ReadableLog, agent: str) -> Names:
-    """The name of each heuristic that the agent may ever have used, by id."""
+    """Return the name of each heuristic that the agent may ever have used, by id."""
     names = await _formed(log, agent)
     for owner in (SHARED_AGENT, agent):
         subjects = input_subject(partition_of(agent), owner, "control", "*")
@@ -31,7 +31,7 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
 
 
 async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
-    """The names of what was made of models' answers."""
+    """Return the names of what was made of models' answers."""
     kind, token = HeuristicFormed.kind, HeuristicFormed.token
     subject = output_subject(partition_of(agent), agent, kind, token)
     names: dict[str, str] = {}
@@ -66,14 +66,14 @@ async def _of_pack(log: ReadableLog, digest: str) -> dict[str, str]:
 
 
 def named(heuristic_id: str | None, names: Names) -> str:
-    """A heuristic's name, or the beginning of its id."""
+    """Return a heuristic's name, or the beginning of its id."""
     if heuristic_id is None:
         return "unknown"
     return names.get(heuristic_id, heuristic_id[:8])
 
 
 def resolve(names: Names, text: str) -> str:
-    """The id of the heuristic of this name, or whose id begins so.
+    """Return the id of the heuristic of this name, or whose id begins so.
 
     Raises:
         NotFoundError: there is none, or several.

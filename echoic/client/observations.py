@@ -25,7 +25,7 @@ def observations(
     baseline: str | None = None,
     outcome: OutcomeSettings | None = None,
 ) -> list[Observation]:
-    """The decisions of recordings that reached a strategy, ready to be estimated from.
+    """Return the decisions of recordings that reached a strategy, ready to be estimated from.
 
     Args:
         recordings: files of sessions.

@@ -61,7 +61,7 @@ async def answer(
 
 
 async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | None:
-    """What the owner of an agent's partition knows of it; None if nothing.
+    """Return what the owner of an agent's partition knows of it; None if nothing.
 
     Raises:
         LogUnavailable: the owner does not answer.
@@ -73,7 +73,7 @@ async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | 
 async def heuristics_elsewhere(
     client: Client, agent: str, body: Mapping[str, Any]
 ) -> Reply:
-    """What the owner of an agent's partition replies to a question for heuristics.
+    """Return what the owner of an agent's partition replies to a question for heuristics.
 
     Raises:
         LogUnavailable: the owner does not answer.
@@ -83,7 +83,7 @@ async def heuristics_elsewhere(
 
 
 async def owners(client: Client) -> tuple[Owner, ...]:
-    """Every process that answers; none if the instance's own is the only one."""
+    """Return every process that answers; none if the instance's own is the only one."""
     found: list[Owner] = []
     complete = asyncio.Event()
 
@@ -110,7 +110,7 @@ async def owners(client: Client) -> tuple[Owner, ...]:
 
 
 def unowned(found: Sequence[Owner]) -> list[int]:
-    """The partitions that none of some processes owns."""
+    """Return the partitions that none of some processes owns."""
     owned = {partition for each in found for partition in each.partitions}
     return [each for each in range(PARTITIONS) if each not in owned]
 

@@ -84,7 +84,7 @@ class Allowed:
 
 
 async def limit_of(log: ReadableLog, agent: str) -> IntakeSettings | None:
-    """What the settings in force for an agent let each source send."""
+    """Return what the settings in force for an agent let each source send."""
     partition = partition_of(agent)
     token = MindStarted.token
     subject = input_subject(partition, SHARED_AGENT, "control", token)

@@ -1,6 +1,6 @@
 """Packs in force: loading one is an input of the log, for one agent or for all of them.
 
-Its rule: a pack that is in force by the same content is not loaded again.
+A pack that is in force by the same content is not loaded again.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ async def load_for(log: TalkingLog, agent: str, folder: Path) -> PackLoaded | No
 async def in_force(
     log: ReadableLog, owner: str, partition: int
 ) -> dict[str, PackLoaded]:
-    """The packs loaded last, by name; of one agent, or with `_` of all."""
+    """Return the packs loaded last, by name; of one agent, or with `_` of all."""
     subject = input_subject(partition, owner, "control", PackLoaded.token)
     found: dict[str, PackLoaded] = {}
     async for record in scan(log, subject):
@@ -50,7 +50,7 @@ async def in_force(
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in a folder.
+    """Return the pack in a folder.
 
     Raises:
         EchoicError: it has errors; all of them are named.

@@ -40,7 +40,7 @@ class PlayedVote:
 def played(
     session: SessionFile, agent: str, run: UUID
 ) -> Iterator[PlayedEvent | PlayedVote]:
-    """The inputs of a session in their order, for `agent`, with ids made from `run`."""
+    """Yield the inputs of a session in their order, for `agent`, with ids made from `run`."""
     occasions = _occasions(session)
     for record in session.records:
         if parse(record.subject).direction != "in":
@@ -57,7 +57,7 @@ def played(
 
 
 def _occasions(session: SessionFile) -> dict[str, EventRef]:
-    """Which event each recorded decision was made on."""
+    """Return which event each recorded decision was made on."""
     found = {}
     for record in session.records:
         place = parse(record.subject)

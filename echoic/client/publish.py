@@ -1,6 +1,6 @@
 """Saying something to the mind and hearing its answer: events, controls, feedback.
 
-Its rule: every input is answered, so whoever sends one may wait for the group.
+Every input is answered, so whoever sends one may wait for the group.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class TalkingLog(ReadableLog, WritableLog, Protocol):
 
 
 def new_event_id() -> str:
-    """A fresh id for an event: a UUIDv7, so it is a trace id too."""
+    """Return a fresh id for an event: a UUIDv7, so it is a trace id too."""
     return filled_event_id(time.time_ns(), secrets.randbits(63))
 
 
@@ -102,7 +102,7 @@ async def decided_on(
 
 
 async def credited_by(log: ReadableLog, told: Account) -> list[str]:
-    """The heuristics that a reported outcome counted for."""
+    """Return the heuristics that a reported outcome counted for."""
     partition = partition_of(told.agent)
     outputs = await _outputs(log, partition, told.input.sequence, ANSWER_S)
     messages = (output.message for output in outputs)
@@ -159,7 +159,7 @@ async def submit(
 async def _final(
     log: ReadableLog, account: Account, outputs: Sequence[Output], timeout_s: float
 ) -> Account:
-    """The account once its answer is final."""
+    """Return the account once its answer is final."""
     if account.is_final:
         return account
     opened = next(output for output in outputs if output.id == account.id)

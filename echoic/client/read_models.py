@@ -1,6 +1,6 @@
 """The read models as commands use them: once they hold what the log holds.
 
-Its rule: without PostgreSQL a command still works, from the log, or says what is missing.
+Without PostgreSQL a command still works, from the log, or says what is missing.
 """
 
 import asyncio

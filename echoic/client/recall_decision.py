@@ -20,7 +20,7 @@ from streams.log import ReadableLog, scan
 async def with_recalled(
     log: ReadableLog, agent: str, given: FeedbackGiven
 ) -> FeedbackGiven | None:
-    """The vote with what the log knows of its decision; None if there is no such one."""
+    """Return the vote with what the log knows of its decision; None if there is no such one."""
     if given.decision_id is None:
         return None
     about = await recalled(log, agent, given.decision_id, given.actor)
@@ -30,7 +30,7 @@ async def with_recalled(
 async def recalled(
     log: ReadableLog, agent: str, decision_id: str, actor: str = ""
 ) -> Recalled | None:
-    """What the log knows of a decision; None if the agent made no such one.
+    """Return what the log knows of a decision; None if the agent made no such one.
 
     Of the votes on it `actor`'s is told by itself.
     """
@@ -75,7 +75,7 @@ async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
 
 
 async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Output]:
-    """What was said on a decision, up to its end."""
+    """Yield what was said on a decision, up to its end."""
     decided = decision.message
     is_final = isinstance(decided, Decided) and decided.final
     subject = output_subject(decision.partition, decision.agent, "*", "*")
@@ -90,7 +90,7 @@ async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Out
 
 
 async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:
-    """The latest vote of each person on the decision."""
+    """Return the latest vote of each person on the decision."""
     token = FeedbackApplied.token
     subject = output_subject(decision.partition, decision.agent, "learning", token)
     latest: dict[str, FeedbackApplied] = {}
@@ -102,14 +102,14 @@ async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplie
 
 
 def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
-    """Where these votes count."""
+    """Return where these votes count."""
     counted = {STRANDS[vote.aspect] for vote in latest.values()}
     strands: tuple[Strand, ...] = ("pair", "fit")
     return tuple(strand for strand in strands if strand in counted)
 
 
 async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
-    """How the decision's fire ended, if the world showed it."""
+    """Return how the decision's fire ended, if the world showed it."""
     token = OutcomeObserved.token
     subject = output_subject(decision.partition, decision.agent, "outcome", token)
     async for record in scan(log, subject, decision.record.sequence):

@@ -89,6 +89,6 @@ def _provider(log: ReadableLog, name: str) -> AidProvider:
 
 
 def is_path(name: str) -> bool:
-    """Whether a file is meant, though it may be missing: no session is called so."""
+    """Tell whether a file is meant, though it may be missing: no session is called so."""
     path = Path(name)
     return path.exists() or path.suffix == ".echoic" or path.name != name

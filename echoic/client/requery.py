@@ -66,7 +66,7 @@ class Requery:
 
 
 def _said(said: Completion) -> dict[str, object]:
-    """What a model said, and which version of it, as far as its provider tells."""
+    """Return what a model said, and which version of it, as far as its provider tells."""
     tokens = (said.input_tokens or 0) + (said.output_tokens or 0)
     return {
         "text": said.text,

@@ -1,6 +1,6 @@
 """Sending a recording to a running instance: its events, and the votes of a session.
 
-Its rule: what came from outside is sent again under new ids; what the mind said then is
+What came from outside is sent again under new ids; what the mind said then is
 not, for it will say its own.
 """
 
@@ -27,7 +27,7 @@ Item = Sending | PlayedVote
 def read_file(
     path: Path, *, agent: str | None, default_agent: str, new_id: Callable[[], str]
 ) -> Iterator[Item]:
-    """What a file holds: a recorded session, or lines of events.
+    """Yield what a file holds: a recorded session, or lines of events.
 
     Raises:
         EchoicError: a line is no event.

@@ -1,6 +1,6 @@
 """Credentials for sensors, from the embedded broker of a data folder.
 
-Its rule: a sensor gets the rights of one source of one agent and nothing else; whoever
+A sensor gets the rights of one source of one agent and nothing else; whoever
 may write the data folder may hand them out.
 """
 
@@ -18,7 +18,7 @@ from streams.jetstream.accounts import Credentials
 async def sensor_credentials(
     settings: Settings, agent: str, source: str, grants: tuple[str, ...] = ()
 ) -> Credentials:
-    """The credentials of a sensor; the same each time, with these grants.
+    """Return the credentials of a sensor; the same each time, with these grants.
 
     Raises:
         EchoicError: the broker is not ours, or the rights cannot be given.
@@ -57,7 +57,7 @@ def _check_ours(settings: Settings) -> None:
 
 
 def access_file(data: Path, agent: str, source: str) -> Path:
-    """Where a sensor's credentials stand."""
+    """Return where a sensor's credentials stand."""
     return data / "sensors" / f"{agent}.{source}.json"
 
 

@@ -1,6 +1,6 @@
 """What the mind knew at a place in the log: the state, folded up to there.
 
-Its rule: the same fold as the worker's; nothing is asked of the running instance.
+The same fold as the worker's; nothing is asked of the running instance.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ async def state_at(
     checkpoints: Checkpoints | None = None,
     progress: Progress = lambda _: None,
 ) -> AgentSnapshot:
-    """The state of an agent after the last input up to a sequence or a time.
+    """Return the state of an agent after the last input up to a sequence or a time.
 
     Raises:
         NotFoundError: that is before the agent's first input.
@@ -79,7 +79,7 @@ async def _raise_unborn(log: ReadableLog, agent: str) -> None:
 
 
 def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
-    """A state for a program, or a person, to read."""
+    """Return a state for a program, or a person, to read."""
     known, shared = remembered.agent, remembered.shared
     strategy = known.strategy or (shared.settings and shared.settings.strategy)
     goals = known.goals
@@ -125,7 +125,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
 
 
 def proposal_fields(proposal: Proposal) -> dict[str, object]:
-    """A proposal for a program, or a person, to read."""
+    """Return a proposal for a program, or a person, to read."""
     return {
         "id": proposal.id,
         "status": proposal.status,

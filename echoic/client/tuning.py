@@ -1,6 +1,6 @@
 """A search for better settings: what is searched, judged by what, and in which recordings.
 
-Its rule: learning settings are judged by what was believed, a strategy's parameters by
+Learning settings are judged by what was believed, a strategy's parameters by
 what its decisions would have come to; never both at once.
 """
 
@@ -50,7 +50,7 @@ class Task:
 
 
 def ranges_of(texts: Sequence[str]) -> dict[str, Range]:
-    """What is to be searched, of texts such as `learning.gamma=0.9..1`.
+    """Return what is to be searched, of texts such as `learning.gamma=0.9..1`.
 
     Raises:
         EchoicError: one names no setting or no range, or they do not go together.

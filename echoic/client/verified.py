@@ -1,6 +1,6 @@
 """Up to where a log was found sound, so that the next look need not begin at its start.
 
-Its rule: a mark is believed only where the log still holds, byte for byte, the message at
+A mark is believed only where the log still holds, byte for byte, the message at
 which it was made. What rots behind a mark shows in a verification of the whole log alone.
 """
 
@@ -27,7 +27,7 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 def recall(data: Path) -> Marks | None:
-    """The marks of a data folder; None if there are none that can be read."""
+    """Return the marks of a data folder; None if there are none that can be read."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=Marks)
     except (OSError, msgspec.DecodeError):
@@ -46,7 +46,7 @@ def keep(data: Path, marks: Marks) -> None:
 async def verified_heads(
     log: ReadableLog, marks: Marks | None
 ) -> Mapping[int, Chained]:
-    """The partitions' marks that the log still bears out."""
+    """Return the partitions' marks that the log still bears out."""
     if marks is None or marks.epoch != str(log.epoch):
         return {}
     found = {}

@@ -1,6 +1,6 @@
 """Whether a log is sound: every input answered once, by a whole group, in one chain.
 
-Its rule: it goes on from where the log was sound before, and says so.
+It goes on from where the log was sound before, and says so.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,11 +36,11 @@ class Found:
         return self.audit.sound and not self.breaks
 
     def counts(self) -> dict[str, int]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         return {**asdict(self.audit), "broken_chains": len(self.breaks)}
 
     def as_fields(self) -> dict[str, object]:
-        """All of it for a program."""
+        """Return all of it for a program."""
         return {
             **self.counts(),
             "sound": self.is_sound,

@@ -1,6 +1,6 @@
 """Watching decisions as they are made: whole groups off the live log, as accounts.
 
-Its rule: it reads what the log holds and nothing else, so whoever watches sees just what
+It reads what the log holds and nothing else, so whoever watches sees just what
 a replay will see.
 """
 
@@ -28,7 +28,7 @@ class Groups:
         self._outputs: dict[int, list[Output]] = {}
 
     def take(self, record: Record) -> tuple[Input, list[Output]] | None:
-        """The group that this record makes whole, if it does."""
+        """Return the group that this record makes whole, if it does."""
         if parse(record.subject).direction == "in":
             self._inputs[record.sequence] = record
             while len(self._inputs) > UNANSWERED_LIMIT:
@@ -46,7 +46,7 @@ class Groups:
 
 
 async def last_answered(log: ReadableLog, partition: int) -> int:
-    """The sequence of the last answered input of a partition, 0 for none."""
+    """Return the sequence of the last answered input of a partition, 0 for none."""
     last = await log.last_sequence(outputs_of(partition))
     record = await log.record(last)
     return read_mark(record).cause_sequence if record is not None else 0
@@ -55,7 +55,7 @@ async def last_answered(log: ReadableLog, partition: int) -> int:
 async def answered(
     log: ReadableLog, agent: str, after: int
 ) -> AsyncIterator[tuple[Input, list[Output]]]:
-    """Each input of an agent with its whole group, live, from behind a sequence."""
+    """Yield each input of an agent with its whole group, live, from behind a sequence."""
     groups = Groups()
     subjects = f"ev.{partition_of(agent)}.*.{agent}.>"
     async for records in log.follow(subjects, after, AT_ONCE):
@@ -66,7 +66,7 @@ async def answered(
 
 
 async def decisions(log: ReadableLog, agent: str, after: int) -> AsyncIterator[Account]:
-    """Each decision of an agent, when it is made and again when its answer is final."""
+    """Yield each decision of an agent, when it is made and again when its answer is final."""
     accounts = Accounts()
     async for input_, outputs in answered(log, agent, after):
         for account in accounts.take(input_, outputs):

@@ -70,7 +70,7 @@ def load(
 
 
 def defaults() -> Settings:
-    """The settings of who sets nothing, whatever the environment and files here say."""
+    """Return the settings of who sets nothing, whatever the environment and files here say."""
     return _in_force([])
 
 
@@ -87,7 +87,7 @@ def _in_force(sources: "Sequence[_Source]", ignored: tuple[str, ...] = ()) -> Se
 
 
 def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
-    """The part that shapes behaviour, as the log records it.
+    """Return the part that shapes behaviour, as the log records it.
 
     Raises:
         SettingsError: a strategy is unknown, or has not these parameters.
@@ -120,7 +120,9 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
 
 
 def shown(settings: Settings, option: Option) -> Value:
-    """An option's value as it may be shown: no keys, addresses without their password."""
+    """Return an option's value as it may be shown: no keys, addresses without their
+    password.
+    """
     value: Value = settings[option.name]
     if not (option.secret and isinstance(value, str)):
         return value
@@ -159,7 +161,7 @@ class _Source:
 def _sources(
     flags: Mapping[str, object], environment: Mapping[str, str], folder: Path
 ) -> list[_Source]:
-    """Every source, the strongest first."""
+    """Return every source, the strongest first."""
     given = {name: value for name, value in flags.items() if value is not None}
     home = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return [

@@ -1,6 +1,6 @@
 """What a setting is, and the parsers of values.
 
-Its rule: a value is checked where it is read. A parser takes what stands in a TOML file
+A value is checked where it is read. A parser takes what stands in a TOML file
 or the text of a flag or variable, and raises `ValueError` with what is allowed.
 """
 
@@ -49,19 +49,19 @@ class Option:
 
 
 def text(value: object) -> str:
-    """Any text."""
+    """Return any text."""
     if not isinstance(value, str):
         raise ValueError("a text")
     return value
 
 
 def optional_text(value: object) -> str | None:
-    """A text; an empty one means none."""
+    """Return a text; an empty one means none."""
     return text(value) or None
 
 
 def one_of(*choices: str) -> Parser:
-    """One of a few words."""
+    """Return one of a few words."""
 
     def parse(value: object) -> str:
         if value not in choices:
@@ -72,7 +72,7 @@ def one_of(*choices: str) -> Parser:
 
 
 def number(low: float, high: float) -> Parser:
-    """A number within bounds, both included."""
+    """Return a number within bounds, both included."""
 
     def parse(value: object) -> float:
         found = _number(value)
@@ -84,7 +84,7 @@ def number(low: float, high: float) -> Parser:
 
 
 def positive(value: object) -> float:
-    """A number over zero."""
+    """Return a number over zero."""
     found = _number(value)
     if found is None or not 0 < found < float("inf"):
         raise ValueError("a number over 0")
@@ -92,7 +92,7 @@ def positive(value: object) -> float:
 
 
 def whole(low: int, high: int) -> Parser:
-    """A whole number within bounds, both included."""
+    """Return a whole number within bounds, both included."""
 
     def parse(value: object) -> int:
         found = _number(value)
@@ -104,7 +104,7 @@ def whole(low: int, high: int) -> Parser:
 
 
 def processes(value: object) -> str:
-    """How many processes, or `auto`."""
+    """Return how many processes, or `auto`."""
     found = _number(value)
     if found in range(1, 17):
         return str(int(found or 1))
@@ -114,7 +114,7 @@ def processes(value: object) -> str:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """A list of texts; in a variable they are divided by semicolons."""
+    """Return a list of texts; in a variable they are divided by semicolons."""
     parts = value.split(";") if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise ValueError("texts, divided by semicolons or as a list")
@@ -172,14 +172,14 @@ def origin_factors(value: object) -> dict[str, float]:
 
 
 def folder(value: object) -> Path:
-    """A folder, which need not exist yet."""
+    """Return a folder, which need not exist yet."""
     if not isinstance(value, str) or not value:
         raise ValueError("a folder")
     return Path(value).expanduser().absolute()
 
 
 def url(*schemes: str) -> Parser:
-    """An address of one of these schemes; an empty one means none."""
+    """Return an address of one of these schemes; an empty one means none."""
 
     def parse(value: object) -> str | None:
         address = text(value)
@@ -191,7 +191,7 @@ def url(*schemes: str) -> Parser:
 
 
 def agent(value: object) -> str:
-    """The name of an agent."""
+    """Return the name of an agent."""
     name = text(value)
     if not is_agent(name):
         raise ValueError("1 to 64 of A-Z a-z 0-9 _ -, and not '_' alone")
@@ -199,7 +199,7 @@ def agent(value: object) -> str:
 
 
 def token(value: object) -> str:
-    """One token of a subject."""
+    """Return one token of a subject."""
     name = text(value)
     if not is_token(name):
         raise ValueError("1 to 64 of A-Z a-z 0-9 _ -")
@@ -217,6 +217,6 @@ def _number(value: object) -> float | None:
 
 
 def default_data() -> Path:
-    """Where an instance lives if nobody says otherwise."""
+    """Return where an instance lives if nobody says otherwise."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / "echoic" / "default"

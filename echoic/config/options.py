@@ -105,7 +105,7 @@ _SWITCH = ("off", "on")
 
 
 def options_of(part: type[Part]) -> tuple[Option, ...]:
-    """The options of what is declared with a part that is recorded."""
+    """Return the options of what is declared with a part that is recorded."""
     return tuple(_option(setting, field) for setting, field in settings_of(part))
 
 
@@ -117,7 +117,9 @@ def _option(setting: Setting, field: FieldInfo) -> Option:
 
 
 def _parser(setting: Setting, field: FieldInfo) -> Parser:
-    """What may be given: what the setting says of it, else the field's type and bounds."""
+    """Return what may be given: what the setting says of it, else the field's type and
+    bounds.
+    """
     kind = field.annotation
     origin = get_origin(kind) or kind
     if setting.form:

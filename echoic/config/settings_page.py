@@ -20,12 +20,12 @@ This page is generated: `make docs` writes it, `make check` compares it.
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return _INTRODUCTION + "".join(row(option) for option in OPTIONS)
 
 
 def row(option: Option) -> str:
-    """The line of one setting."""
+    """Return the line of one setting."""
     variables = "<br>".join(f"`{name}`" for name in option.variables)
     return (
         f"| `{option.name}` | {variables} | {_default(option)} | {option.meaning} |\n"

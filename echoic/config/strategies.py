@@ -43,7 +43,7 @@ class StrategyError(SettingsError):
 
 
 def strategy_of(text: str, place: str = "") -> StrategySpec:
-    """The strategy that a text names, or the file whose path it is.
+    """Return the strategy that a text names, or the file whose path it is.
 
     `place` says where the text stands, for the error.
 
@@ -64,7 +64,7 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
 
 
 def exploration_of(settings: "Settings") -> ExplorationSettings | None:
-    """How other answers are tried, by the settings; None if they are not.
+    """Return how other answers are tried, by the settings; None if they are not.
 
     Raises:
         StrategyError: a challenger is no strategy, or there is none to follow.
@@ -114,13 +114,13 @@ def _of_file(file: Path) -> StrategySpec:
 
 
 def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
-    """A strategy with the texts of its prompts that stand in files."""
+    """Return a strategy with the texts of its prompts that stand in files."""
     told = with_texts(spec.parameters, OF_STRATEGIES, folder)
     return spec.model_copy(update={"parameters": told})
 
 
 def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:
-    """The way to the parameter at fault, by whichever name it was written."""
+    """Return the way to the parameter at fault, by whichever name it was written."""
     if parameter is None:
         return ("strategy",)
     written = (each for each in spec.parameters if SHORT_NAMES.get(each) == parameter)
@@ -128,7 +128,7 @@ def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:
 
 
 def _spec(source: Source) -> StrategySpec:
-    """What a file says, if it says no more than a strategy is."""
+    """Return what a file says, if it says no more than a strategy is."""
     value = source.value
     if not isinstance(value, dict) or not isinstance(value.get("strategy"), str):
         raise _wrong(source, (), "write `strategy: name` and perhaps `parameters:`")

@@ -68,7 +68,7 @@ def _chance(type_: str, each: int) -> float:
 
 
 def _pack() -> Pack:
-    """What its events are, what is known of them, and what shows that it helped."""
+    """Return what its events are, what is known of them, and what shows that it helped."""
     patterns = tuple(
         OutcomePattern(
             trigger_pattern=bad,

@@ -1,6 +1,6 @@
 """What the demo has to say at its end: how much was said, what was learnt, how fast.
 
-Its rule: pure, over accounts and the agent's state; every figure is one of this run.
+Pure, over accounts and the agent's state; every figure is one of this run.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ class Report:
 
 
 def as_fields(report: Report) -> dict[str, object]:
-    """The demo's closing line, for a program to read."""
+    """Return the demo's closing line, for a program to read."""
     spoken = [each for each in report.accounts if each.said is not None]
     return {
         "events": report.events,
@@ -66,7 +66,7 @@ def as_fields(report: Report) -> dict[str, object]:
 
 
 def summary(report: Report, style: Style = PLAIN) -> Iterator[str]:
-    """The summary, line by line."""
+    """Yield the summary, line by line."""
     fields = as_fields(report)
     by_reason = ", ".join(
         f"{count} {reason}" for reason, count in silences(report.accounts).items()
@@ -93,7 +93,7 @@ def summary(report: Report, style: Style = PLAIN) -> Iterator[str]:
 
 
 def proof(verification: Verification, style: Style = PLAIN) -> str:
-    """What replaying the session came to."""
+    """Return what replaying the session came to."""
     figures = f"{verification.identical}/{verification.total} outputs identical"
     if verification.is_identical:
         return style.paint(f"✓ replay verify: {figures}", "green")
@@ -101,13 +101,13 @@ def proof(verification: Verification, style: Style = PLAIN) -> str:
 
 
 def silences(accounts: Sequence[Account]) -> dict[str, int]:
-    """How many decisions were silent for each reason, the most common first."""
+    """Return how many decisions were silent for each reason, the most common first."""
     counts = Counter(each.silence for each in accounts if each.silence is not None)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def moved(state: AgentState) -> list[tuple[str, Belief]]:
-    """The heuristics with evidence; those that rose most come first."""
+    """Return the heuristics with evidence; those that rose most come first."""
     beliefs: Mapping[str, Belief] = dict(state.beliefs)
     changed = [
         (key.partition("@")[0], belief)
@@ -119,12 +119,12 @@ def moved(state: AgentState) -> list[tuple[str, Belief]]:
 
 
 def latencies(accounts: Sequence[Account]) -> list[float]:
-    """How long each decision took, in milliseconds, by the broker's clock."""
+    """Return how long each decision took, in milliseconds, by the broker's clock."""
     return sorted(each.latency_ms for each in accounts)
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value below which `share` of the ordered values lie; 0 for none."""
+    """Return the value below which `share` of the ordered values lie; 0 for none."""
     if not ordered:
         return 0.0
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
@@ -147,7 +147,7 @@ def _moved_line(heuristic_id: str, belief: Belief, names: Names) -> str:
 
 
 def _causes(signals: Sequence[Signal]) -> str:
-    """Which signals moved it, counted."""
+    """Return which signals moved it, counted."""
     counts = Counter(_cause(signal) for signal in signals)
     told = (
         f"{counts[each]} {each[counts[each] > 1]}" for each in _CAUSES if counts[each]

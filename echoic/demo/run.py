@@ -135,7 +135,7 @@ class Audience:
                 self._news.notify_all()
 
     async def decided(self, event_id: str) -> Account:
-        """The decision on an event, once it is made."""
+        """Return the decision on an event, once it is made."""
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: event_id in self.accounts)
         return self.accounts[event_id]
@@ -173,7 +173,7 @@ async def _play(live: Instance, audience: Audience, speed: float) -> int:
 
 
 async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
-    """A connection with the rights of a sensor, and no others."""
+    """Return a connection with the rights of a sensor, and no others."""
     credentials = await sensor_credentials(live.settings, AGENT, "crafter")
     return await stack.enter_async_context(connected(credentials, "crafter"))
 
@@ -234,7 +234,7 @@ def _close(report: Report, style: Style) -> None:
 
 
 def _telling_answer(report: Report) -> Account | None:
-    """An answer of the heuristic that its outcomes lifted most."""
+    """Return an answer of the heuristic that its outcomes lifted most."""
     for heuristic_id, _ in demo_report.moved(report.state):
         for account in report.accounts:
             if account.said is not None and account.heuristic_id == heuristic_id:
@@ -261,7 +261,7 @@ class Story:
         self._silent = 0
 
     def lines(self, account: Account) -> Iterator[str]:
-        """What is to be shown of a decision: its line, or nothing if one like it was."""
+        """Yield what is to be shown of a decision: its line, or nothing if one like it was."""
         spoke = account.said is not None
         kind = account.heuristic_id if spoke else account.silence
         if kind in self._told:
@@ -275,7 +275,7 @@ class Story:
             yield self._style.paint(f"         {_NO_MODEL}", "dim")
 
     def rest(self) -> Iterator[str]:
-        """The figures of what was folded since the last line."""
+        """Yield the figures of what was folded since the last line."""
         counts = ((self._spoke, "spoke"), (self._silent, "silent"))
         folded = ", ".join(f"{count:,} {word}" for count, word in counts if count)
         if folded:

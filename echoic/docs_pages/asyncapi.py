@@ -1,6 +1,6 @@
 """What goes over the wire, as documents for machines: JSON Schema and AsyncAPI 3.
 
-Its rule: made from the message models and the subject grammar, never by hand.
+Made from the message models and the subject grammar, never by hand.
 """
 
 from collections.abc import Iterable
@@ -59,7 +59,7 @@ _DELIVERED: Document = {
 
 
 def json_schema() -> Document:
-    """One JSON Schema with every message under `$defs`."""
+    """Return one JSON Schema with every message under `$defs`."""
     _, schema = models_json_schema(
         [(message_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/$defs/{model}",
@@ -69,7 +69,7 @@ def json_schema() -> Document:
 
 
 def asyncapi(version: str) -> Document:
-    """An AsyncAPI 3.0 document of every subject that a client may meet."""
+    """Return an AsyncAPI 3.0 document of every subject that a client may meet."""
     _, schema = models_json_schema(
         [(message_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/components/schemas/{model}",
@@ -163,7 +163,7 @@ def _of_kind(kind: str) -> list[MessageType]:
 
 
 def _operations(channels: Document) -> Document:
-    """The program's own view: it receives what sensors send, and sends the rest."""
+    """Return the program's own view: it receives what sensors send, and sends the rest."""
     received = {"sensor", *(name for name in channels if name.startswith("ask_"))}
     return {
         name: {

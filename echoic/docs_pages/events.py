@@ -1,6 +1,6 @@
 """The page of all messages, made from their own models.
 
-Its rule: the models are the only source; a field is explained where it is declared.
+The models are the only source; a field is explained where it is declared.
 """
 
 import inspect
@@ -27,7 +27,7 @@ This page is generated from the models in `schemas/`: `make docs` writes it,
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the whole page."""
     sections = [_INTRODUCTION]
     for title, kinds in (("Inputs", catalogue.INPUTS), ("Outputs", catalogue.OUTPUTS)):
         sections.append(f"## {title}\n")
@@ -75,7 +75,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _type(annotation: object) -> str:
-    """A type in a few plain words: `list of Candidate`, `"live" or "replay"`."""
+    """Return a type in a few plain words: `list of Candidate`, `"live" or "replay"`."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
         return _type(arguments[0])
@@ -109,7 +109,7 @@ def _name(annotation: object) -> str:
 
 
 def _parts() -> list[type[BaseModel]]:
-    """Every part that a message is made of, by name."""
+    """Return every part that a message is made of, by name."""
     found: dict[str, type[BaseModel]] = {}
     kinds = (*catalogue.INPUTS, *catalogue.OUTPUTS)
     waiting: list[object] = [message_model(kind) for kind in kinds]

@@ -1,6 +1,6 @@
 """What callers ask of a running instance: an agent's state, its heuristics, a decision.
 
-Its rule: what is known is read from the worker's own state; what is to be decided is
+What is known is read from the worker's own state; what is to be decided is
 published like any sensor's event.
 """
 
@@ -70,7 +70,7 @@ class Serving:
     """Those that are known here; of others their owner is asked."""
 
     async def state(self, agent: str) -> Mapping[str, object] | None:
-        """What is known of an agent; None if nothing is.
+        """Return what is known of an agent; None if nothing is.
 
         Raises:
             LogUnavailable: another process knows, and does not answer.
@@ -81,7 +81,7 @@ class Serving:
         return as_fields(remembered, agent) if remembered else None
 
     async def heuristics(self, agent: str, body: Mapping[str, Any]) -> Reply:
-        """The heuristics that an agent goes by, as far as they are asked for.
+        """Return the heuristics that an agent goes by, as far as they are asked for.
 
         Raises:
             LogUnavailable: another process knows them, and does not answer.
@@ -143,7 +143,7 @@ class Serving:
     async def _like(
         self, remembered: AgentSnapshot, asked: HeuristicsAsked, rows: list[Learnt]
     ) -> list[dict[str, object]]:
-        """Those of the rows that know such a situation, with how alike it is."""
+        """Return those of the rows that know such a situation, with how alike it is."""
         assert asked.text is not None
         agent, settings = remembered.agent, remembered.shared.settings or UNSTARTED
         refs = remembered.shared.packs.update(agent.packs)

@@ -162,7 +162,7 @@ def subscribe(broker: NatsBroker, services: Services) -> None:
 
 
 def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:
-    """The call as the inputs it is to become; one for each partition if it is shared.
+    """Return the call as the inputs it is to become; one for each partition if it is shared.
 
     Raises:
         _RefusedError: it has no meaning.
@@ -202,7 +202,7 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
 
 
 def _fields(body: bytes) -> Mapping[str, Any]:
-    """What a call asks for; nothing in particular if its body is empty.
+    """Return what a call asks for; nothing in particular if its body is empty.
 
     Raises:
         _RefusedError: it is no JSON object.
@@ -217,7 +217,7 @@ def _fields(body: bytes) -> Mapping[str, Any]:
 
 
 def _control(body: bytes) -> str:
-    """Which control a body names; a body that cannot be read is refused later."""
+    """Return which control a body names; a body that cannot be read is refused later."""
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -230,7 +230,7 @@ def _agent(message: NatsMessage) -> str:
 
 
 def _answer(outputs: Sequence[Output]) -> Reply:
-    """The output that answers the call itself, timers of its group left out."""
+    """Return the output that answers the call itself, timers of its group left out."""
     for output in outputs:
         token = subjects.parse(output.record.subject).detail
         if token in _ANSWERS:
@@ -244,7 +244,7 @@ def _unavailable(message: NatsMessage, error: StreamsError) -> Reply:
 
 
 def refusal(reason: str, detail: str) -> Reply:
-    """The reply to a call that comes to nothing."""
+    """Return the reply to a call that comes to nothing."""
     return {"accepted": False, "error": {"reason": reason, "detail": detail}}
 
 

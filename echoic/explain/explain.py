@@ -1,6 +1,6 @@
 """Why a decision came out as it did, and what would have changed it.
 
-Its rule: pure, over what the log recorded of the decision. A supposition recomputes the
+Pure, over what the log recorded of the decision. A supposition recomputes the
 recorded gates and nothing else; what only a replay can tell is said to be so.
 """
 
@@ -109,7 +109,7 @@ def explain(
 
 
 def verdict(account: Account, names: Names) -> str:
-    """What was decided and why, in a sentence, or two if it was tried out."""
+    """Return what was decided and why, in a sentence, or two if it was tried out."""
     return _came_of(account, names) + _tried(account.decided, names)
 
 
@@ -161,14 +161,14 @@ def _tried(decided: Decided, names: Names) -> str:
 
 
 def closed_gate(gates: Sequence[Gate]) -> Gate | None:
-    """The first gate on the way to an answer that did not pass."""
+    """Return the first gate on the way to an answer that did not pass."""
     return next(
         (each for each in gates if not each.passed and each.name != _QUIET), None
     )
 
 
 def counterfactual(account: Account, names: Names) -> str | None:
-    """The smallest change of one number that would have changed the outcome."""
+    """Return the smallest change of one number that would have changed the outcome."""
     if not account.is_final:
         return None
     closed = closed_gate(account.decided.gates)
@@ -195,7 +195,7 @@ def counterfactual(account: Account, names: Names) -> str | None:
 
 
 def _unless_quiet(decided: Decided) -> str:
-    """How much trust would have had to be asked for the model to be asked."""
+    """Return how much trust would have had to be asked for the model to be asked."""
     gate = next(each for each in decided.gates if each.name == _QUIET)
     return (
         f"Would have asked the model if threshold > {gate.value or 0.0:.2f}"
@@ -246,7 +246,7 @@ def _spoke(account: Account, names: Names) -> str:
 
 
 def _agreed(account: Account, names: Names) -> str:
-    """Which heuristics it may have copied."""
+    """Return which heuristics it may have copied."""
     ending = account.ending
     agrees = ending.agrees_with if isinstance(ending, Completed) else None
     if not agrees:
@@ -263,7 +263,7 @@ def _figures(gate: Gate) -> str:
 
 
 def _nearest(gates: Sequence[Gate]) -> str | None:
-    """The gate that came closest to closing."""
+    """Return the gate that came closest to closing."""
     held = [gate for gate in gates if gate.margin is not None and gate.margin >= 0]
     if not held:
         return None
@@ -272,7 +272,7 @@ def _nearest(gates: Sequence[Gate]) -> str | None:
 
 
 def _nearly_eligible(decided: Decided, names: Names) -> str | None:
-    """The most similar heuristic that did not count, and why."""
+    """Return the most similar heuristic that did not count, and why."""
     learnt = [
         each
         for each in decided.candidates
@@ -286,7 +286,7 @@ def _nearly_eligible(decided: Decided, names: Names) -> str | None:
 
 
 def _best(decided: Decided, gate: Gate, names: Names) -> str:
-    """The heuristic that was tested against the threshold."""
+    """Return the heuristic that was tested against the threshold."""
     if decided.path != "llm" and decided.matched_heuristic_id:
         return named(decided.matched_heuristic_id, names)
     for each in decided.candidates:

@@ -34,7 +34,7 @@ class Measures:
 
 
 def measures(found: Learnt, fired: Fired | None) -> Measures:
-    """The measures of a heuristic; without the read models its fires are not counted."""
+    """Return the measures of a heuristic; without the read models its fires are not counted."""
     low, high = thompson.interval(found.alpha, found.beta, LEVEL)
     similarity = fired.similarity if fired else None
     rate = fired.succeeded / fired.judged if fired and fired.judged else None
@@ -50,7 +50,7 @@ def measures(found: Learnt, fired: Fired | None) -> Measures:
 
 
 def lines(found: Learnt, measured: Measures) -> dict[str, str]:
-    """The measures for a person to read."""
+    """Return the measures for a person to read."""
     match = "never fired"
     if measured.similarity is not None:
         match = (

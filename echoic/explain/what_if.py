@@ -1,6 +1,6 @@
 """Suppositions: the gates of a decision, recomputed with other numbers.
 
-Its rule: pure, and only over what was recorded; the decision itself is never remade here.
+Pure, and only over what was recorded; the decision itself is never remade here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from schemas.values.exact_math import clamp, round6
 
 
 def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, ...]:
-    """The recorded gates, recomputed with other numbers.
+    """Return the recorded gates, recomputed with other numbers.
 
     `threshold` is that of confidence, `relevance` that of both salience gates, `salience`
     and `confidence` are values; any other gate's name stands for its threshold.
@@ -38,7 +38,9 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
 
 
 def opening(decided: Decided) -> tuple[str, float] | None:
-    """The number, of two digits, that would have opened every gate; None if none would."""
+    """Return the number, of two digits, that would have opened every gate; None if none
+    would.
+    """
     closed = [gate for gate in decided.gates if not gate.passed]
     lowest = min((gate.value for gate in closed if gate.value is not None), default=0.0)
     for name, number in (

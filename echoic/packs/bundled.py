@@ -12,7 +12,9 @@ RECORDING = PACKS / "survival" / "recording" / "evening.echoic"
 
 
 def found(path: Path) -> Path:
-    """A path as given; where there is none, what came along as `packs/desk` or `desk`."""
+    """Return a path as given; where there is none, what came along as `packs/desk` or
+    `desk`.
+    """
     if path.exists():
         return path
     for folder in (PACKS, PACKS.parent):
@@ -23,7 +25,7 @@ def found(path: Path) -> Path:
 
 
 def extra(name: str) -> str:
-    """The command that installs what only some need."""
+    """Return the command that installs what only some need."""
     if (PACKS.parent / "pyproject.toml").exists():
         return "make setup"
     return f"{sys.executable} -m pip install 'echoic[{name}]'"

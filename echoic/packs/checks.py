@@ -54,7 +54,7 @@ def _repeated_events(source: Source) -> Iterator[Problem]:
 
 
 def _undeclared_events(source: Source) -> Iterator[Problem]:
-    """A `when` on a type that the pack does not declare can never hold."""
+    """Yield a `when` on a type that the pack does not declare can never hold."""
     declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
     heuristics = list(_mappings(source, "heuristics"))
     if heuristics and not declared:
@@ -76,7 +76,7 @@ def _undeclared_events(source: Source) -> Iterator[Problem]:
 
 
 def _undeclared_outcomes(source: Source) -> Iterator[Problem]:
-    """An outcome of whole sessions that is counted from no event of the pack's."""
+    """Yield an outcome of whole sessions that is counted from no event of the pack's."""
     declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
     for steps, outcome in _mappings(source, "session_outcomes"):
         named = outcome.get("type")
@@ -114,7 +114,7 @@ def _comparisons(part: Part) -> Iterator[Comparison]:
 
 
 def _untriggered_patterns(source: Source) -> Iterator[Problem]:
-    """An outcome pattern is armed only after advice on an event that it triggers on."""
+    """Yield an outcome pattern is armed only after advice on an event that it triggers on."""
     spoken = "\n".join(_spoken(source))
     words = word_patterns.event_words(spoken, "", "", {})
     for steps, pattern in _mappings(source, "executive", "outcome_patterns"):
@@ -140,7 +140,7 @@ def _spoken(source: Source) -> Iterator[str]:
 
 
 def _contrary_bounds(source: Source) -> Iterator[Problem]:
-    """A floor over a ceiling; a confidence or a pack's bound that then does not hold."""
+    """Yield a floor over a ceiling; a confidence or a pack's bound that then does not hold."""
     root = source.value if isinstance(source.value, dict) else {}
     of_pack = _constraints(root)
     if _is_upside_down(of_pack):

@@ -100,7 +100,7 @@ def _bad_value(fault: ErrorDetails, source: Source) -> Problem:
 
 
 def _advice(kind: str, value: object, written: str) -> str:
-    """What to write instead of a value that YAML took for another kind."""
+    """Return what to write instead of a value that YAML took for another kind."""
     if kind == "string_type" and isinstance(value, int | float):
         return f'quote it: "{written}"'
     if kind == "bool_type" and isinstance(value, str):

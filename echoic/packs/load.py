@@ -72,7 +72,7 @@ def load(folder: Path) -> Pack:
 
 
 def found_in(folder: Path) -> tuple[Path, ...]:
-    """The packs in a folder: its subfolders that hold a manifest, by name."""
+    """Return the packs in a folder: its subfolders that hold a manifest, by name."""
     return tuple(sorted(each.parent for each in folder.glob(f"*/{MANIFEST}")))
 
 
@@ -122,12 +122,12 @@ def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
 
 
 def _with_schema(value: JsonValue) -> JsonValue:
-    """A manifest that does not say its format has the first one, as blobs spell out."""
+    """Return a manifest that does not say its format has the first one, as blobs spell out."""
     return {"schema": SCHEMA, **value} if isinstance(value, dict) else value
 
 
 def _with_prompts(value: JsonValue, file: Path) -> JsonValue:
-    """A manifest with the texts of its prompts that stand in files of its folder."""
+    """Return a manifest with the texts of its prompts that stand in files of its folder."""
     executive = value.get("executive") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(executive, dict):
         return value

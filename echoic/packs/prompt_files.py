@@ -1,6 +1,6 @@
 """Prompts in files of their own: `@FILE` where a strategy or a pack has a prompt.
 
-Its rule: what is recorded is the text, so that a replay needs no file.
+What is recorded is the text, so that a replay needs no file.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def with_texts(
     *,
     only_within: bool = False,
 ) -> dict[str, JsonValue]:
-    """The values, with the texts of files in place of their names.
+    """Return the values, with the texts of files in place of their names.
 
     Raises:
         PromptFileError: one is no text, far too large, or outside of `folder` where files

@@ -61,17 +61,17 @@ class Source:
     """Keys that their mapping has already."""
 
     def place_of(self, steps: Steps) -> Place:
-        """Where a value stands, or the nearest thing around it that was written."""
+        """Return where a value stands, or the nearest thing around it that was written."""
         while steps not in self.values and steps:
             steps = steps[:-1]
         return _place(self.values[steps]) if steps in self.values else START
 
     def place_of_key(self, steps: Steps) -> Place:
-        """Where the key of a value stands; the value itself where it has none."""
+        """Return where the key of a value stands; the value itself where it has none."""
         return self.keys.get(steps) or self.place_of(steps)
 
     def place_within(self, steps: Steps, offset: int) -> Place:
-        """Where the character at `offset` of a text stands, if it is on one line."""
+        """Return where the character at `offset` of a text stands, if it is on one line."""
         place = self.place_of(steps)
         node = self.values.get(steps)
         if not isinstance(node, ScalarNode):

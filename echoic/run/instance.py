@@ -1,6 +1,6 @@
 """The composition root: every part of a running instance, made and joined in one place.
 
-Its rule: parts are started in the order of what they need, and end in the reverse one.
+Parts are started in the order of what they need, and end in the reverse one.
 The mind needs the broker alone; without PostgreSQL it runs, and says what is stale.
 """
 
@@ -181,7 +181,7 @@ def _jobs(
     started: MindStarted,
     shares: Sequence[tuple[int, ...]],
 ) -> list[worker_process.Job]:
-    """What the processes beside this one are to do."""
+    """Return what the processes beside this one are to do."""
     return [
         worker_process.Job(
             credentials=credentials,
@@ -205,7 +205,7 @@ def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Eve
 
 
 def _started(settings: Settings, made_by: Embedder) -> MindStarted:
-    """The settings that shape the mind, checked before anything runs."""
+    """Return the settings that shape the mind, checked before anything runs."""
     limits = MatchLimits(
         match=made_by.limits.match,
         duplicate=made_by.limits.duplicate,

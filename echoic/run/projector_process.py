@@ -1,6 +1,6 @@
 """The read models' own process: it keeps the tables up beside the mind, never in its way.
 
-Its rule: it ends when its standard input does, so it never outlives the instance. What
+It ends when its standard input does, so it never outlives the instance. What
 stops the tables is told in a line on its standard output, and never stops the mind.
 """
 

@@ -55,7 +55,7 @@ class _Worker:
     """Those of them that are to be filled again."""
 
     def next_partition(self, free: deque[int]) -> int | None:
-        """The next to fill, at last one that is nobody's yet; None if all are done."""
+        """Return the next to fill, at last one that is nobody's yet; None if all are done."""
         if self.due:
             return self.due.popleft()
         if not free:

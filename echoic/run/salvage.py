@@ -1,6 +1,6 @@
 """A damaged log: what is lost of it, and how the rest goes on.
 
-Its rule: nothing is published anew and no sequence is used again. The store is copied
+Nothing is published anew and no sequence is used again. The store is copied
 before anything touches it; then the log itself records, by partition, what it has lost.
 """
 
@@ -51,7 +51,7 @@ class Loss:
     """Whose messages they certainly were."""
 
     def messages(self) -> Iterator[MessagesLost]:
-        """What the log is to record, in as many messages as it takes."""
+        """Yield what the log is to record, in as many messages as it takes."""
         for at in range(0, max(len(self.lost), len(self.void)), AT_ONCE):
             part = slice(at, at + AT_ONCE)
             yield MessagesLost(lost=self.lost[part], void=self.void[part])
@@ -91,7 +91,7 @@ class Salvaged:
 
 
 def is_ours(data: Path) -> bool:
-    """Whether a data folder holds a log that can be looked at without a server."""
+    """Tell whether a data folder holds a log that can be looked at without a server."""
     return messages_of(data / _SERVER) is not None
 
 
@@ -191,7 +191,7 @@ async def _check(client: Client, found: Survey) -> None:
 def _losses(
     found: Survey, leftovers: Leftovers, recorded: Sequences
 ) -> dict[int, Loss]:
-    """What is to be recorded of each partition."""
+    """Return what is to be recorded of each partition."""
     rest = [each for each in unplaced(found) if each[0] not in recorded]
     losses = {}
     for partition in range(PARTITIONS):
@@ -212,7 +212,7 @@ def _together(known: list[Sequences]) -> Sequences:
 
 
 def _last_known(data: Path, folder: Path) -> int:
-    """The last sequence that a verification saw this log have; 0 if none did."""
+    """Return the last sequence that a verification saw this log have; 0 if none did."""
     marks = verified.recall(data)
     try:
         meta = json.loads((folder.parent / "meta.inf").read_bytes())

@@ -1,6 +1,6 @@
 """The servers of an instance: a broker and a database, ours or somebody else's.
 
-Its rule: ours run for as long as the instance, and one that ends by itself is started
+Ours run for as long as the instance, and one that ends by itself is started
 again; somebody else's are only connected to.
 """
 

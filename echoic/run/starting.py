@@ -1,6 +1,6 @@
 """How far the start of an instance is: told by it, waited for by whoever started it.
 
-Its rule: a start may take as long as it makes progress; only one that says nothing for a
+A start may take as long as it makes progress; only one that says nothing for a
 minute has failed.
 """
 
@@ -24,7 +24,7 @@ _BANNER_TRIES = 40
 
 
 def folding(notify: Notify) -> Progress:
-    """What tells, once a second, how far the worker has folded the log."""
+    """Return what tells, once a second, how far the worker has folded the log."""
     told_at = time.monotonic()
 
     def tell(partition: int, at: int, end: int) -> None:
@@ -70,13 +70,13 @@ def await_start(
 
 
 def _rest(log: Path, place: int) -> str:
-    """What the instance said that was not passed on, as the end of a sentence."""
+    """Return what the instance said that was not passed on, as the end of a sentence."""
     said = log.read_bytes()[place:].decode(errors="replace").strip()
     return f":\n{said}" if said else ", as it says above"
 
 
 def _banner(log: Path, place: int) -> str:
-    """What the instance says of itself; the note came a moment before it."""
+    """Return what the instance says of itself; the note came a moment before it."""
     for _ in range(_BANNER_TRIES):
         said = log.read_bytes()[place:].decode(errors="replace")
         if " is up\n" in said:

@@ -1,6 +1,6 @@
 """Keeping the servers of an instance alive: each is started again, for as long as it takes.
 
-Its rule: what one server does never ends the instance, and the first error is the one
+What one server does never ends the instance, and the first error is the one
 that is told. What follows it is mostly its echo.
 """
 
@@ -33,7 +33,7 @@ class Child(Protocol):
         """Do what it needs now and then while it runs."""
 
     def fault(self) -> str | None:
-        """What is wrong with it, told once while it lasts; None if nothing is."""
+        """Return what is wrong with it, told once while it lasts; None if nothing is."""
 
     @property
     def is_startable(self) -> bool:

@@ -72,7 +72,7 @@ class Mind:
     def worker(
         self, partitions: Sequence[int], tracer: Tracer | None, notify: Notify
     ) -> Worker:
-        """The worker of some partitions; it tells how far it has folded the log."""
+        """Return the worker of some partitions; it tells how far it has folded the log."""
         return Worker(
             self.log,
             self.log,
@@ -88,7 +88,7 @@ class Mind:
 
 
 def shares(processes: str) -> list[tuple[int, ...]]:
-    """The partitions of each process; of `auto` there is one for each processor."""
+    """Return the partitions of each process; of `auto` there is one for each processor."""
     given = len(os.sched_getaffinity(0)) if processes == "auto" else int(processes)
     count = min(given, PARTITIONS)
     return [tuple(range(number, PARTITIONS, count)) for number in range(count)]

@@ -1,6 +1,6 @@
 """How this program can be called from here, and hints that say it so.
 
-Its rule: what is printed as a command can be typed as it stands.
+What is printed as a command can be typed as it stands.
 """
 
 import re
@@ -15,7 +15,7 @@ _A_COMMAND = re.compile(rf"(?<![\w./'\"-])echoic (?=(?:{'|'.join(COMMANDS)})\b)"
 
 
 def as_typed(text: str) -> str:
-    """The text with its commands as they can be typed here."""
+    """Return the text with its commands as they can be typed here."""
     return _A_COMMAND.sub(lambda _: f"{program()} ", text)
 
 

@@ -1,6 +1,6 @@
 """A comparison on one screen: facts, flips, gates, the verdict, and what to do next.
 
-Its rule: pure, a document in and lines out; each number says what kind it is.
+Pure, a document in and lines out; each number says what kind it is.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _COLOURS = {
 
 
 def lines(document: Document, style: Style = PLAIN) -> Iterator[str]:
-    """The whole screen, line by line."""
+    """Yield the whole screen, line by line."""
     yield from _head(document, style)
     for comparison in document.comparisons:
         yield ""
@@ -116,7 +116,7 @@ def _comparison(
 
 
 def fact_row(fact: Fact) -> tuple[str, ...]:
-    """One fact as it stands in the table; a range is that of the difference."""
+    """Return one fact as it stands in the table; a range is that of the difference."""
     delta = "" if fact.delta is None else _amount(fact.delta, fact.unit, signed=True)
     if fact.low is not None and fact.high is not None and fact.baseline is not None:
         low, high = (

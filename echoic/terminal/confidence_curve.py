@@ -1,6 +1,6 @@
 """One heuristic's life in a terminal: the curve of its confidence, and its signals.
 
-Its rule: pure, moves go in and lines come out; it reads the same without colour.
+Pure, moves go in and lines come out; it reads the same without colour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ _MARKS: Mapping[str, str] = {
 def curve(
     known: Known, moves: Sequence[Move], threshold: float, style: Style = PLAIN
 ) -> Iterator[str]:
-    """What it is, the plot, and the signals with their causes."""
+    """Yield what it is, the plot, and the signals with their causes."""
     yield from head(known, style)
     if not moves:
         yield ""
@@ -82,7 +82,7 @@ def curve(
 
 
 def head(known: Known, style: Style = PLAIN) -> Iterator[str]:
-    """Which heuristic it is, and where it stands."""
+    """Yield which heuristic it is, and where it stands."""
     life = "" if known.life == "active" else f", {known.life}"
     yield style.paint(visible(known.name), "bold") + (
         f"  {known.confidence:.2f} (declared {known.declared:.2f}){life}"
@@ -97,7 +97,7 @@ def head(known: Known, style: Style = PLAIN) -> Iterator[str]:
 
 
 def history(moves: Sequence[Move], style: Style = PLAIN) -> Iterator[str]:
-    """One line for each move: when, what, by whom, from where to where, and its cause.
+    """Yield one line for each move: when, what, by whom, from where to where, and its cause.
 
     A narrow terminal has no room for what sort of signal it is; the words tell that, too.
     """
@@ -111,7 +111,7 @@ def history(moves: Sequence[Move], style: Style = PLAIN) -> Iterator[str]:
 def plot(
     moves: Sequence[Move], threshold: float, style: Style = PLAIN
 ) -> Iterator[str]:
-    """The confidence over time, the threshold as a dotted line, and marks below."""
+    """Yield the confidence over time, the threshold as a dotted line, and marks below."""
     columns = _width(style) - _AXIS
     scale = _scale(moves, threshold)
     limit = scale.row(threshold)
@@ -133,7 +133,7 @@ def _drawn(
     scale: "_Scale",
     threshold: float,
 ) -> list[list[str]]:
-    """The rows of the plot; each column goes from its first value to its last."""
+    """Return the rows of the plot; each column goes from its first value to its last."""
     rows = [[" "] * columns for _ in range(scale.rows)]
     rows[scale.row(threshold)] = ["┄"] * columns
     began = moves[0].before
@@ -186,7 +186,7 @@ def _mark(move: Move) -> str:
 
 
 def _legend(marks: str, threshold: float, columns: int) -> Iterator[str]:
-    """What the marks mean, on as many lines as that takes."""
+    """Yield what the marks mean, on as many lines as that takes."""
     line = f"┄ answers from {threshold:.2f} on"
     for part in (f"{mark} {_MARKS[mark]}" for mark in _MARKS if mark in marks):
         if len(line) + 2 + len(part) > columns:
@@ -243,11 +243,11 @@ class _Scale:
         return (self.high - self.low) * self.each + 1
 
     def row(self, value: float) -> int:
-        """Where a confidence stands, from the top."""
+        """Return where a confidence stands, from the top."""
         return round((self.high - value * 10) * self.each)
 
     def label(self, row: int) -> str:
-        """What a row is called: each tenth is."""
+        """Return what a row is called: each tenth is."""
         if row % self.each:
             return ""
         return f"{(self.high - row / self.each) / 10:.2f}"

@@ -1,6 +1,6 @@
 """What decisions look like in a terminal: one line each, or one explained on a page.
 
-Its rule: pure, text in and text out; colour is a choice of the caller, and the words are
+Pure, text in and text out; colour is a choice of the caller, and the words are
 the same without it.
 """
 
@@ -30,7 +30,7 @@ _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
 
 
 def line(account: Account, names: Names, style: Style = PLAIN) -> str:
-    """One decision on one line: when, who, what, how much it mattered, and the answer.
+    """Return one decision on one line: when, who, what, how much it mattered, and the answer.
 
     A narrow terminal has no room for who noticed it, the bar and the latency.
     """
@@ -51,7 +51,7 @@ def line(account: Account, names: Names, style: Style = PLAIN) -> str:
 
 
 def heading(style: Style = PLAIN) -> str:
-    """What stands in the columns of the lines."""
+    """Return what stands in the columns of the lines."""
     event_width, answer_width = _widths(style.width)
     columns = (
         f"{'time':<8}",
@@ -66,18 +66,18 @@ def heading(style: Style = PLAIN) -> str:
 
 
 def explained(account: Account, explanation: Explanation, style: Style = PLAIN) -> str:
-    """One decision on a page, with the command that asks further."""
+    """Return one decision on a page, with the command that asks further."""
     page = (*_page(account, explanation, style), *_further(account, explanation, style))
     return "\n".join(page)
 
 
 def explained_alone(account: Account, explanation: Explanation, style: Style) -> str:
-    """One decision on a page, for an instance that can be asked no more."""
+    """Return one decision on a page, for an instance that can be asked no more."""
     return "\n".join(_page(account, explanation, style))
 
 
 def _widths(width: int) -> tuple[int, int]:
-    """How the room beside the fixed columns is shared by event and answer."""
+    """Return how the room beside the fixed columns is shared by event and answer."""
     fixed = 8 + 10 + 13 + 9 + 9 + 2 if width >= WIDE else 8 + 4 + 9 + 2
     free = max(40, width - fixed)
     return free * 2 // 5, free - free * 2 // 5
@@ -140,7 +140,7 @@ def _gate(gate: Gate, style: Style) -> str:
 
 
 def _goals(account: Account) -> Iterator[str]:
-    """The goals that the event was held to be about, if only such counted."""
+    """Yield the goals that the event was held to be about, if only such counted."""
     for goal in account.decided.goals or ():
         yield f"  goal {goal.similarity:.2f}  {visible(goal.text)}"
 
@@ -176,7 +176,7 @@ def _further(account: Account, explanation: Explanation, style: Style) -> Iterat
 
 
 def next_command(account: Account) -> str:
-    """The command that shows more of this decision."""
+    """Return the command that shows more of this decision."""
     id_ = short(account.id)
     if account.said is not None:
         return f"echoic feedback {id_} up"
@@ -193,7 +193,7 @@ def next_command(account: Account) -> str:
 
 
 def known(fields: Mapping[str, Any], names: Names) -> str:
-    """What the mind knows of an agent, on a page."""
+    """Return what the mind knows of an agent, on a page."""
     beliefs = sorted(fields["beliefs"], key=lambda each: -each["fires"])
     plain = (
         "position",

@@ -1,6 +1,6 @@
 """An estimate on one screen: values, gates, the verdict, and what to do next.
 
-Its rule: pure, an estimate in and lines out; each number says what kind it is, and what a
+Pure, an estimate in and lines out; each number says what kind it is, and what a
 gate holds back is not shown as a value.
 """
 
@@ -25,7 +25,7 @@ _VERDICTS = {
 def lines(
     estimate: Estimate, file: str, style: Style = PLAIN, *, all_shown: bool = False
 ) -> Iterator[str]:
-    """The whole screen; `all_shown` gives what a gate holds back, in brackets."""
+    """Yield the whole screen; `all_shown` gives what a gate holds back, in brackets."""
     difference = estimate.difference
     yield style.paint(f"{file}   {estimate.target.n:,} decisions", "bold")
     yield ""
@@ -83,7 +83,7 @@ _Guard = Callable[[str], str]
 
 
 def _guard(withheld: bool, all_shown: bool) -> _Guard:
-    """How to show a number of one side, or of the difference."""
+    """Return how to show a number of one side, or of the difference."""
     if not withheld:
         return _as_it_is
     return _in_brackets if all_shown else _held_back

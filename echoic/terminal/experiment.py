@@ -1,6 +1,6 @@
 """A live experiment on one screen: both variants, the difference, and what follows.
 
-Its rule: pure, what was found in and lines out; what is left out is told.
+Pure, what was found in and lines out; what is left out is told.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _PERSONALITY_CHARACTERS = 40
 def lines(
     course: Course, found: Switchback, now: datetime, style: Style = PLAIN
 ) -> Iterator[str]:
-    """The whole screen, line by line."""
+    """Yield the whole screen, line by line."""
     message = course.begun.message
     name = style.paint(message.title or message.experiment_id, "bold")
     yield f"{name}   {_life(course, now)}"
@@ -51,7 +51,7 @@ def lines(
 
 
 def label(variant: Variant) -> str:
-    """What a variant is, in a few words."""
+    """Return what a variant is, in a few words."""
     parts = []
     if variant.strategy is not None:
         parts.append(spec.text_of(variant.strategy))
@@ -63,7 +63,7 @@ def label(variant: Variant) -> str:
 
 
 def as_fields(course: Course, found: Switchback) -> dict[str, Any]:
-    """The same for programs."""
+    """Return the same for programs."""
     message = course.begun.message
     difference = found.difference
     return {
@@ -91,7 +91,7 @@ def as_fields(course: Course, found: Switchback) -> dict[str, Any]:
 
 
 def session_judgement(found: SessionJudgement, by: str, style: Style = PLAIN) -> str:
-    """What whole sessions came to; its direction is that of the numbers."""
+    """Return what whole sessions came to; its direction is that of the numbers."""
     verdict = style.paint(found.verdict, _COLOURS.get(found.verdict, "yellow"))
     units = counted(found.units, by)
     if found.estimate is None or found.low is None or found.high is None:

@@ -1,6 +1,6 @@
 """Tables in a terminal, laid out by rich: columns as wide as they need, words wrapped.
 
-Its rule: pure, cells in and lines out; a cell is text, and never rich's own markup.
+Pure, cells in and lines out; a cell is text, and never rich's own markup.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """What learning did, on one screen: shares over time, trust against truth, and credit.
 
-Its rule: pure, findings go in and lines come out; it reads the same without colour.
+Pure, findings go in and lines come out; it reads the same without colour.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _LEGEND = (
 
 
 def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
-    """The learning report."""
+    """Yield the learning report."""
     total = found.total
     yield style.paint(f"what {', '.join(found.agents)} learnt", "bold") + (
         f"   {counted(found.sessions, 'session')},"
@@ -54,7 +54,7 @@ def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
 def near_misses(
     found: NearMisses, names: Mapping[str, str], style: Style = PLAIN
 ) -> Iterator[str]:
-    """What would have answered at each threshold, and what nearly did."""
+    """Yield what would have answered at each threshold, and what nearly did."""
     stands_in = "" if found.is_own else ", in place of one without a threshold"
     bias = f" {found.bias:+.2f} by its personality" if found.bias else ""
     yield style.paint(f"{found.strategy} at other thresholds", "bold") + (
@@ -78,7 +78,7 @@ def near_misses(
 def difference(
     one: Story, other: Story, found: Sequence[Difference], style: Style = PLAIN
 ) -> Iterator[str]:
-    """What changed between the ends of two sessions."""
+    """Yield what changed between the ends of two sessions."""
     yield style.paint(f"{_named(one)}  →  {_named(other)}", "bold")
     counts = ", ".join(
         f"{sum(each.sort == sort for each in found)} {sort}"
@@ -118,7 +118,7 @@ def _voices(voices: Sequence[Period], style: Style) -> Iterator[str]:
 
 
 def _sums(each: Period, names: Sequence[str]) -> tuple[str, ...]:
-    """The cells of a period that have these names."""
+    """Return the cells of a period that have these names."""
     share = each.system_1_share
     cells = (
         f"{each.began_at:%Y-%m-%d %H:%M}",
@@ -280,6 +280,6 @@ def _changed(each: Difference) -> tuple[str, ...]:
 def _pair(
     before: Known | None, after: Known | None, shown: Callable[[Known], str]
 ) -> str:
-    """What it was and what it is; once, if that is the same."""
+    """Return what it was and what it is; once, if that is the same."""
     ends = [shown(each) if each else "-" for each in (before, after)]
     return ends[0] if ends[0] == ends[1] else " → ".join(ends)

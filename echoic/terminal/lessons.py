@@ -1,6 +1,6 @@
 """What was learnt of a model, as lines for whoever watches.
 
-Its rule: pure, one line for a message, none for what moves nothing.
+Pure, one line for a message, none for what moves nothing.
 """
 
 from echoic.client.names import Names, named
@@ -15,7 +15,7 @@ from schemas.messages.learning import (
 
 
 def lesson(message: OutputMessage, names: Names) -> str | None:
-    """What a message tells of learning from models; None if nothing."""
+    """Return what a message tells of learning from models; None if nothing."""
     match message:
         case HeuristicFormed():
             return f"formed {message.name}, trusted {message.confidence:.2f}"

@@ -30,7 +30,7 @@ def print_json(value: object, *, is_recorded: bool = False) -> None:
 
 
 def plain(value: object) -> object:
-    """A value as a program wants to read it, without the noise of binary fractions."""
+    """Return a value as a program wants to read it, without the noise of binary fractions."""
     match value:
         case float():
             return _figure(value)
@@ -87,18 +87,18 @@ def print_rows(
 
 
 def terminal_width() -> int:
-    """How many columns there are to fill; wide where nobody looks."""
+    """Return how many columns there are to fill; wide where nobody looks."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return shutil.get_terminal_size((120, 24)).columns if known else 140
 
 
 def has_colour() -> bool:
-    """Whether colours are wanted and shown."""
+    """Tell whether colours are wanted and shown."""
     if os.environ.get("NO_COLOR"):
         return False
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def style() -> Style:
-    """How much room there is here, and whether in colour."""
+    """Return how much room there is here, and whether in colour."""
     return Style(width=terminal_width(), colour=has_colour())

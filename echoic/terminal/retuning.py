@@ -1,6 +1,6 @@
 """Retuned confidences on one screen: scores, reliability, and the curves side by side.
 
-Its rule: pure, what was found goes in and lines come out.
+Pure, what was found goes in and lines come out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _SHOWN = 40
 
 
 def lines(found: Retuning, style: Style = PLAIN) -> Iterator[str]:
-    """The whole screen, line by line."""
+    """Yield the whole screen, line by line."""
     yield style.paint(", ".join(_change(found, name) for name in found.changes), "bold")
     yield (
         f"{counted(found.sessions, 'session')},"
@@ -68,7 +68,7 @@ def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
 
 
 def change(name: str, before: object, after: Scalar) -> str:
-    """One changed setting: `learning.gamma 1 → 0.98`."""
+    """Return one changed setting: `learning.gamma 1 → 0.98`."""
     return f"{name} {_figure(before)} → {_figure(after)}"
 
 

@@ -1,6 +1,6 @@
 """A shadow's flips as lines: the event, what was done, and what would have been.
 
-Its rule: pure, and one line a flip however much was said.
+Pure, and one line a flip however much was said.
 """
 
 from echoic.client.names import Names
@@ -13,7 +13,7 @@ _EVENT, _AGREEMENT = 30, 12
 
 
 def line(shadowed: Shadowed, totals: Totals, names: Names, style: Style = PLAIN) -> str:
-    """One flip: how often it agreed so far, the event, and both answers."""
+    """Return one flip: how often it agreed so far, the event, and both answers."""
     room = max(24, (style.width - _AGREEMENT - _EVENT - 6) // 2)
     done = fitted(_deed(shadowed.done, shadowed.said, None, names), room)
     would = _deed(shadowed.would, shadowed.would_say, shadowed.silence, names)
@@ -26,7 +26,7 @@ def line(shadowed: Shadowed, totals: Totals, names: Names, style: Style = PLAIN)
 
 
 def totals_line(totals: Totals, style: Style = PLAIN) -> str:
-    """All of it on one line."""
+    """Return all of it on one line."""
     if totals.agreement is None:
         return f"no decision to compare; {totals.gated:,} ended at a gate"
     agreement = style.paint(f"agrees {figure(totals.agreement)}", "bold")
@@ -37,7 +37,7 @@ def totals_line(totals: Totals, style: Style = PLAIN) -> str:
 
 
 def _deed(arm: str, text: str | None, silence: str | None, names: Names) -> str:
-    """What taking an arm is, in a few words."""
+    """Return what taking an arm is, in a few words."""
     if arm == SILENT:
         return "silent" if silence is None else f"silent ({silence})"
     if arm.startswith(_HEURISTIC):

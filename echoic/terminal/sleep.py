@@ -24,7 +24,7 @@ _MARKS: Mapping[bool | None, tuple[str, str]] = {
 
 
 def fields(known: AgentState) -> dict[str, Any] | None:
-    """The sleep under way, else the last one, for programs; None if there was none."""
+    """Return the sleep under way, else the last one, for programs; None if there was none."""
     sleep = known.sleeping or known.slept
     if sleep is None:
         return None
@@ -55,7 +55,7 @@ def fields(known: AgentState) -> dict[str, Any] | None:
 
 
 def lines(known: AgentState, style: Style) -> Iterator[str]:
-    """The same, for a person."""
+    """Yield the same, for a person."""
     sleep = known.sleeping or known.slept
     if sleep is None:
         return

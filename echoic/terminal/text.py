@@ -1,6 +1,6 @@
 """Words and figures as a terminal shows them: cut, filled up, counted and coloured.
 
-Its rule: pure, text in and text out; the words are the same without colour.
+Pure, text in and text out; the words are the same without colour.
 """
 
 import unicodedata
@@ -37,7 +37,7 @@ class Style:
         return self.width < WIDE
 
     def paint(self, text: str, name: str) -> str:
-        """The text in a colour, if there are colours."""
+        """Return the text in a colour, if there are colours."""
         return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self.colour else text
 
 
@@ -45,12 +45,12 @@ PLAIN = Style()
 
 
 def short(id_: str) -> str:
-    """An id as people see it; any unique beginning is accepted back."""
+    """Return an id as people see it; any unique beginning is accepted back."""
     return id_[:8]
 
 
 def figure(value: float) -> str:
-    """A number from 0 to 1 with two digits: `.82`, `1.0`."""
+    """Return a number from 0 to 1 with two digits: `.82`, `1.0`."""
     return "1.0" if value >= 0.995 else f"{value:.2f}".lstrip("0")
 
 
@@ -60,7 +60,7 @@ def counted(number: int, one: str, more: str | None = None) -> str:
 
 
 def bar(value: float, cells: int = BAR_CELLS) -> str:
-    """A number from 0 to 1 as a bar of that many cells."""
+    """Return a number from 0 to 1 as a bar of that many cells."""
     eighths = round(max(0.0, min(1.0, value)) * cells * 7)
     return "".join(
         _BLOCKS[max(0, min(7, eighths - 7 * cell))] if eighths > 7 * cell else "▁"
@@ -69,7 +69,7 @@ def bar(value: float, cells: int = BAR_CELLS) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """The text on one line in exactly so many columns."""
+    """Return the text on one line in exactly so many columns."""
     flat = visible(text)
     if cell_len(flat) <= width:
         return padded(flat, width)
@@ -77,12 +77,12 @@ def fitted(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """The text with spaces up to so many columns; a wide character takes two."""
+    """Return the text with spaces up to so many columns; a wide character takes two."""
     return text + " " * max(0, width - cell_len(text))
 
 
 def visible(text: str) -> str:
-    """The text on one line, with whatever would command a terminal written out."""
+    """Return the text on one line, with whatever would command a terminal written out."""
     return "".join(
         repr(each)[1:-1] if _commands(each) else each for each in " ".join(text.split())
     )

@@ -1,6 +1,6 @@
 """A search for better settings on one screen, and the proposals that came of some.
 
-Its rule: pure; what a search promised never stands without what the later sessions kept.
+Pure; what a search promised never stands without what the later sessions kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _REFUSED_SHOWN = 8
 def lines(
     found: Search, current: Values, objective: str, style: Style = PLAIN
 ) -> Iterator[str]:
-    """The whole screen, line by line."""
+    """Yield the whole screen, line by line."""
     yield style.paint(f"{objective}, over what is in force", "bold")
     yield (
         f"{len(found.searched)} sessions searched, {len(found.held_out)} later ones held"
@@ -36,17 +36,17 @@ def lines(
 
 
 def worded(values: Values) -> str:
-    """A choice in words: `learning.gamma 0.98, learning.kappa 2`."""
+    """Return a choice in words: `learning.gamma 0.98, learning.kappa 2`."""
     return ", ".join(f"{name} {_figure(values[name])}" for name in sorted(values))
 
 
 def evidence(trial: Trial) -> str:
-    """What speaks for a choice: what the search promised, and what was kept of it."""
+    """Return what speaks for a choice: what the search promised, and what was kept of it."""
     return f"search {gain(trial.search)}, hold-out {gain(trial.holdout, is_whole=True)}"
 
 
 def gain(found: Evaluation | None, *, is_whole: bool = False) -> str:
-    """A gain as `+0.07`, or whole with its interval; or why there is none."""
+    """Return a gain as `+0.07`, or whole with its interval; or why there is none."""
     match found:
         case None:
             return "-"
@@ -59,7 +59,7 @@ def gain(found: Evaluation | None, *, is_whole: bool = False) -> str:
 
 
 def proposals(fields: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What was proposed, oldest first."""
+    """Yield what was proposed, oldest first."""
     for each in fields:
         yield f"{visible(each['id']):<14} {each['status']:<10} by {visible(each['by'])}"
         for one in each["changes"]:
@@ -71,7 +71,7 @@ def proposals(fields: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _heuristics(change: Mapping[str, Any]) -> str:
-    """What of the heuristics would change."""
+    """Return what of the heuristics would change."""
     names = (
         f"{visible(each['name'])} {'stays' if each['in_use'] else 'goes'}"
         for each in change["after"]
@@ -86,7 +86,7 @@ def _heuristics(change: Mapping[str, Any]) -> str:
 
 
 def as_json(found: Search, current: Values, objective: str) -> dict[str, object]:
-    """All of it, for programs."""
+    """Return all of it, for programs."""
     best = found.recommended
     return {
         "v": 1,

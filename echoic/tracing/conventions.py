@@ -26,17 +26,17 @@ LEARN: Final = "learn"
 
 
 def process_name(source: str, type_: str) -> str:
-    """The root of a decision's trace."""
+    """Return the root of a decision's trace."""
     return f"process {source}.{type_}"
 
 
 def chat_name(model: str) -> str:
-    """A call of a model."""
+    """Return a call of a model."""
     return f"chat {model}"
 
 
 def publish_name(channel: str) -> str:
-    """A delivery."""
+    """Return a delivery."""
     return f"publish out.{channel}"
 
 
@@ -104,7 +104,7 @@ LIFECYCLE: Final = "echoic.heuristic.lifecycle"
 
 
 def salience_dimension(dimension: str) -> str:
-    """The attribute of one dimension of salience."""
+    """Return the attribute of one dimension of salience."""
     return f"{SALIENCE_SCORE}.{dimension}"
 
 

@@ -48,7 +48,7 @@ class Endpoint:
 
 
 def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
-    """The collector at `base`, or where OpenTelemetry's variables and habits put it.
+    """Return the collector at `base`, or where OpenTelemetry's variables and habits put it.
 
     Raises:
         ValueError: the endpoint is no http address.
@@ -69,7 +69,7 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
 
 
 def pairs(text: str) -> Iterator[tuple[str, str]]:
-    """The pairs of `a=b,c=d`, as OpenTelemetry's variables write them."""
+    """Yield the pairs of `a=b,c=d`, as OpenTelemetry's variables write them."""
     for pair in text.split(","):
         name, equals, value = pair.partition("=")
         if equals:
@@ -100,7 +100,7 @@ class Collector:
         return f"{self._address[0]}:{self._address[1]}"
 
     def answers(self) -> bool:
-        """Whether somebody listens there."""
+        """Tell whether somebody listens there."""
         try:
             with socket.create_connection(self._address, timeout=PROBE_S):
                 return True

@@ -23,7 +23,7 @@ _SAMPLED = 1
 
 
 def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-    """One request as OTLP-JSON on one line, without a line's end."""
+    """Return one request as OTLP-JSON on one line, without a line's end."""
     return orjson.dumps(
         {
             "resourceSpans": [
@@ -43,7 +43,7 @@ def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
 
 
 def to_protobuf(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-    """One request in OTLP's binary form."""
+    """Return one request in OTLP's binary form."""
     # Costs 40 ms to import, which a start without a collector need not pay.
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
         ExportTraceServiceRequest,

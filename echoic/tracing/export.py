@@ -124,7 +124,7 @@ def open_tracer(
     content: Content = "auto",
     packs: Mapping[str, str] | None = None,
 ) -> Tracer | None:
-    """A tracer to the collector at `base`, or none if the environment wants none.
+    """Return a tracer to the collector at `base`, or none if the environment wants none.
 
     `content` is whether traces hold what people wrote and models said; `auto` is only
     if they go to this very machine. `packs` are the versions in force, by name.
@@ -146,7 +146,7 @@ def open_tracer(
 
 
 def resource(environment: Mapping[str, str]) -> dict[str, str]:
-    """Who sends the spans: Jaeger wants a host, or it distrusts every clock."""
+    """Return who sends the spans: Jaeger wants a host, or it distrusts every clock."""
     from importlib.metadata import version
 
     host = socket.gethostname()
@@ -175,7 +175,7 @@ def _spans(trace: Trace) -> tuple[SpanData, ...]:
 
 
 def _only_silent(outputs: Sequence[Output]) -> bool:
-    """Whether a group says nothing but that nothing is said."""
+    """Tell whether a group says nothing but that nothing is said."""
     if len(outputs) != 1:
         return False
     said = outputs[0].message
@@ -191,7 +191,7 @@ class _Allowance:
         self._at_ns = 0
 
     def take(self, now_ns: int) -> bool:
-        """Whether one more may pass now."""
+        """Tell whether one more may pass now."""
         passed_s = max(0, now_ns - self._at_ns) / 1e9
         self._left = min(self._per_s, self._left + passed_s * self._per_s)
         self._at_ns = max(now_ns, self._at_ns)

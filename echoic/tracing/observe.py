@@ -73,7 +73,7 @@ class Observer:
         self._events: OrderedDict[str, str] = OrderedDict()
 
     def answered(self, seen: Answered) -> Iterator[Trace]:
-        """The traces that end with this input."""
+        """Yield the traces that end with this input."""
         message = seen.input.message
         touched: list[str] = []
         if isinstance(message, PackLoaded):
@@ -106,7 +106,7 @@ class Observer:
             yield self._release(id_)
 
     def rest(self) -> Iterator[DecisionTrace]:
-        """All that is still held, as far as it is known."""
+        """Yield all that is still held, as far as it is known."""
         while self._held:
             yield self._release(next(iter(self._held)))
 

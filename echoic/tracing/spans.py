@@ -110,7 +110,7 @@ class FollowUp:
 
 
 def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
-    """The spans of a decision's trace, its root first."""
+    """Return the spans of a decision's trace, its root first."""
     trace_id = identity.trace_id(trace.event_id)
     parent, links = _context(trace.traceparent, trace_id)
     ids = _Ids(trace.decision_id)
@@ -129,7 +129,7 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
 
 
 def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
-    """The spans of a later input's trace, its root first."""
+    """Return the spans of a later input's trace, its root first."""
     trace_id = identity.trace_id(follow_up.input_id)
     parent, links = _context(follow_up.traceparent, trace_id)
     ids = _Ids(follow_up.input_id)
@@ -142,7 +142,7 @@ def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
 
 
 def decision_link(event_id: str, decision_id: str) -> Link:
-    """A link to the `decide` span of a decision, wherever its trace may be."""
+    """Return a link to the `decide` span of a decision, wherever its trace may be."""
     return Link(
         identity.trace_id(event_id),
         identity.span_id(decision_id, names.DECIDE, 0),
@@ -166,7 +166,7 @@ class _Ids:
 def _context(
     traceparent: str | None, trace_id: str
 ) -> tuple[str | None, tuple[Link, ...]]:
-    """The sensor's span as parent if it is of this trace, else as a link."""
+    """Return the sensor's span as parent if it is of this trace, else as a link."""
     match = _TRACEPARENT.fullmatch(traceparent or "")
     if match is None or match[2] == "0" * 16 or match[1] == "0" * 32:
         return None, ()
@@ -215,7 +215,7 @@ def _commit(trace: DecisionTrace) -> Step:
 
 
 def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:
-    """A step within its parent: clocks of several machines need not agree."""
+    """Return a step within its parent: clocks of several machines need not agree."""
     start = min(max(step.start_ns, start_ns), end_ns)
     end = min(max(step.end_ns, start), end_ns)
     events = tuple(_within(step.events, start, end))

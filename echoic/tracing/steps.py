@@ -36,7 +36,7 @@ Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
 
 
 def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
-    """The stages as the decision records them; their own times are not known."""
+    """Return the stages as the decision records them; their own times are not known."""
     candidates = decided.candidates[:EVENTS_MAX]
     gates = decided.gates[:EVENTS_MAX]
     shown: tuple[tuple[str, Tags, Iterable[SpanEvent]], ...] = (
@@ -77,7 +77,7 @@ def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
 def outcome_step(
     outcome: OutcomeObserved, links: tuple[Link, ...], start_ns: int, end_ns: int
 ) -> Step:
-    """How an earlier decision turned out, as this event showed."""
+    """Return how an earlier decision turned out, as this event showed."""
     return Step(
         name=names.OUTCOME,
         start_ns=start_ns,
@@ -100,7 +100,7 @@ def answered_step(
     asked_ns: int,
     content: bool,
 ) -> Step | None:
-    """What was done about an ask, if the result is one of its kind."""
+    """Return what was done about an ask, if the result is one of its kind."""
     if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
         step = _chat(ask, result, _call_times(entry, result, asked_ns))
         return _with_content(step, ask, result) if content else step
@@ -114,7 +114,7 @@ def answered_step(
 def learned_steps(
     outputs: Iterable[Output], start_ns: int, end_ns: int
 ) -> Iterator[Step]:
-    """What came of a vote."""
+    """Yield what came of a vote."""
     for output in outputs:
         attributes = _learned(output.message)
         if attributes:
@@ -196,7 +196,7 @@ def _message(role: str, text: str) -> str:
 def _call_times(
     entry: Input, result: ModelAnswered | ModelFailed, asked_ns: int
 ) -> tuple[int, int]:
-    """The call's own times where they were measured, else from asked to answered."""
+    """Return the call's own times where they were measured, else from asked to answered."""
     if isinstance(result, ModelAnswered) and result.started_at and result.latency_ms:
         start_ns = nanoseconds(result.started_at)
         return start_ns, start_ns + int(result.latency_ms * 1e6)

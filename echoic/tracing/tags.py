@@ -28,7 +28,7 @@ _DELAY_BANDS = (
 def decide_tags(
     agent: str, decision_id: str, decided: Decided, delay_ms: float
 ) -> Tags:
-    """The searchable tags, and what else is worth seeing at a glance."""
+    """Return the searchable tags, and what else is worth seeing at a glance."""
     salience = decided.salience
     tags: Tags = {
         names.DECISION_ID: decision_id,
@@ -58,7 +58,7 @@ def decide_tags(
 
 
 def completed_tags(completed: Completed) -> Tags:
-    """What of the tags a late answer changes."""
+    """Return what of the tags a late answer changes."""
     said = f"spoke by {completed.path}, {completed.model}"
     if completed.path == "heuristic":
         said = f"spoke by heuristic, before {completed.model} had answered"
@@ -73,7 +73,7 @@ def completed_tags(completed: Completed) -> Tags:
 
 
 def dropped_tags(dropped: Dropped) -> Tags:
-    """What of the tags changes when nothing is said after all."""
+    """Return what of the tags changes when nothing is said after all."""
     return {
         names.DECISION_OUTCOME: "silent",
         names.DECISION_REASON: dropped.reason,
@@ -82,7 +82,7 @@ def dropped_tags(dropped: Dropped) -> Tags:
 
 
 def summary(decided: Decided) -> str:
-    """One line without anyone's words: `crafter.thirst: silent, low_confidence …`."""
+    """Return one line without anyone's words: `crafter.thirst: silent, low_confidence …`."""
     what = f"{decided.source}.{decided.type}: "
     closed = next((gate for gate in decided.gates if not gate.passed), None)
     if decided.silence is None:
@@ -95,7 +95,7 @@ def summary(decided: Decided) -> str:
 
 
 def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
-    """What the message was, in OpenTelemetry's words for messaging."""
+    """Return what the message was, in OpenTelemetry's words for messaging."""
     record = entry.record
     attributes: Tags = {
         names.MESSAGING_SYSTEM: "nats",
@@ -116,7 +116,7 @@ def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
 
 
 def feedback_tags(given: FeedbackGiven, *, content: bool) -> Tags:
-    """A vote, in OpenTelemetry's words for evaluations."""
+    """Return a vote, in OpenTelemetry's words for evaluations."""
     label = "thumbs_up" if given.signed >= 0 else "thumbs_down"
     tags: Tags = {
         names.GEN_AI_EVALUATION_NAME: "user_feedback",

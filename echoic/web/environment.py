@@ -61,7 +61,7 @@ def brief(text: object, limit: int = NAME_SHOWN) -> str:
 
 
 def prose(text: str) -> Markup:
-    """A sentence in which `backquotes` mark what to type."""
+    """Return a sentence in which `backquotes` mark what to type."""
     pieces = readable(brief(text, SENTENCE_SHOWN)).split("`")
     if len(pieces) % 2 == 0:
         return escape("`".join(pieces))
@@ -87,7 +87,7 @@ class _Compact(Extension):
 
 
 def _shown(value: object) -> object:
-    """What a template puts in, before it is escaped."""
+    """Return what a template puts in, before it is escaped."""
     if value is None:
         return ""
     if isinstance(value, str) and not isinstance(value, Markup):

@@ -51,7 +51,7 @@ class Setting:
 
 
 def settings_for(seed: str, **changes: object) -> MindSettings:
-    """A mind's settings with the embedder's own limits, and no model unless named."""
+    """Return a mind's settings with the embedder's own limits, and no model unless named."""
     return MindSettings.model_validate(
         {"limits": match_limits(), "embedder": "wordllama", "seed": seed, **changes}
     )
@@ -177,5 +177,7 @@ class InMemoryMind:
 
 @cache
 def _embedder() -> Embedder:
-    """The one embedder of all minds: reading its table takes longer than a short life."""
+    """Return the one embedder of all minds: reading its table takes longer than a short
+    life.
+    """
     return embedder("wordllama")

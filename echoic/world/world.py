@@ -110,7 +110,7 @@ class Mind:
         self._mind.tell(FeedbackGiven.model_validate(given))
 
     def confidence(self, heuristic_id: str) -> float | None:
-        """What is believed of a heuristic by now; None if it never fired."""
+        """Return what is believed of a heuristic by now; None if it never fired."""
         beliefs = self._mind.state.agents[self._mind.agent].beliefs
         found = [
             beliefs[key]
@@ -170,7 +170,7 @@ class Mind:
 def _settings(
     name: str, strategy: str, model: Answers | None, further: Mapping[str, object]
 ) -> MindSettings:
-    """The program's defaults, for a mind that nobody floods."""
+    """Return the program's defaults, for a mind that nobody floods."""
     made = {
         **mind_settings(defaults(), match_limits()).model_dump(),
         "seed": name,

@@ -44,7 +44,7 @@ class Behaviour:
 
 
 def act_of(telling: Telling) -> Act:
-    """What the recorded strategy did at a decision."""
+    """Return what the recorded strategy did at a decision."""
     latency = telling.latency_ms
     return Act(
         spoke=telling.said is not None,
@@ -77,7 +77,7 @@ def behaviour(acts: Iterable[Act]) -> Behaviour:
 
 
 def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, ...]:
-    """The rows that compare two behaviours.
+    """Return the rows that compare two behaviours.
 
     The baseline's is as it was recorded: of its heuristics' answers `explored` were drawn,
     and not its own choice.
@@ -119,7 +119,7 @@ def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, 
 
 
 def quantile(ascending: Sequence[float], share: float) -> float | None:
-    """The value below which `share` of them lie; None if there are none."""
+    """Return the value below which `share` of them lie; None if there are none."""
     if not ascending:
         return None
     return ascending[min(len(ascending) - 1, int(share * len(ascending)))]
@@ -130,7 +130,7 @@ def _rate(behaviour: Behaviour) -> float:
 
 
 def _of(ours: Behaviour, theirs: Behaviour) -> str:
-    """How many decisions a count is of, those that end at a gate included."""
+    """Return how many decisions a count is of, those that end at a gate included."""
     if ours.decisions == theirs.decisions:
         return f"in {ours.decisions:,} decisions"
     return f"in {ours.decisions:,} and {theirs.decisions:,} decisions"

@@ -39,7 +39,7 @@ VOICE = {
 
 
 def comparison(whole: Whole, index: int) -> Comparison:
-    """The comparison with the challenger of this index, counted from 1."""
+    """Return the comparison with the challenger of this index, counted from 1."""
     evidence = _evidence(whole, index)
     rows = evidence.rows()
     found = evidence.estimate(rows, whole.wish.estimation)
@@ -106,7 +106,7 @@ def _name_the_challenger(difference: dict[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: no tuples, and no number that is none."""
+    """Return a value as JSON has it: no tuples, and no number that is none."""
     match value:
         case dict():
             return {key: plain(each) for key, each in value.items()}
@@ -156,7 +156,7 @@ def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
 def _closed(
     whole: Whole, index: int, verdict: str, reasons: Sequence[dict[str, str]]
 ) -> float | None:
-    """What no recording can show of the challenger, if that alone forbids a verdict."""
+    """Return what no recording can show of the challenger, if that alone forbids a verdict."""
     critical = frozenset().union(*(each.critical for each in whole.results))
     share = closed_share(whole.decisions, index, critical)
     most = whole.wish.estimation.limits.unsupported_mass_max
@@ -195,7 +195,7 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
 
 
 def _explored(whole: Whole) -> int:
-    """How many answers of heuristics were taken by lot against the baseline's odds."""
+    """Return how many answers of heuristics were taken by lot against the baseline's odds."""
     return sum(
         each.path == "heuristic" and not dict(each.odds[BASELINE].arms).get(each.arm)
         for each in whole.decisions

@@ -274,6 +274,6 @@ class Document:
     provenance: dict[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        """The document as JSON's own types; `verdict` stands before all else."""
+        """Return the document as JSON's own types; `verdict` stands before all else."""
         fields = asdict(self)
         return {"v": fields.pop("v"), "verdict": fields.pop("verdict"), **fields}

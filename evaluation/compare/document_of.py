@@ -17,7 +17,7 @@ ALPHA = 0.05
 
 
 def document(results: Sequence[SessionResult], plan: Plan, wish: Wish) -> Document:
-    """The comparison over all recordings; `results` holds at least one."""
+    """Return the comparison over all recordings; `results` holds at least one."""
     whole = Whole(tuple(in_order(results)), plan, wish)
     comparisons = _adjusted(
         [comparison(whole, index) for index in range(1, len(plan.challengers) + 1)]

@@ -46,7 +46,7 @@ class Condition:
 
 
 def parse(text: str) -> tuple[Condition, ...]:
-    """The conditions of a text; they are separated by commas.
+    """Return the conditions of a text; they are separated by commas.
 
     Raises:
         FailOnError: one is not of the form `name>number` or `verdict=WORD`.
@@ -68,7 +68,7 @@ def parse(text: str) -> tuple[Condition, ...]:
 def tripped(
     conditions: tuple[Condition, ...], comparison: Comparison
 ) -> tuple[str, ...]:
-    """Those conditions that hold, each with whom it holds of and what made it so.
+    """Return those conditions that hold, each with whom it holds of and what made it so.
 
     Raises:
         FailOnError: a condition names nothing that this comparison has.
@@ -84,7 +84,7 @@ def tripped(
 def _value(
     condition: Condition, comparison: Comparison, known: Mapping[str, float | None]
 ) -> str | None:
-    """What trips the condition; None if it does not hold."""
+    """Return what trips the condition; None if it does not hold."""
     if condition.name == "verdict":
         same = comparison.verdict == condition.limit.upper()
         return comparison.verdict if same == (condition.relation == "=") else None

@@ -39,7 +39,7 @@ _ORDER: tuple[Status, ...] = ("regressed", "improved", "unobserved", "unsupporte
 
 
 def arm_class(arm: str) -> ArmClass:
-    """Which sort of arm it is."""
+    """Return which sort of arm it is."""
     head = arm.partition(":")[0]
     match head:
         case "silent" | "heuristic" | "race":
@@ -51,7 +51,7 @@ def arm_class(arm: str) -> ArmClass:
 def matrix(
     decisions: Sequence[LoggedDecision], challenger: int
 ) -> tuple[MatrixCell, ...]:
-    """How often which class of arm meets which, by the probabilities each side has.
+    """Return how often which class of arm meets which, by the probabilities each side has.
 
     As far as the two hold the same arm they meet in it; what is left of either meets what
     is left of the other in proportion.
@@ -91,7 +91,7 @@ def _met(
 
 
 def whole_of(shares: Iterable[float]) -> float:
-    """The sum of shares, rounded: of sure flips it is a whole number."""
+    """Return the sum of shares, rounded: of sure flips it is a whole number."""
     rounded = round(fsum(shares), 6)
     return int(rounded) if rounded == int(rounded) else rounded
 
@@ -103,7 +103,7 @@ def flips(
     model_texts: Mapping[str, str],
     names: Mapping[str, str],
 ) -> tuple[Flip, ...]:
-    """Every decision in which the two may take different arms, the worst first.
+    """Return every decision in which the two may take different arms, the worst first.
 
     Args:
         decisions: those that reached a strategy.
@@ -127,7 +127,7 @@ def flips(
 
 
 def _sides(ours: Odds, theirs: Odds) -> tuple[str, str]:
-    """The arm of either side by which they differ most."""
+    """Return the arm of either side by which they differ most."""
     if ours.greedy != theirs.greedy:
         return ours.greedy, theirs.greedy
     mine, others = dict(ours.arms), dict(theirs.arms)
@@ -139,7 +139,7 @@ def _sides(ours: Odds, theirs: Odds) -> tuple[str, str]:
 
 
 def order(flip: Flip) -> tuple[int, str, int]:
-    """The worst first, then by session and place."""
+    """Return the worst first, then by session and place."""
     return _ORDER.index(flip.status), flip.session, flip.sequence
 
 

@@ -66,7 +66,7 @@ class Whole:
         return ids.digest(*(digest.encode() for digest in digests))
 
     def strategy(self, index: int = BASELINE) -> StrategyPart:
-        """A strategy as the recordings have it."""
+        """Return a strategy as the recordings have it."""
         found = [each.recording.strategies[index] for each in self.results]
         by_hash = {each.config_hash: each for each in found}
         first = by_hash[min(by_hash)]
@@ -76,11 +76,11 @@ class Whole:
         return replace(first, label=f"{first.label} and {others} more")
 
     def sessions(self) -> tuple[SessionPart, ...]:
-        """Every recording."""
+        """Return every recording."""
         return tuple(_session(result) for result in self.results)
 
     def outcome(self) -> OutcomePart:
-        """What is known of outcomes."""
+        """Return what is known of outcomes."""
         settings = self.plan.outcome
         asked = [self.outcomes[each.decision_id] for each in self.decisions]
         sources = Counter(each.source for each in asked if each.value is not None)
@@ -98,7 +98,7 @@ class Whole:
         )
 
     def session_outcomes(self) -> tuple[SessionSummary, ...]:
-        """What whole sessions came to, by each measure that a pack declares."""
+        """Return what whole sessions came to, by each measure that a pack declares."""
         values = [
             replace(each, session=f"{each.session} of {result.recording.digest}")
             for result in self.results
@@ -118,7 +118,7 @@ class Whole:
         )
 
     def provenance(self) -> dict[str, Any]:
-        """Where every number comes from."""
+        """Return where every number comes from."""
         notes = [result.recording for result in self.results]
         packs = sorted({pack for note in notes for pack in note.packs})
         return {
@@ -149,7 +149,7 @@ class Whole:
 
 
 def _named(session: str, result: SessionResult, known: dict[str, str]) -> str:
-    """The session's name; one that another recording has, too, gets its digest."""
+    """Return the session's name; one that another recording has, too, gets its digest."""
     digest = result.recording.digest
     if known.setdefault(session, digest) == digest:
         return session

@@ -36,7 +36,7 @@ class Lives:
         await self._each(lambda own: own.take(group, input_, aids))
 
     async def end(self) -> list[tuple[list[ClosedLoopDecision], Ending]]:
-        """The decisions of each life, and what it came to.
+        """Return the decisions of each life, and what it came to.
 
         Raises:
             ModelMiss: mode `strict`, and a model's answer was not recorded; that of the
@@ -66,7 +66,7 @@ def documented(
     at_logged_state: Mapping[str, Odds],
     told: Chronicle,
 ) -> Life:
-    """What the document needs of a life.
+    """Return what the document needs of a life.
 
     Args:
         decisions: all of it made, in order.
@@ -131,7 +131,7 @@ def _latency(
 
 
 def _usual_latency(told: Chronicle) -> tuple[float, float] | None:
-    """How long the mind itself takes, from the 10th to the 90th percentile."""
+    """Return how long the mind itself takes, from the 10th to the 90th percentile."""
     usual = sorted(
         each.latency_ms
         for each in told.tellings

@@ -102,5 +102,5 @@ class _Proven:
             self._reader = None
 
     def gathered(self) -> tuple[Evidence, ...]:
-        """All evidence, or none."""
+        """Return all evidence, or none."""
         return () if self._reader is None else self._reader.evidence()

@@ -37,7 +37,7 @@ class RecordingNote:
 async def note_of(
     recording: Recording, strategies: Sequence[Variant]
 ) -> tuple[RecordingNote, dict[str, str]]:
-    """The note on a recording, and what the heuristics are called, by id."""
+    """Return the note on a recording, and what the heuristics are called, by id."""
     standing = await brought(
         InForce.of(recording.start, recording.agent), recording.log
     )
@@ -75,7 +75,7 @@ def _strategy(variant: Variant, standing: InForce) -> StrategyPart:
 
 
 def _names(standing: InForce) -> dict[str, str]:
-    """What heuristics are called that are in force, by id."""
+    """Return what heuristics are called that are in force, by id."""
     found = all_heuristics(standing.agent, standing.packs)
     return {each.id: each.name for each in found}
 

@@ -18,7 +18,7 @@ BASELINE = 0
 
 
 def asked(decisions: Sequence[LoggedDecision]) -> list[LoggedDecision]:
-    """The decisions that reached a strategy."""
+    """Return the decisions that reached a strategy."""
     return [each for each in decisions if each.context is not None]
 
 
@@ -27,7 +27,7 @@ def observations(
     challenger: int,
     outcomes: Mapping[str, Outcome],
 ) -> list[Observation]:
-    """What the estimator needs of each decision, in order.
+    """Return what the estimator needs of each decision, in order.
 
     Args:
         decisions: those that reached a strategy, of one or more sessions.
@@ -61,7 +61,7 @@ def observations(
 
 
 def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:
-    """The ids of those at critical occasions, where exploration tries nothing."""
+    """Return the ids of those at critical occasions, where exploration tries nothing."""
     return frozenset(
         each.decision_id
         for each in decisions
@@ -73,7 +73,7 @@ def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:
 def closed_share(
     decisions: Sequence[LoggedDecision], challenger: int, critical: Collection[str]
 ) -> float:
-    """The share of what the challenger would do that no recording will ever show.
+    """Return the share of what the challenger would do that no recording will ever show.
 
     Args:
         decisions: those that reached a strategy.
@@ -91,7 +91,7 @@ def closed_share(
 
 
 def flip_share(first: Odds, second: Odds) -> float:
-    """The probability that two odds, drawn together, take different arms."""
+    """Return the probability that two odds, drawn together, take different arms."""
     others = dict(second.arms)
     agree = total(min(share, others.get(arm, 0.0)) for arm, share in first.arms)
     return max(0.0, 1.0 - agree)

@@ -8,7 +8,7 @@ from evaluation.ope.rows import Observation
 
 
 def estimand(baseline: StrategyPart, challenger: StrategyPart) -> str:
-    """What the estimate is an estimate of."""
+    """Return what the estimate is an estimate of."""
     return (
         f"What if {challenger.label} had made each single decision, in the situations"
         f" that {baseline.label} created?"
@@ -20,7 +20,7 @@ def would_change(
     tried: Sequence[Sensitivity],
     left_out: Sequence[tuple[str, str]] | None,
 ) -> tuple[str, ...]:
-    """Which assumptions and which sessions the verdict hangs on.
+    """Return which assumptions and which sessions the verdict hangs on.
 
     `left_out` names sessions and what the verdict would be without each; None if no
     session was left out to see.
@@ -51,7 +51,7 @@ def next_steps(
     baseline: StrategyPart,
     challenger: StrategyPart,
 ) -> tuple[str, ...]:
-    """What to do next, with the command where there is one.
+    """Return what to do next, with the command where there is one.
 
     `difference` is the measured one and its standard error, as far as told. `closed` is
     the share of what the challenger would do that no recording can show, if it is so much

@@ -212,7 +212,7 @@ async def _lives(
 
 
 def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:
-    """The confidence of the heuristic that answered, by decision id."""
+    """Return the confidence of the heuristic that answered, by decision id."""
     return {
         each.decision_id: candidate.confidence
         for each in decisions
@@ -223,7 +223,7 @@ def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:
 
 
 def in_order(results: Sequence[SessionResult]) -> list[SessionResult]:
-    """The results as they were lived, however they were named."""
+    """Return the results as they were lived, however they were named."""
     return sorted(results, key=_place)
 
 

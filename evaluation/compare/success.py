@@ -49,13 +49,13 @@ class Evidence:
     cassette_hit_rate: float | None = None
 
     def rows(self, outcomes: Outcomes | None = None) -> list[Observation]:
-        """The estimator's rows, with these outcomes in place of the recorded ones."""
+        """Return the estimator's rows, with these outcomes in place of the recorded ones."""
         return observations(self.decisions, self.challenger, outcomes or self.outcomes)
 
     def estimate(
         self, rows: Sequence[Observation], settings: EstimationSettings
     ) -> Estimate:
-        """The estimate over some rows; of none, that nothing can be said."""
+        """Return the estimate over some rows; of none, that nothing can be said."""
         if not rows:
             return _nothing(self.self_replay)
         try:
@@ -73,7 +73,7 @@ class Evidence:
 
 
 def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
-    """The rows on success: what was observed, estimated and predicted."""
+    """Return the rows on success: what was observed, estimated and predicted."""
     target, base = found.target, found.baseline
     ours, theirs = _told(base, base.dm), _told(target, target.dm)
     return (
@@ -103,7 +103,9 @@ def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
 
 
 def _nothing(replayed: SelfReplay) -> Estimate:
-    """The estimate of a recording in which no strategy was asked, or none can be read."""
+    """Return the estimate of a recording in which no strategy was asked, or none can be
+    read.
+    """
     is_damaged = not replayed.is_identical
     reason = (
         Reason("self_replay", f"the recording is damaged: {replayed.divergence}")
@@ -145,7 +147,7 @@ def _nothing(replayed: SelfReplay) -> Estimate:
 
 
 def told_value(side: PolicyEstimate) -> float | None:
-    """What a strategy is worth, if its gates let that be shown."""
+    """Return what a strategy is worth, if its gates let that be shown."""
     return _told(side, side.dr)
 
 
@@ -173,7 +175,7 @@ def _one_step(found: Estimate) -> Headline:
 def sensitivity(
     evidence: Evidence, settings: EstimationSettings
 ) -> Iterator[Sensitivity]:
-    """The same estimate under other values of silence, and of what is unknown."""
+    """Yield the same estimate under other values of silence, and of what is unknown."""
     quick = replace(settings, resamples=QUICK)
     trials = [
         *((f"silence worth {value:g}", _silence(value)) for value in SILENCE_VALUES),
@@ -226,7 +228,7 @@ def without_each(
     settings: EstimationSettings,
     verdict: str,
 ) -> tuple[tuple[str, str], ...] | None:
-    """The sessions without which the verdict would be another, and which.
+    """Return the sessions without which the verdict would be another, and which.
 
     None if that was not tried: of one session, of very many, or without any value.
     """
@@ -246,7 +248,7 @@ def without_each(
 
 
 def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
-    """Each sort of event by itself; a difference only where its flips were seen enough.
+    """Return each sort of event by itself; a difference only where its flips were seen enough.
 
     If the gates hold back the difference of all, that of no part is told.
     """
@@ -272,7 +274,7 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
 
 
 def weights(rows: Sequence[Observation]) -> dict[str, object]:
-    """How the weights of the challenger's estimate are spread, and the greatest."""
+    """Return how the weights of the challenger's estimate are spread, and the greatest."""
     found = [
         (row.target.get(row.arm, 0.0) / row.propensity, row.decision) for row in rows
     ]
@@ -292,7 +294,7 @@ def weights(rows: Sequence[Observation]) -> dict[str, object]:
 
 
 def _shared(evidence: Evidence) -> Headline:
-    """What was seen of the decisions on which both agree: no value of either."""
+    """Return what was seen of the decisions on which both agree: no value of either."""
     values = [
         outcome.value
         for each in evidence.decisions
@@ -314,7 +316,7 @@ def _shared(evidence: Evidence) -> Headline:
 
 
 def _difference(part: Evidence) -> float | None:
-    """The weighted mean difference of a part; by itself it decides nothing."""
+    """Return the weighted mean difference of a part; by itself it decides nothing."""
     terms = [
         (row.target.get(row.arm, 0.0) - row.baseline.get(row.arm, 0.0))
         / row.propensity
@@ -330,7 +332,7 @@ def _flip(decision: LoggedDecision, challenger: int) -> float:
 
 
 def _shows_challenger(decision: LoggedDecision, evidence: Evidence) -> bool:
-    """Whether an arm was taken that the challenger takes more often."""
+    """Tell whether an arm was taken that the challenger takes more often."""
     ours, theirs = (
         dict(decision.odds[index].arms).get(decision.arm, 0.0)
         for index in (BASELINE, evidence.challenger)

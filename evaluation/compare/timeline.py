@@ -14,7 +14,7 @@ GATED = "gated"
 
 
 def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
-    """One session's lanes: the recorded one, and what the challenger holds best."""
+    """Return one session's lanes: the recorded one, and what the challenger holds best."""
     theirs = {
         each.decision_id: arm_class(each.odds[challenger].greedy)
         for each in result.decisions

@@ -70,7 +70,7 @@ class UnprovenError(ValueError):
 
 
 async def gather(recording: Recording) -> tuple[Evidence, ...]:
-    """The evidence of a recording, session by session.
+    """Return the evidence of a recording, session by session.
 
     Raises:
         UnprovenError: the recording does not agree with itself; names the input.
@@ -159,7 +159,7 @@ class Reader:
             self._change(group)
 
     def evidence(self) -> tuple[Evidence, ...]:
-        """All that was gathered."""
+        """Return all that was gathered."""
         happened = {**self._voting.happened(), **self._outcomes}
         return tuple(
             Evidence(
@@ -224,7 +224,9 @@ class Reader:
                 pass
 
     def _weighed(self, sequence: int, message: SilenceWeighed) -> Fact:
-        """What came of an occasion, as a fact on the heuristic that says nothing there."""
+        """Return what came of an occasion, as a fact on the heuristic that says nothing
+        there.
+        """
         key, declared = self._about(message.heuristic_id, message.content_hash)
         place, value = message.decision_id, message.value
         if message.actor is None:
@@ -258,7 +260,7 @@ class Reader:
         self._voting.take(fact, vote, was, self._believing.believed, earlier)
 
     def _carried(self, key: str, vote: FeedbackApplied) -> list[str]:
-        """Which other contents hold the vote that this one changes."""
+        """Return which other contents hold the vote that this one changes."""
         believed = self._believing.believed
         return [
             other
@@ -269,7 +271,7 @@ class Reader:
         ]
 
     def _is_voted(self, key: str, seen: OutcomeObserved) -> bool:
-        """Whether people's votes on the fire are settled, and can change no more."""
+        """Tell whether people's votes on the fire are settled, and can change no more."""
         held = self._believing.believed.get(key)
         is_found = (
             held is not None
@@ -278,7 +280,7 @@ class Reader:
         return not is_found and self._voting.is_voted(seen.decision_id)
 
     def _is_settled(self, seen: OutcomeObserved) -> bool:
-        """Whether a fire's silence was counted, for good."""
+        """Tell whether a fire's silence was counted, for good."""
         remembered = self._start.decisions.get(seen.decision_id)
         is_ignored = remembered is not None and remembered.is_ignored
         if seen.fire_id not in self._ignored and not is_ignored:

@@ -39,7 +39,7 @@ class RapportCurve:
 
 
 def pace_of(changes: Mapping[str, Scalar]) -> Pace:
-    """The pace that settings such as `rapport.gain` name.
+    """Return the pace that settings such as `rapport.gain` name.
 
     Raises:
         TuningError: there is no such setting, or it cannot have such a value.
@@ -80,7 +80,7 @@ async def rapport_curves(
 
 
 def as_fields(pace: Pace, curves: Sequence[RapportCurve]) -> dict[str, object]:
-    """All of it, for programs."""
+    """Return all of it, for programs."""
     changes = {
         f"{PREFIX}{name}": {"before": asdict(USUAL)[name], "after": asdict(pace)[name]}
         for name in RANGES
@@ -104,7 +104,7 @@ class _Lives:
         }
 
     async def votes(self) -> AsyncGenerator[tuple[str, float, float], None]:
-        """Each vote that concerns rapport: whose, and what both come to by it."""
+        """Yield each vote that concerns rapport: whose, and what both come to by it."""
         async with aclosing(self._recording.groups()) as groups:
             async for group in groups:
                 if parse(group.input.subject).agent != self._recording.agent:

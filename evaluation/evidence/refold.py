@@ -89,19 +89,19 @@ class Believing:
         self.believed = self._recounted(believed, learning)
 
     def confidence(self, key: str, declared: float) -> float:
-        """What is believed of a heuristic at this point, within its bounds."""
+        """Return what is believed of a heuristic at this point, within its bounds."""
         return effective.bounded(
             self._held(key, declared), self._judging(key)
         ).confidence
 
     def is_frozen(self, key: str, declared: float) -> bool:
-        """Whether a heuristic is frozen by what is believed of it."""
+        """Tell whether a heuristic is frozen by what is believed of it."""
         held = effective.bounded(self._held(key, declared), self._judging(key))
         life = beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
         return life == "frozen"
 
     def life(self, key: str) -> Lifecycle:
-        """Where a heuristic of which something was learnt stands by now."""
+        """Return where a heuristic of which something was learnt stands by now."""
         held = self.believed.get(key)
         if held is None:
             return "active"
@@ -193,7 +193,7 @@ class Believing:
             self.believed = self._recounted(self.believed, before)
 
     def _judging(self, key: str) -> LearningSettings:
-        """The settings that a heuristic is judged by."""
+        """Return the settings that a heuristic is judged by."""
         return terms.under(self.learning, self._of(key))
 
     def _of(self, key: str) -> Terms:
@@ -229,7 +229,7 @@ def _beginning(evidence: Evidence, changes: Mapping[str, Scalar]) -> Believing:
 def predictions(
     evidence: Evidence, changes: Mapping[str, Scalar]
 ) -> tuple[Prediction, ...]:
-    """Each fire whose end is known, with what was believed when it was shown."""
+    """Return each fire whose end is known, with what was believed when it was shown."""
     believing = _beginning(evidence, changes)
     made: list[Prediction] = []
     for fact in evidence.facts:
@@ -244,7 +244,7 @@ def predictions(
 
 
 def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Curve]:
-    """The confidence of each heuristic that the facts are about, wherever it moved."""
+    """Return the confidence of each heuristic that the facts are about, wherever it moved."""
     believing = _beginning(evidence, changes)
     found: dict[str, list[Point]] = {}
     for fact in evidence.facts:

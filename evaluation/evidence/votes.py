@@ -42,7 +42,7 @@ class Voting:
         *,
         is_told: bool = False,
     ) -> Judged:
-        """A vote on a heuristic as a fact; `before` is what was said of it earlier.
+        """Return a vote on a heuristic as a fact; `before` is what was said of it earlier.
 
         `is_told` says that this recording showed how the fire went before.
         """
@@ -71,7 +71,7 @@ class Voting:
         given: InputMessage | Unreadable | NotBuilt,
         held: Belief | None,
     ) -> float | None:
-        """What the same person said of the same before, as the mind remembers it."""
+        """Return what the same person said of the same before, as the mind remembers it."""
         if vote.decision_id is None:
             return judging.vote_in(held, vote)
         if isinstance(given, FeedbackGiven) and given.about is not None:
@@ -110,13 +110,13 @@ class Voting:
                 said[vote.actor] = vote.value
 
     def is_voted(self, decision_id: str) -> bool:
-        """Whether votes on a decision count for the heuristic that answered."""
+        """Tell whether votes on a decision count for the heuristic that answered."""
         remembered = self._start.decisions.get(decision_id)
         entered = remembered is not None and "pair" in remembered.entries
         return self._entered.get(decision_id, entered)
 
     def happened(self) -> dict[str, float]:
-        """How each fire that people judged came out by their latest votes, 0 to 1."""
+        """Return how each fire that people judged came out by their latest votes, 0 to 1."""
         return {
             fire: _mean(self._said[fire])
             for fire in sorted(self._said)
@@ -143,5 +143,5 @@ def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:
 
 
 def _mean(votes: dict[str, float]) -> float:
-    """The mean of people's latest votes, on 0 to 1."""
+    """Return the mean of people's latest votes, on 0 to 1."""
     return (total(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

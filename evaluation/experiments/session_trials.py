@@ -89,7 +89,7 @@ def _judged(trials: Sequence[SessionTrial], alpha: float) -> SessionJudgement:
 def _difference(
     values: Sequence[float], is_b: Sequence[bool], first: Assignment, alpha: float
 ) -> tuple[float | None, float | None, float | None]:
-    """The estimate and its bounds: `sequential.contrast` guesses one half at first, so
+    """Return the estimate and its bounds: `sequential.contrast` guesses one half at first, so
     values are taken in units of twice the first, which is left out for that."""
     if len(values) < 2:
         return None, None, None

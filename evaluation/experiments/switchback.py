@@ -107,7 +107,7 @@ class Switchback:
 
 
 def analyse(trials: Iterable[Trial], open_unit: str | None = None) -> Switchback:
-    """What the decisions of an experiment, in order, say of b against a.
+    """Return what the decisions of an experiment, in order, say of b against a.
 
     `open_unit` goes on: its value is not final, so it is not counted yet.
     """
@@ -251,7 +251,7 @@ def _by_interval(
 
 
 def chance_of_split(n_a: int, n_b: int) -> float:
-    """The probability of a split at least as uneven as this one by fair draws."""
+    """Return the probability of a split at least as uneven as this one by fair draws."""
     n, fewer = n_a + n_b, min(n_a, n_b)
     if n == 0 or n_a == n_b:
         return 1.0

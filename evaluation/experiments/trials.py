@@ -59,7 +59,7 @@ class Course:
 
 
 async def newest(log: ReadableLog, agent: str) -> Begun | None:
-    """The experiment of an agent that was started last, whether it still runs or not."""
+    """Return the experiment of an agent that was started last, whether it still runs or not."""
     subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token)
     found: Begun | None = None
     async for record in scan(log, subject):
@@ -74,7 +74,7 @@ async def newest(log: ReadableLog, agent: str) -> Begun | None:
 async def course(
     log: ReadableLog, agent: str, begun: Begun, settings: OutcomeSettings
 ) -> Course:
-    """Every decision under an experiment, with what it came to by now.
+    """Return every decision under an experiment, with what it came to by now.
 
     Raises:
         LogDamaged: the log is not sound there.
@@ -136,7 +136,7 @@ class _Reading:
             self.standing = self.standing.after(input_, telling)
 
     def course(self, begun: Begun) -> Course:
-        """All of it, as far as it went."""
+        """Return all of it, as far as it went."""
         outcomes = self.ledger.ended()
         trials = tuple(
             replace(trial, value=outcome.value, is_waiting=outcome.is_censored)

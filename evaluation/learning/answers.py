@@ -51,7 +51,7 @@ class Answer:
 async def answers(
     recording: Recording, happened: Mapping[str, float]
 ) -> tuple[Answer, ...]:
-    """The decisions of a recording, in order.
+    """Return the decisions of a recording, in order.
 
     Args:
         recording: where they were made.
@@ -103,7 +103,7 @@ class _Reading:
                     pass
 
     def answer(self, telling: Telling, told: Chronicle) -> Answer:
-        """One decision, put together."""
+        """Return one decision, put together."""
         id_ = telling.decision_id
         decided = self._decided[id_]
         spoke = telling.path if telling.said is not None else None
@@ -129,7 +129,7 @@ class _Reading:
 
 
 def _voice(passage: GroupInContext, decided: DecidedView) -> str:
-    """The variant of an experiment where one ran, else how the personality begins."""
+    """Return the variant of an experiment where one ran, else how the personality begins."""
     if decided.experiment is not None:
         return f"{decided.experiment.id}: {decided.experiment.variant}"
     words = passage.before.settings.personality.split()

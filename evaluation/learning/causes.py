@@ -102,7 +102,7 @@ class Cause:
 
 
 def causes(passage: GroupInContext) -> Iterator[Cause]:
-    """The causes in one group, in the order in which they count."""
+    """Yield the causes in one group, in the order in which they count."""
     for output in passage.outputs(TOKENS):
         cause = _of_output(passage, output)
         if cause is not None:
@@ -227,7 +227,7 @@ def _controlled(
 
 
 def _of_packs(passage: GroupInContext, output: Output) -> Iterator[Cause]:
-    """The heuristics whose content a pack that was loaded brought or changed."""
+    """Yield the heuristics whose content a pack that was loaded brought or changed."""
     before, after = _of_all_packs(passage.before), _of_all_packs(passage.after)
     for id_ in sorted(after):
         if before.get(id_) != after[id_]:

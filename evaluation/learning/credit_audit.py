@@ -302,7 +302,7 @@ def _takes_back(passage: GroupInContext, event: Sensed) -> bool:
 def _occurs(
     passage: GroupInContext, event: Sensed, seen: OutcomeObserved, deed: Deed | None
 ) -> bool:
-    """Whether the event has the words, and may be about what the fire was about."""
+    """Tell whether the event has the words, and may be about what the fire was about."""
     words = outcome_patterns.words(event, passage.before.settings.edition)
     if seen.pattern is None or not word_patterns.occurs(seen.pattern, words):
         return False

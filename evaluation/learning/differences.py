@@ -36,7 +36,9 @@ class Difference:
 def differences(
     one: Mapping[str, Known], other: Mapping[str, Known]
 ) -> tuple[Difference, ...]:
-    """Every heuristic at either end: new, gone and edited first, then by how far it moved."""
+    """Return every heuristic at either end: new, gone and edited first, then by how far it
+    moved.
+    """
     order = ("new", "gone", "edited", "moved", "same")
     return tuple(
         sorted(

@@ -45,7 +45,7 @@ class GroupInContext:
         return read_input(self.group.input)
 
     def outputs(self, wanted: frozenset[str]) -> tuple[Output, ...]:
-        """The outputs of some sorts, read, in order."""
+        """Return the outputs of some sorts, read, in order."""
         return tuple(
             read_output(record)
             for record, token in zip(self.group.outputs, self.tokens, strict=True)
@@ -54,7 +54,7 @@ class GroupInContext:
 
 
 async def passages(recording: Recording) -> AsyncGenerator[GroupInContext, None]:
-    """The recording's own groups in order.
+    """Yield the recording's own groups in order.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.

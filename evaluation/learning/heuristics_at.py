@@ -34,7 +34,7 @@ class Known:
 
 
 def known(standing: InForce, believing: Believing) -> Mapping[str, Known]:
-    """The agent's heuristics by id."""
+    """Return the agent's heuristics by id."""
     found = all_heuristics(standing.agent, standing.packs)
     return {each.id: _one(standing, believing, each) for each in found}
 
@@ -42,7 +42,7 @@ def known(standing: InForce, believing: Believing) -> Mapping[str, Known]:
 def trust(
     standing: InForce, believing: Believing, heuristic_id: str, content_hash: str
 ) -> float:
-    """What is believed of a content of a heuristic, of what stands there now."""
+    """Return what is believed of a content of a heuristic, of what stands there now."""
     start = terms.declared(standing.agent, standing.packs, heuristic_id)
     return believing.confidence(belief_key(heuristic_id, content_hash), start)
 

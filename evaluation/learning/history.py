@@ -91,14 +91,14 @@ class Story:
     """From which confidence on a heuristic answered by itself, at its end."""
 
     def of(self, heuristic_id: str) -> tuple[Move, ...]:
-        """The moves of one heuristic."""
+        """Return the moves of one heuristic."""
         return tuple(
             move for move in self.moves if move.cause.heuristic_id == heuristic_id
         )
 
 
 async def story(recording: Recording) -> Story:
-    """The story of a recording.
+    """Return the story of a recording.
 
     Raises:
         UnprovenError: its confidences do not follow from its facts; names the input.
@@ -173,7 +173,7 @@ class _Writing:
                 self.refused[refused.reason] += 1
 
     def _before(self, passage: GroupInContext, cause: Cause) -> float | None:
-        """What was believed of what stood there until then, whatever its content."""
+        """Return what was believed of what stood there until then, whatever its content."""
         if cause.kind not in ("taught", "formed", "edit", "pack"):
             return self._confidence(passage.before, cause, cause.content_hash)
         content_hash = _content(passage.before, cause.heuristic_id)

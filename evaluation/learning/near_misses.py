@@ -90,7 +90,7 @@ class NearMisses:
 
 
 async def near_misses(recording: Recording) -> NearMisses:
-    """The near misses of a recording.
+    """Return the near misses of a recording.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.
@@ -128,7 +128,7 @@ async def near_misses(recording: Recording) -> NearMisses:
 
 
 async def _at_first_decision(recording: Recording) -> InForce:
-    """A life's first settings are in force only once its mind has started."""
+    """Return a life's first settings are in force only once its mind has started."""
     async with aclosing(passages(recording)) as found:
         async for passage in found:
             if _DECIDED in passage.tokens:
@@ -192,7 +192,7 @@ class _Count:
 
 
 def _answered(decision: LoggedDecision) -> str | None:
-    """The arm of the heuristic that answered, at once or in the end."""
+    """Return the arm of the heuristic that answered, at once or in the end."""
     if decision.path == "heuristic":
         return decision.arm
     ended = decision.ended_by or ""

@@ -77,7 +77,7 @@ def stretches(answers: Sequence[Answer], per: int) -> tuple[Period, ...]:
 
 
 def by_voice(answers: Sequence[Answer]) -> tuple[Period, ...]:
-    """One for each personality or variant, in the order in which they came."""
+    """Return one for each personality or variant, in the order in which they came."""
     voices = dict.fromkeys(each.voice for each in answers)
     return tuple(
         period(voice, [each for each in answers if each.voice == voice])
@@ -86,7 +86,7 @@ def by_voice(answers: Sequence[Answer]) -> tuple[Period, ...]:
 
 
 def period(label: str, answers: Sequence[Answer]) -> Period:
-    """Some decisions, at least one, summed up."""
+    """Return some decisions, at least one, summed up."""
     said = [each for each in answers if each.spoke is not None]
     own = [each for each in said if each.spoke == "heuristic"]
     calls: Counter[str] = Counter()

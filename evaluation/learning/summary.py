@@ -59,7 +59,7 @@ class Report:
     names: Mapping[str, str]
 
     def as_json(self) -> dict[str, object]:
-        """All of it, for programs."""
+        """Return all of it, for programs."""
         return {
             "v": 1,
             "agents": list(self.agents),
@@ -106,7 +106,7 @@ async def read(recording: Recording) -> Reading:
 def report(
     readings: Sequence[Reading], *, per: int | None = None, has_voices: bool = False
 ) -> Report:
-    """The report on one recording at least.
+    """Return the report on one recording at least.
 
     Args:
         readings: what was read, in any order.

@@ -8,14 +8,14 @@ from schemas.values.settings_by_name import parameter_in
 
 
 def tested(standing: InForce) -> StrategySpec:
-    """The agent's strategy if it tests a threshold, else `heuristic_first`."""
+    """Return the agent's strategy if it tests a threshold, else `heuristic_first`."""
     own = standing.strategy
     is_testing = issubclass(STRATEGIES.get(own.name, object), HeuristicFirst)
     return own if is_testing else StrategySpec(name=HeuristicFirst.name)
 
 
 def threshold(standing: InForce) -> float:
-    """The threshold of that strategy, before any bias of the personality."""
+    """Return the threshold of that strategy, before any bias of the personality."""
     value = parameter_in(tested(standing).parameters, "strategy.threshold")
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value or 0.0) if is_number else standing.settings.threshold

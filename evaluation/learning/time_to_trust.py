@@ -36,7 +36,8 @@ class Rise:
 def rises(
     stories: Sequence[Story], decisions: Sequence[Sequence[int]]
 ) -> tuple[Rise, ...]:
-    """The risen and the rising of all recordings, those of one agent in the order of time.
+    """Return the risen and the rising of all recordings, those of one agent in the order of
+    time.
 
     Args:
         stories: one for each recording, in order.
@@ -97,7 +98,7 @@ def _of_agent(parts: Sequence[tuple[Story, Sequence[int]]]) -> Iterator[Rise]:
 
 
 def _before(story: Story) -> dict[str, _Climb]:
-    """Those from before the recordings that have yet to get there."""
+    """Return those from before the recordings that have yet to get there."""
     return {
         id_: _Climb(each.confidence, None, 0)
         for id_, each in story.begins.items()
@@ -123,5 +124,5 @@ def _hours(climb: _Climb) -> float | None:
 
 
 def named(stories: Sequence[Story]) -> Mapping[str, str]:
-    """What every heuristic is called, by the latest recording that knows it."""
+    """Return what every heuristic is called, by the latest recording that knows it."""
     return {id_: name for story in stories for id_, name in story.names.items()}

@@ -55,15 +55,15 @@ class Witnessed:
         self._start = recording.start.agents.get(recording.agent, STRANGER)
 
     def answered(self, decision_id: str, heuristic_id: str, content_hash: str) -> bool:
-        """Whether these were a heuristic's words."""
+        """Tell whether these were a heuristic's words."""
         return self._arms.get(decision_id) == heuristic_arm(heuristic_id, content_hash)
 
     def is_models(self, decision_id: str) -> bool:
-        """Whether a model answered."""
+        """Tell whether a model answered."""
         return self._arms.get(decision_id, "").startswith(_MODELS)
 
     def was_suggested(self, decision_id: str, heuristic_id: str) -> bool:
-        """Whether a model had a heuristic before it when it answered."""
+        """Tell whether a model had a heuristic before it when it answered."""
         return (decision_id, heuristic_id) in self._suggested
 
     def recall(self, id_: str) -> None:

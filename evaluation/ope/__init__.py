@@ -1,4 +1,4 @@
 """How good a strategy would have been, told from decisions that another one made.
 
-Its rule: whatever the log does not say is not made up; it is bounded, or refused.
+Whatever the log does not say is not made up; it is bounded, or refused.
 """

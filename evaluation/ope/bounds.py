@@ -14,7 +14,7 @@ Interval = tuple[float, float]
 
 
 def value_bounds(columns: Columns, odds: Odds) -> Interval:
-    """The least and the most that a strategy can have been worth, on these rows."""
+    """Return the least and the most that a strategy can have been worth, on these rows."""
     seen = np.where(columns.known, odds.taken, 0.0)
     low = mean(seen * columns.reward)
     if not columns.rows:
@@ -23,7 +23,7 @@ def value_bounds(columns: Columns, odds: Odds) -> Interval:
 
 
 def difference_bounds(columns: Columns, contrast: Contrast) -> Interval:
-    """The least and the most that the target can have been better by."""
+    """Return the least and the most that the target can have been better by."""
     taken = np.where(columns.known, contrast.taken, 0.0)
     seen = taken * columns.reward
     # What is left to the arms that were not seen; rounding must not turn its sign.

@@ -85,7 +85,7 @@ class Prequential:
 def calibration(
     predicted: Numbers, happened: Numbers, *, bins: int = BINS, seed: str = ""
 ) -> Calibration:
-    """All of it at once; the order of the outcomes does not matter."""
+    """Return all of it at once; the order of the outcomes does not matter."""
     p, y = _checked(predicted, happened)
     order = np.lexsort((y, p))
     p, y = p[order], y[order]
@@ -103,7 +103,7 @@ def calibration(
 
 
 def brier(predicted: Numbers, happened: Numbers) -> float:
-    """The mean squared distance: 0 is perfect, .25 what one half always scores."""
+    """Return the mean squared distance: 0 is perfect, .25 what one half always scores."""
     p, y = _checked(predicted, happened)
     return float(((p - y) ** 2).mean())
 
@@ -111,7 +111,7 @@ def brier(predicted: Numbers, happened: Numbers) -> float:
 def brier_skill(
     predicted: Numbers, happened: Numbers, *, base_rate: float | None = None
 ) -> float | None:
-    """The share of the base rate's Brier score saved; below 0 is worse than the rate.
+    """Return the share of the base rate's Brier score saved; below 0 is worse than the rate.
 
     Without a `base_rate` it is that of these outcomes. None where there is none to save.
     """
@@ -121,7 +121,7 @@ def brier_skill(
 
 
 def log_loss(predicted: Numbers, happened: Numbers) -> float:
-    """The mean of -log of what was given to what happened; a sure miss costs 36."""
+    """Return the mean of -log of what was given to what happened; a sure miss costs 36."""
     p, y = _checked(predicted, happened)
     return float(_surprise(p, y).mean())
 
@@ -129,7 +129,7 @@ def log_loss(predicted: Numbers, happened: Numbers) -> float:
 def reliability(
     predicted: Numbers, happened: Numbers, *, bins: int = BINS
 ) -> tuple[Bin, ...]:
-    """What was predicted against what happened, in bins of about equally many.
+    """Return what was predicted against what happened, in bins of about equally many.
 
     Equal predictions share a bin, so there may be fewer.
     """
@@ -148,7 +148,7 @@ def reliability(
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:
-    """The mean distance of predicted from happened, weighted by the bins' numbers."""
+    """Return the mean distance of predicted from happened, weighted by the bins' numbers."""
     distances = (each.n * abs(each.predicted - each.happened) for each in bins)
     return total(distances) / sum(each.n for each in bins)
 

@@ -2,7 +2,7 @@
 
 One-step values hold only if it does not: a companion that talks more may win each single
 decision and lose the person. The logged probabilities tell: by lot some decisions spoke
-and others in their place did not. Its rule: what cannot be tested is said to be so.
+and others in their place did not. What cannot be tested is said to be so.
 """
 
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def _is_testable(columns: Columns) -> Flags:
 
 
 def _clustered(values: Floats, cluster: Ints, clusters: int) -> tuple[float, float]:
-    """The mean and its standard error, from the sums of whole sessions."""
+    """Return the mean and its standard error, from the sums of whole sessions."""
     mean = float(values.mean())
     sums = np.bincount(cluster, weights=values - mean, minlength=clusters)
     spread = float((sums**2).sum()) * clusters / (clusters - 1)

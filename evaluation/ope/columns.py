@@ -1,6 +1,6 @@
 """All rows as arrays in one order of their own: what every estimate is computed from.
 
-Its rule: the order follows from what the rows say, never from how they arrived, so that
+The order follows from what the rows say, never from how they arrived, so that
 the same rows in another order give the same bits.
 """
 
@@ -133,7 +133,7 @@ def columns_of(observations: Iterable[Observation]) -> Columns:
 
 
 def summed(index: Ints, amounts: Floats, size: int) -> Floats:
-    """The sum of the amounts of each index below `size`."""
+    """Return the sum of the amounts of each index below `size`."""
     return np.bincount(index, weights=amounts, minlength=size).astype(np.float64)
 
 
@@ -246,7 +246,7 @@ def _ranks(names: Mapping[str, int]) -> Ints:
 
 
 def _session_ranks(raw: _Collected) -> Ints:
-    """The place of each row's session; rows without one come after all."""
+    """Return the place of each row's session; rows without one come after all."""
     ranks = np.append(_ranks(raw.sessions), len(raw.sessions))
     return ranks[_ints(raw.session)]
 
@@ -273,7 +273,7 @@ def _sorted_pairs(pairs: _Pairs, rank: Ints) -> _Sorted:
 def _content(
     rows: int, whole: list[Ints | Hashes], parts: list[Floats], odds: list[_Sorted]
 ) -> Hashes:
-    """A hash of what each row says."""
+    """Return a hash of what each row says."""
     hashed = np.zeros(rows, np.uint64)
     for numbers in whole:
         hashed = mixed(hashed ^ numbers.view(np.uint64))

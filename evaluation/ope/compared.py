@@ -1,6 +1,6 @@
 """Two strategies on the same rows, evaluated: what gates and results are made from.
 
-Its rule: whether a point estimate may be given is decided here, once for all.
+Whether a point estimate may be given is decided here, once for all.
 """
 
 from dataclasses import dataclass, replace
@@ -124,7 +124,7 @@ def compare(columns: Columns, unsupported_max: float) -> Compared:
 
 
 def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
-    """The values of target and baseline under the median split."""
+    """Return the values of target and baseline under the median split."""
     differs = contrast.differs[columns.known]
     fits = (cross_fitted(columns, split) for split in range(SPLITS))
     found = [
@@ -136,7 +136,7 @@ def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
 
 
 def filled(columns: Columns, contrast: Contrast, *, of_target: float) -> Columns:
-    """The same rows, where each unknown reward is supposed.
+    """Return the same rows, where each unknown reward is supposed.
 
     `of_target` where the target's arm was played, and the opposite where the baseline's
     was: nothing else that the unknown may hide moves the difference farther.

@@ -1,6 +1,6 @@
 """From logged decisions to values, their gates and a verdict: the whole of the method.
 
-Its rule: no point estimate of what was not played; then there are bounds.
+No point estimate of what was not played; then there are bounds.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def estimate_of(
     self_replay: SelfReplay | None = None,
     cassette_hit_rate: float | None = None,
 ) -> Estimate:
-    """The same of rows that are laid out already."""
+    """Return the same of rows that are laid out already."""
     limits = settings.limits
     compared = compare(columns, limits.unsupported_mass_max)
     checks = [
@@ -82,7 +82,7 @@ def estimate_of(
 
 
 def _lacks(compared: Compared, side: Side, limits: Limits) -> bool:
-    """Whether a side, by itself, was played too seldom for its value to be told."""
+    """Tell whether a side, by itself, was played too seldom for its value to be told."""
     values, ess = side.values, side.weights.ess
     own = _weight_gates(side, side, compared.columns.rows, limits)
     rare = rarer_share(values.reward[values.weight > 0.0]) * ess
@@ -157,7 +157,7 @@ def _difference(
 
 
 def _difference_of(compared: Compared, found: float | None) -> float | None:
-    """What was found; exactly 0 where there is no difference."""
+    """Return what was found; exactly 0 where there is no difference."""
     return found if compared.has_flips else 0.0
 
 
@@ -176,7 +176,7 @@ def _around(compared: Compared, resamples: int) -> Interval:
 def _filled(
     compared: Compared, around: Interval, settings: EstimationSettings, margin: float
 ) -> tuple[Interval, ...]:
-    """The interval with unknown rewards against the target, then for it.
+    """Return the interval with unknown rewards against the target, then for it.
 
     Only where there are any, and a verdict that they may turn.
     """
@@ -191,7 +191,7 @@ def _filled(
 
 
 def _unseen(compared: Compared, around: Interval) -> tuple[Interval, ...]:
-    """The interval at either end of what was never played, of which a model guessed."""
+    """Return the interval at either end of what was never played, of which a model guessed."""
     mass = compared.guessed_mass
     if mass == 0.0 or around.ci is None:
         return ()
@@ -266,7 +266,7 @@ def _agreement_gates(
 
 
 def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
-    """What to keep in mind, whatever the verdict."""
+    """Yield what to keep in mind, whatever the verdict."""
     if compared.has_flips and not compared.is_explored:
         yield Reason(
             "no_exploration",

@@ -48,7 +48,7 @@ class Values:
         return mean(self.psi)
 
     def snips_influence(self) -> Floats:
-        """How each row moves SNIPS; its clustered error is that of SNIPS."""
+        """Return how each row moves SNIPS; its clustered error is that of SNIPS."""
         centre = self.snips
         scale = mean(self.weight)
         if centre is None or scale == 0.0:
@@ -69,7 +69,7 @@ def values(columns: Columns, odds: Odds, model: CrossFitted) -> Values:
 
 
 def doubly_robust(expected: Floats, weight: Floats, surprise: Floats) -> Floats:
-    """What the model expects, corrected by the weighted surprise at what happened."""
+    """Return what the model expects, corrected by the weighted surprise at what happened."""
     return expected + weight * surprise
 
 
@@ -79,12 +79,14 @@ def paired(target: Values, baseline: Values, differs: Flags) -> Floats:
 
 
 def mean(numbers: Floats) -> float:
-    """The mean, rounded once; 0 of none."""
+    """Return the mean, rounded once; 0 of none."""
     return fsum(numbers.tolist()) / len(numbers) + 0.0 if len(numbers) else 0.0
 
 
 def effective_number(weights: Floats) -> float:
-    """How many rows of equal weight say as much: (sum w)² / sum w²; 0 if there is none."""
+    """Return how many rows of equal weight say as much: (sum w)² / sum w²; 0 if there is
+    none.
+    """
     largest = float(weights.max(initial=0.0))
     if largest == 0.0:
         return 0.0
@@ -93,7 +95,7 @@ def effective_number(weights: Floats) -> float:
 
 
 def rarer_share(reward: Floats) -> float:
-    """Which share of the rewards is not the commonest one."""
+    """Return which share of the rewards is not the commonest one."""
     if not len(reward):
         return 0.0
     return 1.0 - int(np.unique(reward, return_counts=True)[1].max()) / len(reward)

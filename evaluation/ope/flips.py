@@ -1,6 +1,6 @@
 """Where two strategies differ: all that a comparison of them can rest on.
 
-Its rule: rows at which both have the same odds count for nothing, exactly; odds are the
+Rows at which both have the same odds count for nothing, exactly; odds are the
 same if they lie no farther apart than decimals that people write may fall short.
 """
 

@@ -36,13 +36,13 @@ class Sides:
     baseline: float
 
     def weaker(self, worse: Callable[[float, float], float]) -> tuple[float, str]:
-        """The worse of the two, the target's if alike, and whose it is."""
+        """Return the worse of the two, the target's if alike, and whose it is."""
         value = worse(self.target, self.baseline)
         return value, "target" if value == self.target else "baseline"
 
 
 def self_replay(found: SelfReplay) -> Gate:
-    """Whether the recording, decided again as it was, came out the same."""
+    """Return whether the recording, decided again as it was, came out the same."""
     detail = f"{found.identical}/{found.total} outputs identical"
     status: Status = "ok"
     if not found.is_identical:
@@ -55,7 +55,7 @@ def self_replay(found: SelfReplay) -> Gate:
 
 
 def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -> Gate:
-    """Whether a strategy's weights average what the logged probabilities entail."""
+    """Return whether a strategy's weights average what the logged probabilities entail."""
     size = abs(z)
     average = "" if mean_weight is None else f", mean weight {mean_weight:.3f}"
     detail = (
@@ -81,7 +81,7 @@ def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -
 
 
 def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
-    """How much of the odds lies where the log could never show an outcome."""
+    """Return how much of the odds lies where the log could never show an outcome."""
     sides = Sides(target.unsupported_mass, baseline.unsupported_mass)
     value, whose = sides.weaker(max)
     return Gate(
@@ -97,7 +97,7 @@ def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
 def flip_observations(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
-    """How often the arm of one side was played where the two differ."""
+    """Return how often the arm of one side was played where the two differ."""
     if share == 0.0:
         return _no_flips("flip_observations", limits.flip_observations)
     value, whose = Sides(target.count, baseline.count).weaker(min)
@@ -132,7 +132,7 @@ def flip_sessions(
 def rare_outcomes(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
-    """Whether outcomes vary enough there for an interval to hold the truth.
+    """Return whether outcomes vary enough there for an interval to hold the truth.
 
     Where nearly all fail, a few successes carry the whole difference, and to see none by
     chance looks like certainty.
@@ -153,7 +153,7 @@ def rare_outcomes(
 def effective_size(
     target: Weights, baseline: Weights, rows: int, limits: Limits
 ) -> Gate:
-    """How many decisions of equal weight the log is worth."""
+    """Return how many decisions of equal weight the log is worth."""
     value, whose = Sides(target.ess, baseline.ess).weaker(min)
     least = max(limits.ess, limits.ess_share * rows)
     return Gate(
@@ -167,7 +167,7 @@ def effective_size(
 
 
 def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
-    """What a single decision weighs among all."""
+    """Return what a single decision weighs among all."""
     value, whose = Sides(target.max_share, baseline.max_share).weaker(max)
     return Gate(
         "max_weight_share",
@@ -180,7 +180,7 @@ def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
 
 
 def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
-    """Whether the weights' tail is too heavy for a mean to settle."""
+    """Return whether the weights' tail is too heavy for a mean to settle."""
     found = [k for k in (target.pareto_k, baseline.pareto_k) if k is not None]
     value = max(found, default=None)
     if value is None:
@@ -203,7 +203,7 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
 def outcome_coverage(
     known: int, rows: int, target: Weights, baseline: Weights, limits: Limits
 ) -> Gate:
-    """How many outcomes are known, and whether that depends on the arm."""
+    """Return how many outcomes are known, and whether that depends on the arm."""
     share = known / rows if rows else 0.0
     status = _below(share, limits.known_share_caution, limits.known_share)
     detail = f"{known:,} of {rows:,} outcomes known (need {limits.known_share:.0%})"
@@ -218,7 +218,7 @@ def outcome_coverage(
 
 
 def censored(count: int, rows: int, limits: Limits) -> Gate:
-    """How many decisions were left out because their outcome was cut off."""
+    """Return how many decisions were left out because their outcome was cut off."""
     share = count / (count + rows) if count else 0.0
     return Gate(
         "censored",
@@ -231,7 +231,7 @@ def censored(count: int, rows: int, limits: Limits) -> Gate:
 
 
 def cassette(hit_rate: float, limits: Limits) -> Gate:
-    """How many of the target's model answers the recording holds."""
+    """Return how many of the target's model answers the recording holds."""
     least = limits.cassette_hit_rate_caution
     status: Status = "ok" if hit_rate >= least else "caution"
     detail = (
@@ -242,7 +242,7 @@ def cassette(hit_rate: float, limits: Limits) -> Gate:
 
 
 def carry_over(found: CarryOver | None) -> Gate:
-    """Whether having spoken still moves the next outcome; None: it cannot be tested."""
+    """Return whether having spoken still moves the next outcome; None: it cannot be tested."""
     if found is None:
         detail = (
             "whether having spoken moves the next outcome cannot be tested: this holds in"
@@ -266,7 +266,7 @@ def agreement(
     *,
     margin: float,
 ) -> Gate:
-    """Whether two estimators of the difference, DR and SNIPS, say the same."""
+    """Return whether two estimators of the difference, DR and SNIPS, say the same."""
     (dr, snips), (doubly, weighted) = points, around
     limit = limits.agreement_caution
     overlap = _overlap(doubly.ci, weighted.ci)
@@ -288,7 +288,7 @@ def agreement(
 def _overlap(
     one: tuple[float, float] | None, other: tuple[float, float] | None
 ) -> float | None:
-    """The share of the shorter interval that lies within the other."""
+    """Return the share of the shorter interval that lies within the other."""
     if one is None or other is None:
         return None
     shorter = min(one[1] - one[0], other[1] - other[0])
@@ -317,7 +317,7 @@ def _below(value: float, caution: float, limit: float) -> Status:
 
 
 def _count(value: float) -> str:
-    """A number of decisions; one decimal if it is only an effective one."""
+    """Return a number of decisions; one decimal if it is only an effective one."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 

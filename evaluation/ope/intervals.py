@@ -2,7 +2,7 @@
 
 What is shown holds two intervals: bootstrap-t, which leans with the skew, and a jackknife
 with as many degrees of freedom as the sessions are worth, which few or uneven ones widen.
-Its rule: the draws follow from the data, so that the same data give the same interval.
+The draws follow from the data, so that the same data give the same interval.
 """
 
 from dataclasses import dataclass, replace
@@ -35,14 +35,14 @@ class Interval:
     is_bootstrap: bool = False
 
     def clipped(self, low: float, high: float) -> "Interval":
-        """The same as far as it lies in the range of what is possible."""
+        """Return the same as far as it lies in the range of what is possible."""
         if self.ci is None:
             return self
         ends = tuple(min(max(end, low), high) for end in self.ci)
         return replace(self, ci=(ends[0], ends[1]))
 
     def moved(self, by: float) -> "Interval":
-        """The same about another centre; of no p-value then."""
+        """Return the same about another centre; of no p-value then."""
         ci = None if self.ci is None else (self.ci[0] + by, self.ci[1] + by)
         return Interval(self.se, ci, None, self.is_bootstrap)
 
@@ -104,14 +104,14 @@ def clusters_of(
 
 
 def clustered_variance(columns: Columns, numbers: Floats) -> float | None:
-    """The variance of the mean of all rows; None of a single session."""
+    """Return the variance of the mean of all rows; None of a single session."""
     return clusters_of(columns, numbers).variance
 
 
 def interval(
     columns: Columns, numbers: Floats, rows: Flags, resamples: int
 ) -> Interval:
-    """The interval of the mean of `numbers`, which are of those `rows`."""
+    """Return the interval of the mean of `numbers`, which are of those `rows`."""
     clusters = _in_order(clusters_of(columns, numbers, rows))
     plain = _plain(mean(numbers), clusters)
     if plain.se is None or plain.ci is None or plain.se == 0.0:
@@ -130,7 +130,7 @@ def interval(
 
 
 def plain_interval(columns: Columns, numbers: Floats, rows: Flags) -> Interval:
-    """The jackknife's t interval of the mean of `numbers`, without a bootstrap."""
+    """Return the jackknife's t interval of the mean of `numbers`, without a bootstrap."""
     return _plain(mean(numbers), clusters_of(columns, numbers, rows))
 
 
@@ -154,7 +154,7 @@ def _in_order(clusters: Clusters) -> Clusters:
 
 @lru_cache
 def quantile(freedom: int, level: float = LEVEL) -> float:
-    """How many errors to either side of a mean hold `level` of Student's t."""
+    """Return how many errors to either side of a mean hold `level` of Student's t."""
     low, high = 0.0, 1.0
     while p_value(high, freedom) > 1.0 - level:
         high *= 2.0
@@ -167,7 +167,7 @@ def quantile(freedom: int, level: float = LEVEL) -> float:
 
 
 def pooled(clusters: Clusters) -> Clusters:
-    """The same in at most 4,096 clusters, made of whole ones by turns.
+    """Return the same in at most 4,096 clusters, made of whole ones by turns.
 
     A mean keeps its spread and its skewness if sessions are bound together at random, and
     a bootstrap of a million sessions would take minutes.
@@ -185,7 +185,7 @@ def pooled(clusters: Clusters) -> Clusters:
 
 
 def studentised(clusters: Clusters, resamples: int) -> Floats | None:
-    """Each resample's distance from the mean in its own errors, ascending.
+    """Return each resample's distance from the mean in its own errors, ascending.
 
     None if one of them has no error to measure by: it drew the same over and over.
     """
@@ -214,14 +214,14 @@ def _seed(clusters: Clusters) -> int:
 
 
 def _tails(drawn: Floats) -> tuple[float, float]:
-    """The quantiles that cut off half of what the level leaves, on either side."""
+    """Return the quantiles that cut off half of what the level leaves, on either side."""
     last = len(drawn) - 1
     cut = (1.0 - LEVEL) / 2.0 * last
     return _at(drawn, cut), _at(drawn, last - cut)
 
 
 def _at(drawn: Floats, place: float) -> float:
-    """The value at a place between two of them."""
+    """Return the value at a place between two of them."""
     below, above = float(drawn[floor(place)]), float(drawn[ceil(place)])
     return below + (above - below) * (place - floor(place))
 

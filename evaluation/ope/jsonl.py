@@ -1,6 +1,6 @@
 """Anybody's log as observations: one JSON object a line.
 
-Its rule: a line that cannot be read, or cannot be true, ends the reading with its place
+A line that cannot be read, or cannot be true, ends the reading with its place
 and what is wrong; nothing is skipped but blank lines, nothing guessed.
 """
 
@@ -63,7 +63,7 @@ def read(lines: Iterable[bytes], name: str) -> Iterator[Observation]:
 
 
 def observation(fields: Mapping[str, object]) -> Observation:
-    """One line's fields as an observation.
+    """Return one line's fields as an observation.
 
     Raises:
         ObservationError: a key is missing, or a value is of another type.
@@ -168,7 +168,7 @@ def _odds(key: str, value: object) -> Mapping[str, float]:
 
 
 def _shown(value: object) -> str:
-    """A value as an error can hold it."""
+    """Return a value as an error can hold it."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

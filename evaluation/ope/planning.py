@@ -1,7 +1,7 @@
 """How much more has to be recorded before a question can be answered.
 
 Everything that separates two strategies lies in their flips, so what counts is how often
-the challenger's arm is really played there. Its rule: a plan below the gates is no plan.
+the challenger's arm is really played there. A plan below the gates is no plan.
 """
 
 from collections import Counter
@@ -87,19 +87,21 @@ class Plan:
 
 
 def uniform(rate: float, *, arms: int = UNIFORM_ARMS) -> Scheme:
-    """Every arm has a share of `rate`, everywhere."""
+    """Return every arm has a share of `rate`, everywhere."""
     share = _probability(rate, "rate") / arms
     return Scheme(f"uniform {rate:g}", share, 1.0 - rate + share)
 
 
 def challenger(rate: float) -> Scheme:
-    """The challenger's arm is played with `rate` where the two disagree, else nothing."""
+    """Return the challenger's arm is played with `rate` where the two disagree, else
+    nothing.
+    """
     _probability(rate, "rate")
     return Scheme(f"challenger {rate:g}", rate, 1.0 - rate)
 
 
 def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
-    """What one would choose from."""
+    """Return what one would choose from."""
     return (
         *(uniform(rate, arms=arms) for rate in (0.05, 0.1)),
         *(challenger(rate) for rate in (0.1, 0.2, 0.5)),
@@ -107,7 +109,7 @@ def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
 
 
 def flip_observations_for(effect: float, scheme: Scheme | None = None) -> int:
-    """The rule of thumb for 80 percent power: 7.85 * 0.25 / effect²; `plan` is exact.
+    """Return the rule of thumb for 80 percent power: 7.85 * 0.25 / effect²; `plan` is exact.
 
     A scheme adds the noise of the baseline's arm: little at a rate of .1, as much again
     at .5. `effect` is the difference one flip makes to its outcome.
@@ -164,7 +166,7 @@ def _factor(sessions: int) -> float:
 
 
 def _noise(effect: float, scheme: Scheme, flip_rate: float) -> float:
-    """The variance of one flip's difference.
+    """Return the variance of one flip's difference.
 
     Two outcomes an effect apart vary most around one half. Besides, how many decisions
     flip is itself by chance.
@@ -188,7 +190,7 @@ def plans(
     schemes: Sequence[Scheme] | None = None,
     recorded: Recorded | None = None,
 ) -> tuple[Plan, ...]:
-    """One plan a scheme; the exploration on record comes first."""
+    """Return one plan a scheme; the exploration on record comes first."""
     now = None if recorded is None else recorded.exploration
     return tuple(
         plan(
@@ -206,7 +208,7 @@ def plans(
 
 
 def effect_to_plan_for(difference: float | None, flip_rate: float) -> float:
-    """The effect of one flip that would settle it, from a measured difference.
+    """Return the effect of one flip that would settle it, from a measured difference.
 
     Below the ROPE there is nothing to find but that there is nothing.
     """
@@ -218,7 +220,7 @@ def effect_to_plan_for(difference: float | None, flip_rate: float) -> float:
 def advice(
     recorded: Recorded, difference: float | None = None, se: float | None = None
 ) -> str:
-    """What to record next, in one phrase.
+    """Return what to record next, in one phrase.
 
     `difference` and its `se` are the measured ones, where there are any: outcomes noisier
     than coin flips, as those of one session may be together, need more of them. It is
@@ -288,7 +290,7 @@ def _more(effect: float, scheme: Scheme, recorded: Recorded) -> int:
 
 
 def _expected_error(recorded: Recorded, scheme: Scheme) -> float:
-    """The standard error of the difference if outcomes were independent coin flips."""
+    """Return the standard error of the difference if outcomes were independent coin flips."""
     variance = recorded.flip_rate * scheme.variance * OUTCOME_VARIANCE
     return sqrt(variance / recorded.decisions)
 

@@ -1,6 +1,6 @@
 """Draws that follow from a seed and their number alone: many at once, in any order.
 
-Its rule: no generator and no state; the n-th draw of a seed is always the same.
+No generator and no state; the n-th draw of a seed is always the same.
 """
 
 from typing import TypeAlias
@@ -28,7 +28,7 @@ def mixed(values: Hashes) -> Hashes:
 
 
 def uniforms(seed: int, first: int, count: int) -> npt.NDArray[np.float64]:
-    """The draws in [0, 1) of a seed from number `first` on."""
+    """Return the draws in [0, 1) of a seed from number `first` on."""
     numbers = np.arange(first, first + count, dtype=np.uint64)
     start = mixed(np.array([seed], dtype=np.uint64))
     return (mixed(numbers * _STEP + start) >> np.uint64(11)) / _53_BITS

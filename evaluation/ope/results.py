@@ -1,6 +1,6 @@
 """What an estimate says: both strategies, their difference, and how far to believe it.
 
-Its rule: the names are those of the document; what may not be said is None there, and
+The names are those of the document; what may not be said is None there, and
 `withheld` says that a gate is why.
 """
 
@@ -81,7 +81,7 @@ class Estimate:
     difference: DifferenceEstimate
 
     def as_json(self, *, all_shown: bool = False) -> dict[str, dict[str, object]]:
-        """The document: `target`, `baseline`, `difference`.
+        """Return the document: `target`, `baseline`, `difference`.
 
         What a gate withholds is null; `all_shown` gives it nevertheless.
         """

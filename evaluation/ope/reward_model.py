@@ -1,6 +1,6 @@
 """The reward model: how an arm tends to do in a context, learnt from the other sessions.
 
-Its rule: what is predicted for a session never saw that session, else the doubly robust
+What is predicted for a session never saw that session, else the doubly robust
 estimate would be biased.
 """
 
@@ -33,7 +33,7 @@ class RewardModel:
     overall: float
 
     def predict(self, context: Ints, arm: Ints) -> Floats:
-        """The expected reward of each pair; of its arm if the pair was never seen.
+        """Return the expected reward of each pair; of its arm if the pair was never seen.
 
         An arm that was never seen gets what all arms have together.
         """
@@ -59,7 +59,7 @@ def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> RewardModel:
 
 
 def _shrunk(index: Ints, reward: Floats, toward: Floats) -> tuple[Floats, Flags]:
-    """The mean reward of each index, drawn toward what is given; which were seen."""
+    """Return the mean reward of each index, drawn toward what is given; which were seen."""
     size = len(toward)
     rows = np.bincount(index, minlength=size)
     means = (summed(index, reward, size) + _ROWS * toward) / (_ROWS + rows)

@@ -1,6 +1,6 @@
 """One logged decision, as the estimator takes it: what was done, how likely, how it went.
 
-Its rule: what is passed on from here is sound; a row that cannot be true is an error.
+What is passed on from here is sound; a row that cannot be true is an error.
 """
 
 from collections.abc import Mapping

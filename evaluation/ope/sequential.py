@@ -43,7 +43,7 @@ class Running:
         return float(self.mean[-1]), float(self.low[-1]), float(self.high[-1])
 
     def excludes(self, value: float = 0.0) -> bool:
-        """Whether the interval lies to one side of `value` after the last session."""
+        """Tell whether the interval lies to one side of `value` after the last session."""
         _, low, high = self.last
         return not low <= value <= high
 
@@ -51,7 +51,7 @@ class Running:
 def asymptotic(
     values: Values, *, alpha: float = ALPHA, tuned_at: int = TUNED_AT
 ) -> Running:
-    """The asymptotic confidence sequence; boundless before `FIRST_LOOK` sessions.
+    """Return the asymptotic confidence sequence; boundless before `FIRST_LOOK` sessions.
 
     m ± s sqrt(2(n r + 1) / (n² r) log(sqrt(n r + 1) / alpha)), where r makes it
     tightest after `tuned_at` sessions. It assumes nothing of the values' range.
@@ -74,7 +74,7 @@ def asymptotic(
 def betting(
     values: Values, *, low: float = 0.0, high: float = 1.0, alpha: float = ALPHA
 ) -> Running:
-    """The betting confidence sequence of values in [low, high]; it only ever narrows.
+    """Return the betting confidence sequence of values in [low, high]; it only ever narrows.
 
     For each mean that could be true, one bets on the next value being above it, and
     below. Who multiplies the capital by 2 / alpha has refuted that mean.
@@ -101,7 +101,7 @@ def contrast(
     probability: float = 0.5,
     is_strict: bool = False,
 ) -> NDArray[np.float64]:
-    """One value a session whose mean is the challenger's value less the baseline's.
+    """Return one value a session whose mean is the challenger's value less the baseline's.
 
     Each session ran under one strategy, drawn with `probability` of the challenger.
     Both guesses come from earlier sessions alone, so the draw stays fair. The strict
@@ -148,7 +148,7 @@ def _earlier_mean(
 
 
 def _bets(x: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
-    """What to stake on each value, from the spread of those before it alone."""
+    """Return what to stake on each value, from the spread of those before it alone."""
     n = np.arange(1, len(x) + 1)
     mean = (_FIRST_GUESS + np.cumsum(x)) / (n + 1)
     variance = (_START_VARIANCE + np.cumsum((x - mean) ** 2)) / (n + 1)
@@ -161,7 +161,7 @@ def _bets(x: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
 def _survivors(
     x: NDArray[np.float64], bets: NDArray[np.float64], alpha: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lowest and highest mean nobody has refuted, after each value."""
+    """Return the lowest and highest mean nobody has refuted, after each value."""
     means = np.arange(_GRID + 1) / _GRID
     # At an end of the range nothing can be lost, so a stake there has no bound.
     with np.errstate(divide="ignore"):

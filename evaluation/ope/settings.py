@@ -1,6 +1,6 @@
 """The limits of the gates, and what counts as no difference.
 
-Its rule: a limit may be made stricter than it is here, never looser.
+A limit may be made stricter than it is here, never looser.
 """
 
 from dataclasses import dataclass, field, fields
@@ -117,7 +117,7 @@ class EstimationSettings:
         return cls(limits) if rope is None else cls(limits, rope, rope_share=None)
 
     def margin(self, base_rate: float) -> float:
-        """What counts as no difference from a baseline of this value."""
+        """Return what counts as no difference from a baseline of this value."""
         if self.rope_share is None:
             return self.rope
         rarer = min(max(min(base_rate, 1.0 - base_rate), 0.0), 0.5)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
-    """The adjusted p-value of each name; one without a p-value was not tested.
+    """Return the adjusted p-value of each name; one without a p-value was not tested.
 
     Raises:
         ValueError: a p-value lies outside [0, 1].

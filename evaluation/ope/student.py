@@ -9,7 +9,7 @@ _NEARLY_NORMAL = 10_000
 
 
 def p_value(t: float, freedom: int) -> float:
-    """The chance of a value at least as far from zero as `t`, on either side.
+    """Return the chance of a value at least as far from zero as `t`, on either side.
 
     Raises:
         ValueError: `t` is no number, or there is no degree of freedom.

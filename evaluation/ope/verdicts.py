@@ -97,7 +97,7 @@ class Evidence:
 
 
 def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, ...]]:
-    """The verdict and its reasons: the deciding one first, then every gate not passed.
+    """Return the verdict and its reasons: the deciding one first, then every gate not passed.
 
     A difference within ± `margin` makes none.
     """
@@ -141,7 +141,7 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
 
 
 def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
-    """What an interval alone says, and why."""
+    """Return what an interval alone says, and why."""
     if found.ci is None:
         return Verdict.INCONCLUSIVE, Reason(
             "single_session", "one session tells nothing of how sessions differ"
@@ -176,7 +176,7 @@ def _survivor(
     margin: float,
     supposed: tuple[str, str],
 ) -> tuple[Verdict, Reason]:
-    """A verdict that hangs on what is not known, if it is the same whatever that was."""
+    """Return a verdict that hangs on what is not known, if it is the same whatever that was."""
     verdict, _ = found
     others = [of_interval(each, margin)[0] for each in worlds]
     if verdict in others and all(each == verdict for each in others):

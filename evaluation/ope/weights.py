@@ -1,6 +1,6 @@
 """How healthy the weights are: what the log supports, and whether its probabilities fit.
 
-Its rule: the probabilities are tested on all rows, also those whose reward is not known;
+The probabilities are tested on all rows, also those whose reward is not known;
 under the right ones a strategy's weights average 1, less what the log cannot show.
 """
 
@@ -93,7 +93,7 @@ def weights(columns: Columns, odds: Odds) -> Weights:
 
 
 def _most(columns: Columns, odds: Odds) -> float:
-    """The largest weight that could have been drawn, as far as the log tells."""
+    """Return the largest weight that could have been drawn, as far as the log tells."""
     drawn = odds.taken / columns.propensity
     logging = columns.logging
     told = _cells(columns, logging)
@@ -126,7 +126,7 @@ def unsupported(columns: Columns, odds: Odds) -> Floats:
 
 
 def uniform_z(columns: Columns) -> float | None:
-    """The test for the strategy that takes each possible arm alike.
+    """Return the test for the strategy that takes each possible arm alike.
 
     None if no row tells the whole logging policy.
     """
@@ -144,7 +144,7 @@ def uniform_z(columns: Columns) -> float | None:
 
 
 def _least_variance(taken: Floats, propensity: Floats) -> Floats:
-    """The least that a weight can vary by, given what is known of its row.
+    """Return the least that a weight can vary by, given what is known of its row.
 
     The arm taken has weight taken / p with chance p; all others together cannot vary less
     than if they were one arm.
@@ -155,7 +155,7 @@ def _least_variance(taken: Floats, propensity: Floats) -> Floats:
 
 
 def _drawn_variance(ratio: Floats, missing: Floats) -> Floats:
-    """What weights vary by if their size, where they are not 0, is what was drawn.
+    """Return what weights vary by if their size, where they are not 0, is what was drawn.
 
     Under the right probabilities E[w²] is the strategy's own mean of w, which sum w² / sum
     w tells however often it was drawn: too few draws by chance do not look sure of it.
@@ -167,7 +167,7 @@ def _drawn_variance(ratio: Floats, missing: Floats) -> Floats:
 
 
 def _z(columns: Columns, excess: Floats, entailed: Floats) -> float:
-    """How many standard errors the mean of `excess` lies off 0.
+    """Return how many standard errors the mean of `excess` lies off 0.
 
     The error is the largest of the one seen between sessions, the one about 0 between
     rows and the one that the probabilities entail: few rows may by chance show little
@@ -187,7 +187,7 @@ def _z(columns: Columns, excess: Floats, entailed: Floats) -> float:
 
 
 def _eased(z: float, deviations: Floats) -> float:
-    """A z below 0, eased by the skewness of the mean (Hall, 1992).
+    """Return a z below 0, eased by the skewness of the mean (Hall, 1992).
 
     `deviations` are those of the rows, in errors of their sum. Where a few large weights
     carry a mean, to miss some by chance makes the mean low and its error small at once.
@@ -209,7 +209,7 @@ def _cells(columns: Columns, odds: Odds) -> Ints:
 
 
 def tail_shape(weights: Floats) -> float | None:
-    """The shape k of the largest weights, of a generalised Pareto distribution.
+    """Return the shape k of the largest weights, of a generalised Pareto distribution.
 
     None if they are too few, or all alike: a tail of equal weights has no shape. Of n
     weights the tail is the largest min(n / 5, 3 sqrt n).

@@ -1,4 +1,4 @@
 """Retuning: what would be believed, on the same evidence, under other settings.
 
-Its rule: the recorded facts are never changed, and nothing is written anywhere.
+The recorded facts are never changed, and nothing is written anywhere.
 """

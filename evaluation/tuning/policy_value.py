@@ -1,6 +1,6 @@
 """Worth: parameters of a strategy judged by what its decisions would have come to.
 
-Doubly robust, on the paired difference to the recorded strategy. Its rule: a choice that
+Doubly robust, on the paired difference to the recorded strategy. A choice that
 the recording does not support, or that would cost too much, is refused, so that no search
 runs off to where nobody has been.
 """
@@ -63,7 +63,7 @@ class Lived:
 async def run_closed_loop(
     recording: Recording, provider: AidProvider, settings: OutcomeSettings
 ) -> Lived:
-    """A recording that was proven to be what its own strategy decides.
+    """Return a recording that was proven to be what its own strategy decides.
 
     Raises:
         UnprovenError: deciding again gives something else; names the input.
@@ -126,7 +126,7 @@ class WorthObjective:
     async def gains(
         self, choices: Sequence[Values], sessions: range
     ) -> list[Evaluation]:
-        """What each choice gains over the recorded strategy in some sessions.
+        """Return what each choice gains over the recorded strategy in some sessions.
 
         Raises:
             UnknownStrategyError: the strategy has no such parameter, or not this value.
@@ -141,7 +141,7 @@ class WorthObjective:
         ]
 
     def worth(self, gain: Gain) -> float:
-        """One error less than the estimate: what is uncertain does not lead."""
+        """Return one error less than the estimate: what is uncertain does not lead."""
         return gain.lower
 
     @property
@@ -227,7 +227,7 @@ def _model_share(decisions: Sequence[LoggedDecision], place: int) -> float:
 
 
 async def _end(recording: Recording) -> InForce:
-    """What is in force once the recording is over."""
+    """Return what is in force once the recording is over."""
     standing = InForce.of(recording.start, recording.agent)
     async with aclosing(recording.groups()) as groups:
         async for group in groups:

@@ -36,7 +36,7 @@ class SkillObjective:
         return [each.session for each in self._evidence]
 
     async def gains(self, choices: Sequence[Values], sessions: range) -> list[Gain]:
-        """How much skill each choice adds to the recorded settings' over sessions.
+        """Return how much skill each choice adds to the recorded settings' over sessions.
 
         Raises:
             TuningError: there is no such setting, or it cannot have such a value.
@@ -44,7 +44,7 @@ class SkillObjective:
         return [self._gain(choice, sessions) for choice in choices]
 
     def worth(self, gain: Gain) -> float:
-        """The gain itself: every fire is scored under every choice."""
+        """Return the gain itself: every fire is scored under every choice."""
         return gain.value
 
     def _gain(self, choice: Values, sessions: range) -> Gain:
@@ -59,7 +59,7 @@ class SkillObjective:
 
 
 def mean_gain(saved: Sequence[float], counts: Sequence[int]) -> Gain:
-    """The mean over rows of which only sums by session are known, with its t interval.
+    """Return the mean over rows of which only sums by session are known, with its t interval.
 
     Args:
         saved: what all rows of each session gained together.
@@ -76,7 +76,7 @@ def mean_gain(saved: Sequence[float], counts: Sequence[int]) -> Gain:
 
 
 def _base(made: Sequence[Sequence[Prediction]]) -> float:
-    """The Brier score of saying the rate so far."""
+    """Return the Brier score of saying the rate so far."""
     happened = [each.happened for part in made for each in part]
     return float(prequential(happened, happened).base_brier[-1])
 

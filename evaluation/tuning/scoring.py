@@ -54,7 +54,7 @@ class Retuning:
     curves: tuple[Curves, ...]
 
     def as_json(self) -> dict[str, object]:
-        """All of it, for programs."""
+        """Return all of it, for programs."""
         return {
             "v": 1,
             "changes": {
@@ -89,7 +89,7 @@ def retuned(evidence: Sequence[Evidence], changes: Mapping[str, Scalar]) -> Retu
 
 
 def score(made: Sequence[Prediction]) -> Score | None:
-    """How good predictions were, in the order of time."""
+    """Return how good predictions were, in the order of time."""
     if not made:
         return None
     predicted = [each.predicted for each in made]

@@ -73,11 +73,11 @@ class Objective(Protocol):
     async def gains(
         self, choices: Sequence[Values], sessions: range
     ) -> Sequence[Evaluation]:
-        """How much better each choice is over these sessions."""
+        """Return how much better each choice is over these sessions."""
         ...
 
     def worth(self, gain: Gain) -> float:
-        """What the search goes by."""
+        """Return what the search goes by."""
         ...
 
 
@@ -85,7 +85,7 @@ class Proposer(Protocol):
     """Where choices come from."""
 
     def ask(self) -> Sequence[Values]:
-        """The next choices to try; none: the search is over."""
+        """Return the next choices to try; none: the search is over."""
         ...
 
     def tell(self, choice: Values, worth: float | None) -> None:
@@ -184,7 +184,7 @@ async def _tried(
 
 
 def _best(objective: Objective, ranked: Sequence[Trial]) -> list[Trial]:
-    """The first few that did better, each unlike the ones before it."""
+    """Return the first few that did better, each unlike the ones before it."""
     best: list[Trial] = []
     for trial in ranked:
         is_new = all(trial.search != each.search for each in best)
@@ -194,7 +194,7 @@ def _best(objective: Objective, ranked: Sequence[Trial]) -> list[Trial]:
 
 
 def _distances(trials: Sequence[Trial], current: Values) -> list[float]:
-    """How far each choice is from what is in force, each setting by its tried span."""
+    """Return how far each choice is from what is in force, each setting by its tried span."""
     far = [0.0] * len(trials)
     for name in sorted(current):
         tried = [each.values.get(name) for each in trials]

@@ -70,7 +70,7 @@ class Grid:
         self._left = [dict(zip(names, each, strict=True)) for each in combined]
 
     def ask(self) -> Sequence[Values]:
-        """All of them, and then none."""
+        """Return all of them, and then none."""
         choices, self._left = self._left, []
         return choices
 
@@ -107,7 +107,7 @@ class Tpe:
             self._study.enqueue_trial({name: current[name] for name in ranges})
 
     def ask(self) -> Sequence[Values]:
-        """A few more, until all trials are used up."""
+        """Return a few more, until all trials are used up."""
         count = min(self._left, _AT_ONCE)
         self._left -= count
         for _ in range(count):

@@ -56,7 +56,7 @@ async def deliver(
 
 
 def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
-    """The ask's id, by which repeats are known, and the trace that goes on elsewhere."""
+    """Return the ask's id, by which repeats are known, and the trace that goes on elsewhere."""
     span = ids.span_id(asked.decision_id, f"publish out.{asked.channel}", 0)
     return {
         "ce-specversion": "1.0",
@@ -66,7 +66,7 @@ def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
 
 
 def spoken(asked: DeliveryAsked) -> bytes:
-    """The body that goes out, as JSON."""
+    """Return the body that goes out, as JSON."""
     return orjson.dumps(
         {
             "decision_id": asked.decision_id,

@@ -51,11 +51,11 @@ class Ledger:
         self._reading = asyncio.Lock()
 
     async def is_answered(self, held: QueuedAsk) -> bool:
-        """Whether the log holds a result of this ask."""
+        """Tell whether the log holds a result of this ask."""
         return await self._has_ended(held, result_id(self._log.epoch, held.output.id))
 
     async def is_given_up(self, held: QueuedAsk) -> bool:
-        """Whether the decision that an ask to a model is for has ended without it."""
+        """Tell whether the decision that an ask to a model is for has ended without it."""
         ask = held.ask
         is_for_words = isinstance(ask, ModelAsked) and ask.purpose in _FOR_WORDS
         return is_for_words and await self._has_ended(held, ask.decision_id)

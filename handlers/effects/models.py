@@ -112,7 +112,7 @@ class LiteLLM:
         return _completion(litellm, response, asked, 1000 * (clock() - started))
 
     async def _litellm(self) -> ModuleType:
-        """The module, imported without holding up anything else.
+        """Return the module, imported without holding up anything else.
 
         Raises:
             ModelError: it is not installed, or does not work here.
@@ -212,7 +212,7 @@ def _malformed(why: str) -> ModelError:
 
 
 def _count(usage: object, name: str) -> int | None:
-    """A count of tokens; None if none is told.
+    """Return a count of tokens; None if none is told.
 
     Raises:
         ModelError: it is no count that could be.
@@ -226,7 +226,7 @@ def _count(usage: object, name: str) -> int | None:
 
 
 def _cost(litellm: ModuleType, response: Any) -> float | None:
-    """What the answer cost; None for a model without a price."""
+    """Return what the answer cost; None for a model without a price."""
     try:
         cost = float(litellm.completion_cost(completion_response=response))
     except Exception:  # noqa: BLE001  # a missing price is no reason to lose an answer

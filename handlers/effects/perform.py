@@ -17,7 +17,7 @@ from streams.log import ReadableLog, WritableLog
 
 
 def wall_clock() -> datetime:
-    """The time on the wall, in UTC."""
+    """Return the time on the wall, in UTC."""
     return datetime.now(UTC)
 
 

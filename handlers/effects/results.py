@@ -17,7 +17,7 @@ _SOURCE = "/echoic/effects"
 
 
 def result_id(epoch: UUID, ask_id: str) -> str:
-    """The id of the result of an ask."""
+    """Return the id of the result of an ask."""
     return str(uuid5(epoch, f"result/{ask_id}"))
 
 

@@ -110,7 +110,7 @@ class Effects:
             await _hand_to(lambda _: self._deliveries, message)
 
     def _model_desk(self, ask: AskMessage) -> AskQueue:
-        """Where an ask to a model waits."""
+        """Return where an ask to a model waits."""
         is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
         return self._afterthoughts if is_afterthought else self._models
 

@@ -95,11 +95,11 @@ class TurnContext:
         return goals.possible(self.state, self.settings)
 
     def goals_of(self, domain: str) -> tuple[str, ...]:
-        """The goals that may count for a domain's events."""
+        """Return the goals that may count for a domain's events."""
         return goals.of_domain(self.state, self.settings, domain)
 
     def relevant_goals(self, domain: str) -> tuple[RelevantGoal, ...] | None:
-        """The goals that the event at hand is about; None if all of them count."""
+        """Return the goals that the event at hand is about; None if all of them count."""
         known = self.goals_of(domain)
         vector = self.aids.vector
         return goals.chosen(
@@ -107,7 +107,7 @@ class TurnContext:
         )
 
     def biases_of(self, domain: str) -> dict[str, float]:
-        """The personality's adjustments for a domain's events."""
+        """Return the personality's adjustments for a domain's events."""
         return biases.in_force(self.settings, self.state, self.packs, domain)
 
     @property
@@ -128,7 +128,7 @@ class TurnContext:
         return self.id_of(len(self._outputs))
 
     def id_of(self, index: int) -> str:
-        """The id of the group's output of this index."""
+        """Return the id of the group's output of this index."""
         return ids.output_id(self._epoch, self.input.sequence, index)
 
     def emit(self, message: OutputMessage) -> str:
@@ -154,15 +154,15 @@ class TurnContext:
         self._settings = experiments.under(self._scene.settings, self.variant)
 
     def draw(self, purpose: str) -> float:
-        """A draw in [0, 1) that depends on seed, agent, event and purpose alone."""
+        """Return a draw in [0, 1) that depends on seed, agent, event and purpose alone."""
         return ids.draw(self.settings.seed, self.input.agent, self.input.id, purpose)
 
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
-        """What is believed of a heuristic's content at this point."""
+        """Return what is believed of a heuristic's content at this point."""
         return crediting.belief_of(self.state, self._scene, heuristic_id, content_hash)
 
     def action_of(self, fire: ShownFire) -> Action | None:
-        """What a fire's heuristic would have done, as it stands now."""
+        """Return what a fire's heuristic would have done, as it stands now."""
         return controls.action(self.state, self.packs, fire.heuristic_id)
 
     def credit(self, message: Credited) -> None:
@@ -206,7 +206,7 @@ class TurnContext:
             )
 
     def life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
-        """Where a heuristic's content stands in its life."""
+        """Return where a heuristic's content stands in its life."""
         return confidence.lifecycle(
             self.belief(heuristic_id, content_hash),
             heuristic_id in self.state.frozen,

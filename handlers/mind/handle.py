@@ -75,7 +75,7 @@ def handle(
     *,
     timers_at_once: int = TIMERS_AT_ONCE,
 ) -> Outputs:
-    """The group of outputs that answers `taken`; `state` is before it.
+    """Return the group of outputs that answers `taken`; `state` is before it.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
@@ -103,7 +103,7 @@ def handle(
 
 
 def kept_apart(state: PartitionState, input_: Input, detail: str) -> Outputs:
-    """The answer to an input that could not be answered, on the state before it."""
+    """Return the answer to an input that could not be answered, on the state before it."""
     agent = _admitted_or_charged(state, input_)
     if isinstance(agent, Outputs):
         return agent
@@ -112,7 +112,7 @@ def kept_apart(state: PartitionState, input_: Input, detail: str) -> Outputs:
 
 
 def _admitted(state: PartitionState, input_: Input) -> AgentState | Outputs:
-    """The agent to whom an input may come; the answer, if its source sent too many."""
+    """Return the agent to whom an input may come; the answer, if its source sent too many."""
     agent, settings = state.agents.get(input_.agent, STRANGER), state.shared.settings
     if not rate_limits.is_excess(agent, settings, input_):
         return rate_limits.admitted(agent, settings, input_)
@@ -121,7 +121,7 @@ def _admitted(state: PartitionState, input_: Input) -> AgentState | Outputs:
 
 
 def _admitted_or_charged(state: PartitionState, input_: Input) -> AgentState | Outputs:
-    """The same where admitting may be what raised."""
+    """Return the same where admitting may be what raised."""
     try:
         return _admitted(state, input_)
     except faults.OF_THE_SHELL:

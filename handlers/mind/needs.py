@@ -27,7 +27,7 @@ class Needs(Struct, frozen=True):
 
 
 def needs_of(input_: Input) -> Needs:
-    """What the aids of an input must hold besides the packs in force."""
+    """Return what the aids of an input must hold besides the packs in force."""
     match input_.message:
         case Sensed(text=text):
             return Needs(text=text)

@@ -72,7 +72,7 @@ def _turn(
 
 
 def marked(input_: Input, made: handle.Outputs, epoch: UUID) -> tuple[Output, ...]:
-    """The outputs with their ids and group marks, as the bytes to be stored."""
+    """Return the outputs with their ids and group marks, as the bytes to be stored."""
     count = len(made.outputs)
     return tuple(
         _output(

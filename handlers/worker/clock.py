@@ -24,7 +24,7 @@ _STALE = 64
 
 
 def wall_clock() -> datetime:
-    """The time on the wall, in UTC."""
+    """Return the time on the wall, in UTC."""
     return datetime.now(UTC)
 
 
@@ -77,7 +77,9 @@ class Alarms:
         return max((soonest.at - self._clock()).total_seconds(), 0.0)
 
     def ring(self) -> Iterable[Alarm]:
-        """The alarms that ring now; each is put off, for its tick takes time to count."""
+        """Return the alarms that ring now; each is put off, for its tick takes time to
+        count.
+        """
         now, ringing = self._clock(), []
         while (alarm := self._soonest()) is not None and alarm.at <= now:
             ringing.append(alarm)
@@ -94,7 +96,7 @@ class Alarms:
             heapq.heapify(self._times)
 
     def _soonest(self) -> Alarm | None:
-        """The alarm that rings next: found without looking at those of all agents."""
+        """Return the alarm that rings next: found without looking at those of all agents."""
         while self._times:
             at, agent = self._times[0]
             alarm = self._alarms.get(agent)

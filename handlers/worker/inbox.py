@@ -18,7 +18,7 @@ class Arrivals:
         self._next: asyncio.Future[Records] | None = None
 
     async def within(self, seconds: float | None) -> Records:
-        """The next records; nothing if none come in so many seconds.
+        """Return the next records; nothing if none come in so many seconds.
 
         Raises:
             StopAsyncIteration: nothing will come any more.
@@ -27,7 +27,7 @@ class Arrivals:
         return self.arrived()
 
     async def before(self, end: asyncio.Task[None]) -> Records:
-        """The next records; nothing if none come before `end`.
+        """Return the next records; nothing if none come before `end`.
 
         Raises:
             StopAsyncIteration: nothing will come any more.
@@ -37,13 +37,13 @@ class Arrivals:
         return self.arrived()
 
     def coming(self) -> asyncio.Future[Records]:
-        """The next records, once they are there."""
+        """Return the next records, once they are there."""
         if self._next is None:
             self._next = asyncio.ensure_future(anext(self._arriving))
         return self._next
 
     def arrived(self) -> Records:
-        """The next records if they are there, else nothing.
+        """Return the next records if they are there, else nothing.
 
         Raises:
             StopAsyncIteration: nothing will come any more.

@@ -66,7 +66,7 @@ class _Lane:
 
 
 def served(lanes: Sequence[_Lane], limit: int) -> list[Record]:
-    """The next records, one of each lane after the other."""
+    """Return the next records, one of each lane after the other."""
     taken: list[Record] = []
     while len(taken) < limit and any(lane.waiting for lane in lanes):
         for lane in lanes:

@@ -106,12 +106,12 @@ class Worker:
         self._standings: dict[int, PartitionOwner] = {}
 
     def state_of(self, agent: str) -> AgentState | None:
-        """What is known of an agent; None if nothing is, or another worker knows."""
+        """Return what is known of an agent; None if nothing is, or another worker knows."""
         state = self.knowing(agent)
         return state.agents[agent] if state else None
 
     def knowing(self, agent: str) -> PartitionState | None:
-        """The state of the partition in which an agent is known; None if it is not."""
+        """Return the state of the partition in which an agent is known; None if it is not."""
         standing = self._standings.get(partition_of(agent))
         return standing.state if standing and agent in standing.state.agents else None
 
@@ -138,7 +138,7 @@ class Worker:
             await self._saver.finish(self._standings)
 
     async def _first_to_read(self) -> int:
-        """The sequence behind which the first input stands that has no answer yet.
+        """Return the sequence behind which the first input stands that has no answer yet.
 
         An idle partition's position may lie far behind; what others have answered since
         need not be read again.
@@ -153,7 +153,7 @@ class Worker:
         return min(starts)
 
     def _owned(self, records: Iterable[Record]) -> list[Taken]:
-        """What of the records is ours to answer, picked up now."""
+        """Return what of the records is ours to answer, picked up now."""
         now_ns = time_ns()
         return [
             (read_input(record), now_ns)

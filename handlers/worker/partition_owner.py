@@ -33,7 +33,7 @@ class PartitionOwner:
 def writes(
     turns: Sequence[Turn], standings: Mapping[int, PartitionOwner]
 ) -> tuple[GroupWrite, ...]:
-    """The groups of `turns`, by partition, behind the fences of `standings`."""
+    """Return the groups of `turns`, by partition, behind the fences of `standings`."""
     messages: dict[int, list[Wire]] = {}
     for turn in turns:
         group = messages.setdefault(turn.input.partition, [])
@@ -50,7 +50,9 @@ def writes(
 def advanced(
     turns: Sequence[Turn], ends: Mapping[int, int]
 ) -> dict[int, PartitionOwner]:
-    """Where the partitions of acknowledged turns stand; `ends` are their last outputs."""
+    """Return where the partitions of acknowledged turns stand; `ends` are their last
+    outputs.
+    """
     return {
         turn.input.partition: PartitionOwner(
             partition=turn.input.partition,

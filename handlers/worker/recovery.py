@@ -63,7 +63,7 @@ class Recovery:
         )
 
     async def _is_void(self, standing: PartitionOwner) -> bool:
-        """Whether whatever follows is recorded as left over by a loss."""
+        """Tell whether whatever follows is recorded as left over by a loss."""
         void = (await losses_of(self.log, standing.partition)).void
         outputs = outputs_of(standing.partition)
         rest = await self.log.page(outputs, standing.last_output, PAGE)
@@ -93,7 +93,7 @@ class Recovery:
 
 
 def checkpoint_of(standing: PartitionOwner, epoch: UUID, code: str) -> Checkpoint:
-    """The checkpoint of a partition as it stands."""
+    """Return the checkpoint of a partition as it stands."""
     label = Label(
         partition=standing.partition,
         sequence=standing.state.position,

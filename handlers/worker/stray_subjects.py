@@ -34,7 +34,7 @@ async def reappend(log: ReadableLog, writer: WritableLog) -> None:
 
 
 async def last_readmitted(log: ReadableLog) -> int:
-    """The sequence of the last stray that was appended again; 0 for none."""
+    """Return the sequence of the last stray that was appended again; 0 for none."""
     found = await log.last_sequence(input_subject(_PARTITION, SHARED_AGENT, KIND, "*"))
     record = await log.record(found)
     return int(parse(record.subject).detail) if record is not None else 0

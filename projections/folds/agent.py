@@ -61,7 +61,7 @@ from schemas.values.vectors import Vector
 def begin(
     state: AgentState, input_: Input, settings: MindSettings | None
 ) -> tuple[AgentState, datetime]:
-    """The state in the session and at the time of an input.
+    """Return the state in the session and at the time of an input.
 
     Raises:
         clock.ClockFaultError: the session's clock cannot take the input's time.
@@ -80,7 +80,7 @@ def begin(
 def said(
     state: AgentState, scene: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
-    """The state after one output of the group; `state` is at the input's time."""
+    """Return the state after one output of the group; `state` is at the input's time."""
     match message:
         case Decided():
             return _decided(state, scene, id_, message)
@@ -127,7 +127,7 @@ def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
 def _revived(
     state: AgentState, scene: FoldContext, message: HeuristicFrozen
 ) -> AgentState:
-    """The state in which what froze of itself begins a new trial, if it is released."""
+    """Return the state in which what froze of itself begins a new trial, if it is released."""
     id_ = message.heuristic_id
     content_hash = controls.content_in_force(state, scene.packs, id_)
     if message.frozen or content_hash is None:
@@ -263,7 +263,7 @@ def _fired(
 def _once_more(
     state: AgentState, scene: FoldContext, message: HeuristicFired
 ) -> AgentState:
-    """The state in which a heuristic has done once more what it does."""
+    """Return the state in which a heuristic has done once more what it does."""
     held = credit.raw_belief_of(
         state, scene, message.heuristic_id, message.content_hash
     )
@@ -299,19 +299,19 @@ def _asked(
 
 
 def _lesson(scene: FoldContext, event: Sensed) -> Lesson | None:
-    """The event as what a model says of it may teach, if anything is learnt so."""
+    """Return the event as what a model says of it may teach, if anything is learnt so."""
     if not (scene.settings.formation or scene.settings.endorsement):
         return None
     return formation.of_event(event, scene.appearance.domain.name, _vector(scene))
 
 
 def _vector(scene: FoldContext) -> Vector:
-    """The event's vector, where it is remembered."""
+    """Return the event's vector, where it is remembered."""
     return (scene.aids.vector or b"") if scene.settings.edition >= 2 else b""
 
 
 def _trigger(scene: FoldContext, event: Sensed) -> Trigger:
-    """What a fire of this event waits for, and whose outcome counts."""
+    """Return what a fire of this event waits for, and whose outcome counts."""
     domain = scene.appearance.domain
     armed: tuple[Expectation, ...] = ()
     if domain.pack:

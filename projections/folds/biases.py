@@ -25,7 +25,7 @@ def in_force(
     packs: Sequence[CompiledPack],
     domain: str | None = None,
 ) -> dict[str, float]:
-    """The biases for an event of a domain; without one, those for any other event."""
+    """Return the biases for an event of a domain; without one, those for any other event."""
     of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
     found: dict[str, float] = {
         **settings.biases,
@@ -39,7 +39,7 @@ def in_force(
 
 
 def applied(state: AgentState, message: ProfileSet) -> AgentState:
-    """The state with other biases, of the agent or of one domain."""
+    """Return the state with other biases, of the agent or of one domain."""
     told = Map(message.biases)
     if message.domain is None:
         return replace(state, biases=told)

@@ -31,7 +31,7 @@ class ClockFaultError(Exception):
 
 
 def agent_time(state: AgentState, input_: Input, edition: int) -> datetime:
-    """The agent's now at this input.
+    """Return the agent's now at this input.
 
     Raises:
         ClockFaultError: an event clock would step back, or far ahead.
@@ -49,7 +49,7 @@ def agent_time(state: AgentState, input_: Input, edition: int) -> datetime:
 
 
 def name(state: AgentState, input_: Input) -> str:
-    """The clock that tells the agent's time at an input; `state` is in its session."""
+    """Return the clock that tells the agent's time at an input; `state` is in its session."""
     session = state.session
     if session is None or session.clock == "broker":
         return BROKER
@@ -60,7 +60,7 @@ def name(state: AgentState, input_: Input) -> str:
 
 
 def told_by(state: AgentState) -> str:
-    """The clock that told the agent's time at its last input."""
+    """Return the clock that told the agent's time at its last input."""
     if state.clock is not None:
         return state.clock
     session = state.session
@@ -71,7 +71,7 @@ def told_by(state: AgentState) -> str:
 def has_changed(
     last: AgentState, state: AgentState, input_: Input, now: datetime
 ) -> bool:
-    """Whether another clock tells the time than at the last input, or it was set back."""
+    """Tell whether another clock tells the time than at the last input, or it was set back."""
     if last.now is None:
         return False
     return told_by(last) != name(state, input_) or now < last.now
@@ -80,7 +80,7 @@ def has_changed(
 def advance(
     state: AgentState, now: datetime, input_: Input, edition: int
 ) -> AgentState:
-    """The state at `now`; a sensor's time has then set an event clock."""
+    """Return the state at `now`; a sensor's time has then set an event clock."""
     if edition >= CLOCKS_EDITION:
         state = _heard(state, input_)
     session = state.session

@@ -16,7 +16,7 @@ from schemas.values.settings import StrategySpec
 
 
 def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
-    """The agent's state after a control that the mind applied."""
+    """Return the agent's state after a control that the mind applied."""
     match input_.message:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
             return sessions.applied(state, message, input_)
@@ -43,7 +43,7 @@ def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
 
 
 def pack_ref(message: controls.PackLoaded) -> PackRef:
-    """The reference that a load puts in force."""
+    """Return the reference that a load puts in force."""
     return PackRef(
         name=message.name, version=message.pack_version, digest=message.digest
     )
@@ -62,7 +62,7 @@ def _prior_updated(state: AgentState, message: controls.PriorUpdated) -> AgentSt
 def content_in_force(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> str | None:
-    """The content hash of a heuristic as it stands now; None if there is none."""
+    """Return the content hash of a heuristic as it stands now; None if there is none."""
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
         return taught.content_hash
@@ -76,7 +76,7 @@ def content_in_force(
 def action(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> controls.Action | None:
-    """What a heuristic would have done as it stands now; None if it only speaks."""
+    """Return what a heuristic would have done as it stands now; None if it only speaks."""
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
         return taught.action

@@ -22,7 +22,7 @@ from schemas.state.evidence import Belief, belief_key
 def belief_of(
     state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
 ) -> Belief:
-    """What is believed of a heuristic's content, its declared confidence if nothing yet.
+    """Return what is believed of a heuristic's content, its declared confidence if nothing yet.
 
     Within the bounds that hold for it; what is folded on is what the evidence says.
     """
@@ -33,7 +33,7 @@ def belief_of(
 def raw_belief_of(
     state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
 ) -> Belief:
-    """What the evidence alone makes of a heuristic's content, whatever bounds hold."""
+    """Return what the evidence alone makes of a heuristic's content, whatever bounds hold."""
     packs, learning = scene.packs, scene.learning
     return effective.raw_belief(state, packs, learning, heuristic_id, content_hash)
 
@@ -41,7 +41,7 @@ def raw_belief_of(
 def observed(
     state: AgentState, scene: FoldContext, message: OutcomeObserved
 ) -> AgentState:
-    """The state after the world showed how a fire turned out."""
+    """Return the state after the world showed how a fire turned out."""
     is_known = fires.counts_already(state, message)
     state = fires.ended(state, message, message.outcome)
     held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
@@ -62,7 +62,7 @@ def observed(
 def expired(
     state: AgentState, scene: FoldContext, message: OutcomeExpired
 ) -> AgentState:
-    """The state after what a fire waited for did not come in time."""
+    """Return the state after what a fire waited for did not come in time."""
     remembered = state.decisions.get(message.decision_id)
     state = fires.ended(state, message, "timeout")
     if not scene.learning.ignored_after or remembered is None:
@@ -75,7 +75,7 @@ def expired(
 def ignored(
     state: AgentState, scene: FoldContext, message: AdviceIgnored
 ) -> AgentState:
-    """The state after advice was ignored so often that it counts."""
+    """Return the state after advice was ignored so often that it counts."""
     held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
     place = scene.input.sequence
     learning = scene.judging(state, message.heuristic_id)
@@ -85,7 +85,7 @@ def ignored(
 
 
 def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> AgentState:
-    """The state that knows that the world took note, though it teaches nothing."""
+    """Return the state that knows that the world took note, though it teaches nothing."""
     if not held.ignored:
         return state
     held = replace(held, ignored=0)
@@ -95,7 +95,7 @@ def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> Agent
 def voted(
     state: AgentState, scene: FoldContext, message: FeedbackApplied
 ) -> AgentState:
-    """The state after a vote that counted."""
+    """Return the state after a vote that counted."""
     heard, was = scene.input.message, state
     about = heard if isinstance(heard, FeedbackGiven) else None
     earlier = votes.earlier(state, about, message)
@@ -124,7 +124,7 @@ def voted(
 
 
 def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentState:
-    """The state after a model said by itself what a heuristic says."""
+    """Return the state after a model said by itself what a heuristic says."""
     id_, content_hash, similarity = (
         message.heuristic_id,
         message.content_hash,
@@ -139,7 +139,7 @@ def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentS
 def weighed(
     state: AgentState, scene: FoldContext, message: SilenceWeighed
 ) -> AgentState:
-    """The state after an occasion spoke for silence, or against it."""
+    """Return the state after an occasion spoke for silence, or against it."""
     id_, content_hash, place = (
         message.heuristic_id,
         message.content_hash,
@@ -162,7 +162,7 @@ def weighed(
 def believing(
     state: AgentState, heuristic_id: str, content_hash: str, held: Belief
 ) -> AgentState:
-    """The state with this believed of a heuristic's content."""
+    """Return the state with this believed of a heuristic's content."""
     beliefs_: Map[str, Belief] = state.beliefs.set(
         belief_key(heuristic_id, content_hash), held
     )

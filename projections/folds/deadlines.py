@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def carried(state: AgentState, at: datetime, now: datetime) -> AgentState:
-    """The state on another clock, which shows `now` at the broker's time `at`.
+    """Return the state on another clock, which shows `now` at the broker's time `at`.
 
     The old clock is taken to have run on since the agent's last input as the broker's did.
     """
@@ -43,7 +43,7 @@ def carried(state: AgentState, at: datetime, now: datetime) -> AgentState:
 
 
 def _moved(value: T, by: timedelta) -> T:
-    """The value with every time in it moved."""
+    """Return the value with every time in it moved."""
     moved: object = value
     match value:
         case datetime():
@@ -80,7 +80,7 @@ def _later(at: datetime, by: timedelta) -> datetime:
 
 @cache
 def _timed(kind: type[Struct | Part]) -> tuple[str, ...]:
-    """The fields of a struct or a part that hold times, however deep."""
+    """Return the fields of a struct or a part that hold times, however deep."""
     hints = get_type_hints(kind)
     return tuple(name for name in hints if _has_time(hints[name]))
 

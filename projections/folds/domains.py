@@ -35,7 +35,7 @@ class Domain(Struct, frozen=True):
 
 
 def of_event(packs: Sequence[CompiledPack], event: Sensed) -> Domain:
-    """The domain of an event, given the packs in force by name."""
+    """Return the domain of an event, given the packs in force by name."""
     for pack in packs:
         declared = pack.event_type(event.type, event.source)
         if declared is not None:
@@ -44,7 +44,7 @@ def of_event(packs: Sequence[CompiledPack], event: Sensed) -> Domain:
 
 
 def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
-    """The values of those fields that some condition of the domain names, as JSON."""
+    """Return the values of those fields that some condition of the domain names, as JSON."""
     roots = _names_by_root(domain.pack.fields_named if domain.pack else (), shelf)
     present = [name for root in event.fields for name in roots.get(root, ())]
     values = []
@@ -59,7 +59,7 @@ def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
 def _names_by_root(
     of_pack: tuple[str, ...], shelf: Shelf | None
 ) -> Mapping[str, tuple[str, ...]]:
-    """The names that conditions know, by the field of the event in which they begin."""
+    """Return the names that conditions know, by the field of the event in which they begin."""
     names: dict[str, tuple[str, ...]] = {}
     for name in sorted({*of_pack, *(_fields_named(shelf) if shelf else ())}):
         root = name.partition(".")[0]

@@ -35,7 +35,7 @@ class Appearance(Struct, frozen=True):
 
 
 def sort_of(event: Sensed) -> str:
-    """The key under which habits of such events stand."""
+    """Return the key under which habits of such events stand."""
     return f"{event.source}.{event.type}"
 
 
@@ -48,7 +48,7 @@ def appearance(
     *,
     is_bounded: bool = False,
 ) -> Appearance:
-    """What an event is, given the packs in force and how alike duplicates are.
+    """Return what an event is, given the packs in force and how alike duplicates are.
 
     What a habit keeps of it may be bounded.
     """
@@ -71,7 +71,7 @@ def remembered(
     vector: Vector | None,
     now: datetime,
 ) -> AgentState:
-    """The state that remembers an event: its id, what it was decided as, its text."""
+    """Return the state that remembers an event: its id, what it was decided as, its text."""
     memory = state.sources.get(event.source) or SourceMemory()
     memory = replace(memory, seen=memory.seen.set(event_id, decision_id))
     if vector is not None:
@@ -91,7 +91,7 @@ def habituated(
     *,
     passed: bool,
 ) -> AgentState:
-    """The state that is used to such events a little more, if this one passed."""
+    """Return the state that is used to such events a little more, if this one passed."""
     known = habits.seen(
         appearance.known, appearance.index, vector, appearance.named, now, passed
     )

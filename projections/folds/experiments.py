@@ -13,7 +13,7 @@ from schemas.values.settings import MindSettings
 def applied(
     state: AgentState, message: ExperimentStarted | ExperimentStopped, now: datetime
 ) -> AgentState:
-    """The state after an experiment began or ended."""
+    """Return the state after an experiment began or ended."""
     if isinstance(message, ExperimentStopped):
         return replace(state, experiment=None)
     return replace(state, experiment=_started(message, now))
@@ -22,14 +22,14 @@ def applied(
 def decided(
     experiment: Experiment, assignment: Assignment, now: datetime
 ) -> Experiment:
-    """The experiment after a decision under one of its variants."""
+    """Return the experiment after a decision under one of its variants."""
     name = assignment.variant
     switched_at = switched(experiment, name, now)
     return replace(experiment, variant=name, switched_at=switched_at)
 
 
 def asked(state: AgentState, ask_id: str) -> AgentState:
-    """The state in which an ask remembers the variant that it was made under."""
+    """Return the state in which an ask remembers the variant that it was made under."""
     experiment, pending = state.experiment, state.pending[ask_id]
     if experiment is None or experiment.variant is None:
         return state
@@ -39,7 +39,7 @@ def asked(state: AgentState, ask_id: str) -> AgentState:
 
 
 def under(settings: MindSettings, variant: Variant) -> MindSettings:
-    """The settings as a variant changes them; its strategy goes before theirs."""
+    """Return the settings as a variant changes them; its strategy goes before theirs."""
     if variant.personality is None:
         return settings
     return settings.model_copy(update={"personality": variant.personality})
@@ -48,7 +48,7 @@ def under(settings: MindSettings, variant: Variant) -> MindSettings:
 def switched(
     experiment: Experiment, name: VariantName, now: datetime
 ) -> datetime | None:
-    """When the variant became this one, if another was in force before it."""
+    """Return when the variant became this one, if another was in force before it."""
     return experiment.switched_at if experiment.variant in (None, name) else now
 
 

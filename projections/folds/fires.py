@@ -26,7 +26,7 @@ from schemas.values.reasons import Outcome
 def decided(
     state: AgentState, decision_id: str, message: Decided, now: datetime
 ) -> AgentState:
-    """The state that remembers a decision."""
+    """Return the state that remembers a decision."""
     session_id = message.session_id
     remembered = Remembered(
         event_id=message.event_id,
@@ -40,7 +40,7 @@ def decided(
 
 
 def completed(state: AgentState, message: Completed) -> AgentState:
-    """The state in which a pending decision has spoken."""
+    """Return the state in which a pending decision has spoken."""
     state = pending_answers.spoken(state, message.decision_id)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
@@ -50,7 +50,7 @@ def completed(state: AgentState, message: Completed) -> AgentState:
 
 
 def dropped(state: AgentState, message: Dropped) -> AgentState:
-    """The state in which a pending decision has come to nothing."""
+    """Return the state in which a pending decision has come to nothing."""
     if message.ask_id is not None:
         status: AskStatus = "late" if message.reason == "llm_timeout" else "answered"
         state = pending_answers.over(state, message.ask_id, status)
@@ -62,14 +62,14 @@ def dropped(state: AgentState, message: Dropped) -> AgentState:
 
 
 def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
-    """The state that knows what became of an ask."""
+    """Return the state that knows what became of an ask."""
     return replace(state, asks=state.asks.set(ask_id, status))
 
 
 def fired(
     state: AgentState, fire_id: str, message: HeuristicFired, trigger: Trigger
 ) -> AgentState:
-    """The state that remembers a shown fire and waits for what its pack expects."""
+    """Return the state that remembers a shown fire and waits for what its pack expects."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -95,7 +95,7 @@ def fired(
 
 
 def suggested(state: AgentState, message: HeuristicFired) -> AgentState:
-    """The state that remembers what the model was shown."""
+    """Return the state that remembers what the model was shown."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -110,7 +110,7 @@ def shown(
     trigger: Trigger,
     undo_s: float,
 ) -> AgentState:
-    """The state that knows what was shown within so many seconds and may be undone."""
+    """Return the state that knows what was shown within so many seconds and may be undone."""
     if not undo_s:
         return replace(state, shown=()) if state.shown else state
     fire = ShownFire(
@@ -127,17 +127,17 @@ def shown(
 
 
 def nothing_awaited(now: datetime) -> Trigger:
-    """What a fire begins with of which no outcome is waited for."""
+    """Return what a fire begins with of which no outcome is waited for."""
     return Trigger(at=now, domain="", entities=(), expectations=())
 
 
 def is_fresh(fire: ShownFire, now: datetime, undo_s: float) -> bool:
-    """Whether a fire was shown at most so many seconds ago."""
+    """Tell whether a fire was shown at most so many seconds ago."""
     return now - fire.at <= timedelta(seconds=undo_s)
 
 
 def counts_already(state: AgentState, message: OutcomeObserved) -> bool:
-    """Whether the fire has its implicit signal, where that can change no more."""
+    """Tell whether the fire has its implicit signal, where that can change no more."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None or not remembered.is_ignored:
         return False
@@ -146,7 +146,7 @@ def counts_already(state: AgentState, message: OutcomeObserved) -> bool:
 
 
 def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
-    """Whether people's votes on the fire are settled, and can change no more."""
+    """Tell whether people's votes on the fire are settled, and can change no more."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None or "pair" not in remembered.entries:
         return False
@@ -154,7 +154,7 @@ def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
 
 
 def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:
-    """The state that knows which fire stands for several that were ignored."""
+    """Return the state that knows which fire stands for several that were ignored."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -165,7 +165,7 @@ def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:
 def ended(
     state: AgentState, message: OutcomeObserved | OutcomeExpired, outcome: Outcome
 ) -> AgentState:
-    """The state in which a fire's outcome is known, and nothing is waited for."""
+    """Return the state in which a fire's outcome is known, and nothing is waited for."""
     state = replace(
         state,
         fires=tuple(f for f in state.fires if f.fire_id != message.fire_id),

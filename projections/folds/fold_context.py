@@ -38,7 +38,9 @@ class FoldContext(Struct, frozen=True, dict=True):
         return self.agent.learning(self.settings)
 
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
-        """The learning settings that a heuristic is judged by, as it stands in `state`."""
+        """Return the learning settings that a heuristic is judged by, as it stands in
+        `state`.
+        """
         return terms.under(self.learning, terms.of(state, self.packs, heuristic_id))
 
     @cached_property

@@ -21,7 +21,7 @@ from schemas.values.vectors import Vector
 
 
 def of_event(event: Sensed, domain: str, vector: Vector = b"") -> Lesson:
-    """The lesson that an answer to an event would be; `vector` is of its text."""
+    """Return the lesson that an answer to an event would be; `vector` is of its text."""
     return Lesson(
         domain=domain,
         source=event.source,
@@ -33,7 +33,7 @@ def of_event(event: Sensed, domain: str, vector: Vector = b"") -> Lesson:
 
 
 def completed(state: AgentState, message: Completed) -> AgentState:
-    """The state that keeps what a model said; its decision must still be waiting."""
+    """Return the state that keeps what a model said; its decision must still be waiting."""
     waiting = pending_answers.of_decision(state, message.decision_id)
     if message.path != "llm" or not waiting:
         return state
@@ -45,7 +45,7 @@ def completed(state: AgentState, message: Completed) -> AgentState:
 
 
 def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson | None:
-    """What a model said at a decision, if no heuristic was asked for it yet."""
+    """Return what a model said at a decision, if no heuristic was asked for it yet."""
     if settings.edition < 2:
         # There what was over came back for as long as an older generation held it.
         held = state.lessons.younger.get(decision_id)
@@ -56,7 +56,7 @@ def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson
 def asked(
     state: AgentState, ask_id: str, message: ModelAsked, scene: FoldContext
 ) -> AgentState:
-    """The state that waits for the heuristic that a model makes of a lesson."""
+    """Return the state that waits for the heuristic that a model makes of a lesson."""
     vote = scene.input.message
     lesson = known(state, message.decision_id, scene.settings)
     assert isinstance(vote, FeedbackGiven)
@@ -80,7 +80,7 @@ def asked(
 
 
 def voted(state: AgentState, vote: FeedbackApplied) -> AgentState:
-    """The state in which whoever liked an answer may have changed their mind."""
+    """Return the state in which whoever liked an answer may have changed their mind."""
     waiting = _of_decision(state, vote.decision_id)
     if waiting is None or waiting.actor != vote.actor:
         return state
@@ -89,7 +89,7 @@ def voted(state: AgentState, vote: FeedbackApplied) -> AgentState:
 
 
 def over(state: AgentState, decision_id: str) -> AgentState:
-    """The state that waits for no heuristic of this decision's any more."""
+    """Return the state that waits for no heuristic of this decision's any more."""
     waiting = _of_decision(state, decision_id)
     if waiting is None:
         return state
@@ -103,7 +103,7 @@ def over(state: AgentState, decision_id: str) -> AgentState:
 
 
 def reinforced(state: AgentState, vote: FeedbackApplied) -> AgentState:
-    """The state in which further votes on a decision count for a heuristic, too."""
+    """Return the state in which further votes on a decision count for a heuristic, too."""
     decision_id, id_, content_hash = vote.through, vote.heuristic_id, vote.content_hash
     if decision_id is None or id_ is None or content_hash is None:
         return state

@@ -21,21 +21,21 @@ from schemas.values.vectors import Vector
 
 
 def own(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
-    """The goals that count for every event."""
+    """Return the goals that count for every event."""
     return settings.goals if state.goals is None else state.goals
 
 
 def of_domain(
     state: AgentState, settings: MindSettings, domain: str
 ) -> tuple[str, ...]:
-    """The goals that may count for a domain's events, each once."""
+    """Return the goals that may count for a domain's events, each once."""
     always = own(state, settings)
     further = state.domain_goals.get(domain)
     return always if not further else tuple(dict.fromkeys((*always, *further)))
 
 
 def possible(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
-    """What says, besides the goals for every event, which others a model may be told.
+    """Return what says, besides the goals for every event, which others a model may be told.
 
     Nothing while there are no others, and none are chosen.
     """
@@ -54,7 +54,9 @@ def chosen(
     goals: Sequence[str],
     vector: Vector | None,
 ) -> tuple[RelevantGoal, ...] | None:
-    """The goals that an event is nearest to, nearest first; None if all of them count."""
+    """Return the goals that an event is nearest to, nearest first; None if all of them
+    count.
+    """
     if (
         vector is None
         or len(goals) <= settings.goals_choose
@@ -72,7 +74,7 @@ def chosen(
 
 
 def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
-    """The state in which these are the goals, of the agent or of one domain."""
+    """Return the state in which these are the goals, of the agent or of one domain."""
     if message.domain is None:
         state = replace(state, goals=message.goals)
     else:
@@ -86,7 +88,7 @@ def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
 
 
 def of_settings(settings: MindSettings, aids: Aids) -> Map[str, Vector]:
-    """The vectors of the settings' goals, as far as they were brought."""
+    """Return the vectors of the settings' goals, as far as they were brought."""
     made = {embedded(text): aids.of(text) for text in settings.goals}
     return Map({text: vector for text, vector in made.items() if vector is not None})
 

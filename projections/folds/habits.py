@@ -29,7 +29,9 @@ _BURST_TAU_S = 30.0
 
 
 def kept(named: str) -> str:
-    """What a habit keeps of fields' values, of which it need only know if they differ."""
+    """Return what a habit keeps of fields' values, of which it need only know if they
+    differ.
+    """
     is_short = len(named) <= NAMED_LIMIT
     return named if is_short else f"#{ids.digest(named.encode())}"
 
@@ -37,7 +39,9 @@ def kept(named: str) -> str:
 def find(
     habits: Sequence[Habit], vector: Vector, named: str, duplicate: float
 ) -> int | None:
-    """The index of the nearest like habit: equal named fields, and nearly the same text."""
+    """Return the index of the nearest like habit: equal named fields, and nearly the same
+    text.
+    """
     same = [index for index, habit in enumerate(habits) if habit.named == named]
     nearest = vectors.nearest([habits[index].vector for index in same], vector)
     if nearest is None or nearest[1] < duplicate:
@@ -46,7 +50,7 @@ def find(
 
 
 def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
-    """How little habituated the mind is, from 0.1 to 1."""
+    """Return how little habituated the mind is, from 0.1 to 1."""
     if habit is None or habit.passed_at is None or habit.passed_at > now:
         # A pass that is still to come is of another time: a recording played again.
         return 1.0
@@ -63,7 +67,7 @@ def seen(
     now: datetime,
     passed: bool,
 ) -> tuple[Habit, ...]:
-    """The habits after one more event, the one it belongs to moved to the end."""
+    """Return the habits after one more event, the one it belongs to moved to the end."""
     if index is None:
         fresh = Habit(
             vector=vector,

@@ -13,7 +13,7 @@ from schemas.values.settings import EDITION
 def armed(
     pack: CompiledPack, event: Sensed, now: datetime, edition: int = EDITION
 ) -> tuple[Expectation, ...]:
-    """Every outcome pattern that `event` triggers, success and failure alike."""
+    """Return every outcome pattern that `event` triggers, success and failure alike."""
     said = words(event, edition)
     return tuple(
         Expectation(
@@ -27,7 +27,7 @@ def armed(
 
 
 def words(event: Sensed, edition: int = EDITION) -> Said:
-    """The words of an event by the rules of an edition, for `patterns.occurs`."""
+    """Return the words of an event by the rules of an edition, for `patterns.occurs`."""
     return word_patterns.event_words(
         event.text, event.type, event.source, event.fields, edition
     )

@@ -29,7 +29,7 @@ from schemas.values.subjects import SHARED_AGENT
 def evolve(
     state: PartitionState, input_: Input, outputs: Sequence[Output], aids: Aids
 ) -> PartitionState:
-    """The state after an input and the whole group that answers it.
+    """Return the state after an input and the whole group that answers it.
 
     Raises:
         MissingAidsError: the shell could not work out what the answer rests on.
@@ -42,7 +42,7 @@ def evolve(
 def fold_recorded(
     state: PartitionState, input_: Input, records: Sequence[Record], aids: Aids
 ) -> PartitionState:
-    """The state after a recorded group, as it was answered then.
+    """Return the state after a recorded group, as it was answered then.
 
     Raises:
         UnreadableOutputError: an output of the group is not what we write.
@@ -58,7 +58,7 @@ def concluded(
     agent: AgentState,
     aids: Aids,
 ) -> PartitionState:
-    """The state after a group that leaves its agent in the state `agent`."""
+    """Return the state after a group that leaves its agent in the state `agent`."""
     if input_.agent == SHARED_AGENT:
         shared = _shared(state.shared, input_, outputs, aids)
         agents = _reread(state, shared, aids)
@@ -69,7 +69,7 @@ def concluded(
 
 
 def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedState:
-    """What is shared after a control that was applied."""
+    """Return what is shared after a control that was applied."""
     match message:
         case MindStarted(settings=settings):
             known = goals.of_settings(settings, aids)
@@ -82,7 +82,7 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
 
 
 def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:
-    """The chain hash, lengthened by one group."""
+    """Return the chain hash, lengthened by one group."""
     record = input_.record
     return ids.digest(
         chain.encode(),
@@ -99,7 +99,7 @@ def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:
 def _reread(
     state: PartitionState, shared: SharedState, aids: Aids
 ) -> Map[str, AgentState]:
-    """The agents, with what they learnt counted under settings that changed."""
+    """Return the agents, with what they learnt counted under settings that changed."""
     before, after = state.shared.settings, shared.settings
     if after is None or before is None or after.edition < 2:
         return state.agents

@@ -37,7 +37,7 @@ def for_answer(
     trigger: Trigger | None,
     lesson: Lesson | None = None,
 ) -> AgentState:
-    """The state that waits for a model's answer; with a rival, that only so long."""
+    """Return the state that waits for a model's answer; with a rival, that only so long."""
     state = _waiting(
         state,
         Pending(
@@ -70,7 +70,7 @@ def for_answer(
 def for_prediction(
     state: AgentState, ask_id: str, message: ModelAsked, about: Words
 ) -> AgentState:
-    """The state that has a model's answer, and waits for what it predicts of it."""
+    """Return the state that has a model's answer, and waits for what it predicts of it."""
     pending = state.pending[about.ask_id]
     return _waiting(
         over(state, about.ask_id, "answered"),
@@ -80,7 +80,7 @@ def for_prediction(
 
 
 def spoken(state: AgentState, decision_id: str) -> AgentState:
-    """The state after a decision has spoken; an answer not heard by then is late."""
+    """Return the state after a decision has spoken; an answer not heard by then is late."""
     for ask_id in of_decision(state, decision_id):
         is_heard = state.asks.get(ask_id) == "answered"
         state = over(state, ask_id, "answered" if is_heard else "late")
@@ -88,13 +88,13 @@ def spoken(state: AgentState, decision_id: str) -> AgentState:
 
 
 def of_decision(state: AgentState, decision_id: str) -> tuple[str, ...]:
-    """The asks whose answers a decision waits for."""
+    """Return the asks whose answers a decision waits for."""
     waiting = (state.pending[ask_id] for ask_id in sorted(state.pending))
     return tuple(each.ask_id for each in waiting if each.decision_id == decision_id)
 
 
 def over(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
-    """The state that waits for this answer no longer."""
+    """Return the state that waits for this answer no longer."""
     state = replace(state, asks=state.asks.set(ask_id, status))
     if ask_id not in state.pending:
         return state
@@ -103,7 +103,7 @@ def over(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
 
 
 def trigger(state: AgentState, decision_id: str, now: datetime) -> Trigger:
-    """The event of a decision that a rival speaks for, as if it were of now."""
+    """Return the event of a decision that a rival speaks for, as if it were of now."""
     kept = state.pending[of_decision(state, decision_id)[0]].trigger
     assert kept is not None
     later = now - kept.at

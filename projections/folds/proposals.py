@@ -25,12 +25,12 @@ from schemas.values.vectors import Vector
 
 
 def find(state: AgentState, proposal_id: str) -> Proposal | None:
-    """The proposal of this id."""
+    """Return the proposal of this id."""
     return next((each for each in state.proposals if each.id == proposal_id), None)
 
 
 def newest_applied(state: AgentState) -> Proposal | None:
-    """The proposal of other settings that was applied last, of those in force."""
+    """Return the proposal of other settings that was applied last, of those in force."""
     of_settings = (each for each in state.proposals if each.repertoire is None)
     applied = [each for each in of_settings if each.status == "applied"]
     return max(applied, key=lambda each: each.place, default=None)
@@ -39,7 +39,7 @@ def newest_applied(state: AgentState) -> Proposal | None:
 def made(
     state: AgentState, message: ProposalMade, place: int, aids: Aids
 ) -> AgentState:
-    """The state with one more proposal, which a policy may have put in force at once."""
+    """Return the state with one more proposal, which a policy may have put in force at once."""
     change = message.repertoire
     proposal = Proposal(
         id=message.proposal_id,
@@ -63,7 +63,7 @@ def applied(
     settings: MindSettings,
     packs: Sequence[CompiledPack],
 ) -> AgentState:
-    """The state that goes by a proposal, applied by the input at `place`."""
+    """Return the state that goes by a proposal, applied by the input at `place`."""
     proposal = find(state, message.proposal_id)
     if proposal is None:
         return state
@@ -84,7 +84,7 @@ def reverted(
     settings: MindSettings,
     packs: Sequence[CompiledPack],
 ) -> AgentState:
-    """The state that goes by what was in force before a proposal."""
+    """Return the state that goes by what was in force before a proposal."""
     proposal = find(state, message.proposal_id)
     if proposal is None:
         return state
@@ -96,14 +96,14 @@ def reverted(
 
 
 def in_force(state: AgentState) -> Overrides:
-    """What of the agent goes before the settings."""
+    """Return what of the agent goes before the settings."""
     return Overrides(strategy=state.strategy, tuned=state.tuned)
 
 
 def proposed(
     state: AgentState, changes: Sequence[SettingChange], settings: MindSettings
 ) -> Overrides:
-    """What would go before the settings with these changes on top of what does.
+    """Return what would go before the settings with these changes on top of what does.
 
     Raises:
         TuningError: a learning setting is out of its range.
@@ -138,7 +138,7 @@ def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vecto
 
 
 def _with(state: AgentState, proposal: Proposal) -> AgentState:
-    """The state with a proposal as it stands now."""
+    """Return the state with a proposal as it stands now."""
     proposals = tuple(
         proposal if each.id == proposal.id else each for each in state.proposals
     )

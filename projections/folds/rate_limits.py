@@ -29,7 +29,7 @@ def source_of(input_: Input) -> str | None:
 
 
 def is_excess(state: AgentState, settings: MindSettings | None, input_: Input) -> bool:
-    """Whether an input is more than its source may send; `state` is before it."""
+    """Tell whether an input is more than its source may send; `state` is before it."""
     if settings is None or settings.intake is None:
         return False
     source = source_of(input_)
@@ -42,7 +42,7 @@ def is_excess(state: AgentState, settings: MindSettings | None, input_: Input) -
 def after(
     allowance: Allowance, limit: IntakeSettings, time_ns: int
 ) -> Allowance | None:
-    """The allowance after one more message; None if that is too many.
+    """Return the allowance after one more message; None if that is too many.
 
     A broker whose clock was put back finds an allowance that no burst could have left:
     it begins anew.
@@ -60,7 +60,7 @@ def after(
 def admitted(
     state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
-    """The state after an input that was not too many."""
+    """Return the state after an input that was not too many."""
     if settings is None or settings.intake is None:
         return state
     source = source_of(input_)
@@ -74,7 +74,7 @@ def admitted(
 def charged(
     state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
-    """The state after an input that was kept apart; as it was if charging it raises."""
+    """Return the state after an input that was kept apart; as it was if charging it raises."""
     try:
         return admitted(state, settings, input_)
     except faults.OF_THE_SHELL:
@@ -84,7 +84,7 @@ def charged(
 
 
 def shed(state: AgentState, input_: Input) -> AgentState:
-    """The state after an input that was too many: it is counted, and that is all."""
+    """Return the state after an input that was too many: it is counted, and that is all."""
     source = source_of(input_)
     if source is None:
         return state
@@ -94,7 +94,7 @@ def shed(state: AgentState, input_: Input) -> AgentState:
 
 
 def sheds(states: Mapping[int, PartitionState], inputs: Sequence[Input]) -> list[bool]:
-    """Which of the next inputs, in order, are more than their sources may send.
+    """Return which of the next inputs, in order, are more than their sources may send.
 
     Known before any of them is answered, so that nothing is worked out for these. It ends
     behind an input that may change what sources may send.
@@ -114,7 +114,7 @@ def _is_shed(
     input_: Input,
     allowances: dict[tuple[str, str], Allowance],
 ) -> bool:
-    """Whether an input is too many; `allowances` go on with it."""
+    """Tell whether an input is too many; `allowances` go on with it."""
     settings, source = state.shared.settings, source_of(input_)
     if settings is None or settings.intake is None or source is None:
         return False

@@ -50,7 +50,7 @@ def decided(
     *,
     vector: Vector = b"",
 ) -> AgentState:
-    """The state that remembers a decision, and for how long the agent is not idle.
+    """Return the state that remembers a decision, and for how long the agent is not idle.
 
     `vector` is the event's.
     """
@@ -79,19 +79,19 @@ def decided(
 def completed(
     state: AgentState, message: Completed, vector: Vector | None
 ) -> AgentState:
-    """The state that knows what a decision came to say."""
+    """Return the state that knows what a decision came to say."""
     return _said(state, message.decision_id, message.text, vector, message.path)
 
 
 def asked_about(
     state: AgentState, decision_id: str, text: str, vector: Vector | None
 ) -> AgentState:
-    """The state that keeps the vector of words which wait for their prediction."""
+    """Return the state that keeps the vector of words which wait for their prediction."""
     return _said(state, decision_id, text, vector, "llm")
 
 
 def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
-    """The state of an agent that sleeps."""
+    """Return the state of an agent that sleeps."""
     sleeping = Sleeping(
         id=message.sleep_id,
         cause=message.cause,
@@ -103,7 +103,7 @@ def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
 
 
 def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
-    """The state that waits for what a model says of an event of the past."""
+    """Return the state that waits for what a model says of an event of the past."""
     sleeping, decision_id = state.sleeping, message.decision_id
     assert sleeping is not None
     about = sleeping.about
@@ -128,7 +128,7 @@ def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
 
 
 def reflected(state: AgentState, message: Reflected) -> AgentState:
-    """The state that knows what a model says of an event of the past."""
+    """Return the state that knows what a model says of an event of the past."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
@@ -145,7 +145,7 @@ def reflected(state: AgentState, message: Reflected) -> AgentState:
 
 
 def refused(state: AgentState, message: CandidateRefused) -> AgentState:
-    """The state that knows of one more candidate that is none."""
+    """Return the state that knows of one more candidate that is none."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
@@ -153,7 +153,7 @@ def refused(state: AgentState, message: CandidateRefused) -> AgentState:
 
 
 def proposed(state: AgentState, message: ProposalMade) -> AgentState:
-    """The state that knows of one more thing that this sleep would change."""
+    """Return the state that knows of one more thing that this sleep would change."""
     state = _heard(state)
     sleeping, id_ = state.sleeping, message.proposal_id
     assert sleeping is not None
@@ -167,7 +167,7 @@ def proposed(state: AgentState, message: ProposalMade) -> AgentState:
 
 
 def ended(state: AgentState, message: SleepEnded, now: datetime) -> AgentState:
-    """The state of an agent that is awake, and remembers what it slept on."""
+    """Return the state of an agent that is awake, and remembers what it slept on."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
@@ -184,7 +184,7 @@ def _awake(state: AgentState, until: datetime) -> AgentState:
 def _words(
     state: AgentState, packs: Sequence[CompiledPack], message: Decided
 ) -> Vector:
-    """The vector of what a heuristic said, if one did."""
+    """Return the vector of what a heuristic said, if one did."""
     id_ = message.matched_heuristic_id
     if message.path != "heuristic" or id_ is None:
         return b""
@@ -213,7 +213,7 @@ def _said(
 
 
 def _heard(state: AgentState) -> AgentState:
-    """The state that waits for no answer in its sleep; one that comes yet is late."""
+    """Return the state that waits for no answer in its sleep; one that comes yet is late."""
     sleeping = state.sleeping
     assert sleeping is not None
     if not sleeping.ask_id:

@@ -17,7 +17,7 @@ from schemas.values.unicode_text import quoted
 
 
 def applied(state: AgentState, change: RepertoireChange) -> AgentState:
-    """The state in which what goes is gone."""
+    """Return the state in which what goes is gone."""
     frozen = state.frozen
     for each in change.going:
         frozen = frozen.set(each.heuristic_id, True)
@@ -25,7 +25,7 @@ def applied(state: AgentState, change: RepertoireChange) -> AgentState:
 
 
 def reverted(state: AgentState, change: RepertoireChange) -> AgentState:
-    """The state in which what went is back, and what came is gone."""
+    """Return the state in which what went is back, and what came is gone."""
     frozen = state.frozen
     for each in change.going:
         frozen = frozen.delete(each.heuristic_id)

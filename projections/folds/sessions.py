@@ -18,7 +18,7 @@ GAP = timedelta(minutes=30)
 
 
 def before(state: AgentState, input_: Input) -> AgentState:
-    """The state whose session the input falls into: a lapsed one is closed first."""
+    """Return the state whose session the input falls into: a lapsed one is closed first."""
     lapses = lapses_at(state)
     lapsed = lapses is not None and input_.at >= lapses
     return replace(state, session=None) if lapsed else state
@@ -46,7 +46,7 @@ def next_due(state: AgentState) -> datetime | None:
 
 
 def opened(state: AgentState, input_: Input, now: datetime) -> AgentState:
-    """The state with a session open: an input that finds none open begins one.
+    """Return the state with a session open: an input that finds none open begins one.
 
     What only echoes an earlier session begins none: a late result, a timer's tick.
     """
@@ -58,7 +58,7 @@ def opened(state: AgentState, input_: Input, now: datetime) -> AgentState:
 def applied(
     state: AgentState, message: SessionStarted | SessionEnded, input_: Input
 ) -> AgentState:
-    """The state after a session was started or ended on purpose."""
+    """Return the state after a session was started or ended on purpose."""
     if isinstance(message, SessionEnded):
         return replace(state, session=None)
     return replace(state, session=_started(message, input_, state.now or input_.at))

@@ -11,19 +11,19 @@ from schemas.state.agent import AgentState, Timer
 
 
 def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:
-    """The timers with one more, in order of due time and id."""
+    """Return the timers with one more, in order of due time and id."""
     ordered = list(timers)
     insort(ordered, timer)
     return tuple(ordered)
 
 
 def without(timers: tuple[Timer, ...], id_: str) -> tuple[Timer, ...]:
-    """The timers but for the one about `id_`."""
+    """Return the timers but for the one about `id_`."""
     return tuple(timer for timer in timers if timer.id != id_)
 
 
 def failed(state: AgentState, message: TimerFailed) -> AgentState:
-    """The state that waits no more for what a timer, which failed, was about.
+    """Return the state that waits no more for what a timer, which failed, was about.
 
     It takes no other fold's help: any of them may be what failed.
     """
@@ -41,5 +41,5 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:
-    """The timers due at or before now."""
+    """Return the timers due at or before now."""
     return tuple(takewhile(lambda timer: timer.due <= now, timers))

@@ -47,7 +47,7 @@ def recall(folder: Path, *, fresh_port: bool) -> Identity:
 
 
 def recalled(folder: Path) -> Identity | None:
-    """What the folder remembers, if a server was ever started over it."""
+    """Return what the folder remembers, if a server was ever started over it."""
     path = folder / "identity.json"
     if not path.exists():
         return None
@@ -74,7 +74,7 @@ def try_lock(folder: Path) -> IO[bytes] | None:
 
 
 def is_owned_by_another(folder: Path) -> bool:
-    """Whether another program started a server over `folder` and still runs."""
+    """Tell whether another program started a server over `folder` and still runs."""
     try:
         owner = int((folder / "owner").read_text())
         os.kill(owner, 0)

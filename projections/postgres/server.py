@@ -70,13 +70,15 @@ async def embedded_postgres(
 
 
 def known_url(folder: Path) -> str | None:
-    """The URL of the server over `folder`, running or not; None if there never was one."""
+    """Return the URL of the server over `folder`, running or not; None if there never was
+    one.
+    """
     identity = recalled(folder)
     return identity.url if identity is not None else None
 
 
 def binaries() -> Path:
-    """The folder of the programs that came with their wheel.
+    """Return the folder of the programs that came with their wheel.
 
     Raises:
         StoreUnavailable: the wheel is not installed.
@@ -126,7 +128,7 @@ class EmbeddedPostgres:
         """Do nothing: it needs nothing while it runs."""
 
     def fault(self) -> str | None:
-        """What is wrong with the running server; None if nothing is."""
+        """Return what is wrong with the running server; None if nothing is."""
         if self._process is None or self._process.returncode is None:
             return None
         return "has ended by itself"
@@ -251,7 +253,7 @@ class EmbeddedPostgres:
         raise self._failure(f"took no connections within {START_S:.0f} s")
 
     def last_lines(self, count: int = 15) -> str:
-        """The end of the server's own log."""
+        """Return the end of the server's own log."""
         path = self._folder / "postgres.log"
         lines = path.read_text(errors="replace").splitlines() if path.exists() else []
         return "\n".join(lines[-count:])
@@ -279,7 +281,7 @@ class EmbeddedPostgres:
 
 
 def _is_ready(pid_file: Path) -> bool:
-    """Whether the server says of itself that it takes connections."""
+    """Tell whether the server says of itself that it takes connections."""
     try:
         return pid_file.read_text().splitlines()[7].strip() == "ready"
     except (OSError, IndexError):

@@ -36,7 +36,7 @@ class AidsSource(Protocol):
     async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> Sequence[Aids]:
-        """The aids of inputs, one for each; nothing is embedded for those `shed`."""
+        """Return the aids of inputs, one for each; nothing is embedded for those `shed`."""
         ...
 
 
@@ -75,11 +75,11 @@ class Folding:
         self._last_outputs: dict[int, int] = {}
 
     def position(self, partition: int) -> int:
-        """The sequence of the last input folded, 0 for none."""
+        """Return the sequence of the last input folded, 0 for none."""
         return self._state(partition).position
 
     def last_output(self, partition: int) -> int:
-        """The sequence of the last output folded, 0 for none."""
+        """Return the sequence of the last output folded, 0 for none."""
         return self._last_outputs.get(partition, 0)
 
     async def advance(
@@ -138,13 +138,13 @@ _NOTHING = PartitionState()
 
 
 def _was_shed(outputs: Sequence[Output]) -> bool:
-    """Whether an input was too many, so that nothing was worked out for it."""
+    """Tell whether an input was too many, so that nothing was worked out for it."""
     first = outputs[0].message
     return isinstance(first, Quarantined) and first.reason == "rate"
 
 
 def _as_recorded(aids: Aids, outputs: Sequence[Output]) -> Aids:
-    """The aids with the vector that was decided with, where it was recorded."""
+    """Return the aids with the vector that was decided with, where it was recorded."""
     for output in outputs:
         if isinstance(output.message, Decided) and output.message.embedding:
             return structs.replace(aids, vector=b64decode(output.message.embedding))

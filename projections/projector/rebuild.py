@@ -161,7 +161,7 @@ def _compared(
     made: Connection,
     fresh: int,
 ) -> tuple[Difference, ...]:
-    """The rows in which the serving tables differ from those made now."""
+    """Return the rows in which the serving tables differ from those made now."""
     wanted = checksums(made, fresh)
     wrong = [name for name in held if held[name] != wanted[name]]
     each_wrong = (differences(snapshot, serving, made, fresh, name) for name in wrong)

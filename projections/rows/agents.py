@@ -17,7 +17,7 @@ from schemas.values.vectors import Vector
 
 
 def session_changes(folded: Folded) -> Iterator[Change]:
-    """The session that an input starts, lives in, or ends."""
+    """Yield the session that an input starts, lives in, or ends."""
     before, after = folded.agent_before.session, folded.agent.session
     if not _is_same(before, after):
         if before is not None:
@@ -40,7 +40,7 @@ def session_changes(folded: Folded) -> Iterator[Change]:
 
 
 def habit_changes(folded: Folded) -> Iterator[Change]:
-    """The sort of event that came once more, and those forgotten for it."""
+    """Yield the sort of event that came once more, and those forgotten for it."""
     event = folded.input.message
     if not isinstance(event, Sensed):
         return
@@ -93,7 +93,7 @@ def _ended(folded: Folded, session: Session) -> Patch:
 
 
 def _tally(folded: Folded) -> dict[str, Row]:
-    """What was said, kept silent and judged, counted in the session of its decision."""
+    """Return what was said, kept silent and judged, counted in the session of its decision."""
     tally: dict[str, Row] = {}
     for output in folded.outputs:
         session_id, column = _counted(folded, output.message)
@@ -125,7 +125,7 @@ def _session_of(folded: Folded, decision_id: str) -> str | None:
 
 
 def _gone(before: tuple[Habit, ...], after: tuple[Habit, ...]) -> Habit | None:
-    """The habit that one more event forgot, or renewed; all others keep their order."""
+    """Return the habit that one more event forgot, or renewed; all others keep their order."""
     if len(after) > len(before):
         return None
     pairs = zip(before, after, strict=False)

@@ -94,12 +94,12 @@ def join(changes: Iterable[Change]) -> Mapping[TableName, TableChanges]:
 
 
 def added(count: Value, more: Value) -> int:
-    """The sum of two counts; what is no count yet is 0."""
+    """Return the sum of two counts; what is no count yet is 0."""
     return sum(int(each) for each in (count, more) if isinstance(each, int))
 
 
 def json_text(value: object) -> str | None:
-    """A value as JSON text that PostgreSQL can hold; None stays None."""
+    """Return a value as JSON text that PostgreSQL can hold; None stays None."""
     return None if value is None else storable_json(orjson.dumps(value))
 
 
@@ -134,7 +134,7 @@ def _clean(row: Row) -> Row:
 
 
 def _storable(text: str) -> str:
-    """The text itself, or one without what a PostgreSQL text cannot hold."""
+    """Return the text itself, or one without what a PostgreSQL text cannot hold."""
     if "\x00" in text:
         text = text.replace("\x00", _REPLACEMENT)
     if text.isascii():

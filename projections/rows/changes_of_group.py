@@ -36,7 +36,7 @@ _TEACHING = (
 
 
 def changes_of(folded: Folded) -> list[Change]:
-    """What one group changes in the read models.
+    """Return what one group changes in the read models.
 
     If a function of rows raises, the group changes nothing but the quarantine, where a row
     names what raised: one input lacks its rows, and the tables of all others go on. With

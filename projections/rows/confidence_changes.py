@@ -26,7 +26,7 @@ _HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}
 
 
 def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
-    """What a vote did to the heuristic whose answer was seen."""
+    """Return what a vote did to the heuristic whose answer was seen."""
     if message.heuristic_id is None or message.content_hash is None:
         return []
     return _credited(
@@ -41,7 +41,7 @@ def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
 
 
 def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
-    """What an outcome did to the heuristic that had fired."""
+    """Return what an outcome did to the heuristic that had fired."""
     return _credited(
         step,
         message.heuristic_id,
@@ -54,7 +54,7 @@ def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
 
 
 def of_ignored(step: Step, message: AdviceIgnored) -> list[Change]:
-    """What it did to a heuristic that its advice was ignored several times in a row."""
+    """Return what it did to a heuristic that its advice was ignored several times in a row."""
     return _credited(
         step,
         message.heuristic_id,
@@ -67,7 +67,7 @@ def of_ignored(step: Step, message: AdviceIgnored) -> list[Change]:
 
 
 def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
-    """What it did to a heuristic that a model said the same by itself."""
+    """Return what it did to a heuristic that a model said the same by itself."""
     return _credited(
         step,
         message.heuristic_id,
@@ -80,7 +80,7 @@ def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
 
 
 def of_silence(step: Step, message: SilenceWeighed) -> list[Change]:
-    """What an occasion did to a heuristic that says nothing at such."""
+    """Return what an occasion did to a heuristic that says nothing at such."""
     who = message.actor or "the world"
     words = {True: "better silent", False: "better said"}
     detail = "said no more" if message.value is None else words[message.value > 0.0]
@@ -106,7 +106,7 @@ def declared(
     before: float | None = None,
     agent: str | None = None,
 ) -> Put:
-    """What a heuristic's author trusts it with, as it comes into force or is changed.
+    """Return what a heuristic's author trusts it with, as it comes into force or is changed.
 
     `agent` is whom it concerns, if the input concerns all.
     """
@@ -120,7 +120,7 @@ def declared(
 
 
 def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
-    """The pseudo-counts alpha and beta behind a confidence."""
+    """Return the pseudo-counts alpha and beta behind a confidence."""
     return confidence.counts(held, learning)
 
 

@@ -24,7 +24,7 @@ _BIGGEST = 2**63 - 1
 
 
 def decided(folded: Folded, output: Output, message: Decided) -> Put:
-    """A decision as it was made at its occasion; most of it stays in its message."""
+    """Return a decision as it was made at its occasion; most of it stays in its message."""
     input_, record = folded.input, output.record
     event = input_.message
     sensed = event if isinstance(event, Sensed) else None
@@ -51,7 +51,7 @@ def decided(folded: Folded, output: Output, message: Decided) -> Put:
 
 
 def concluded(folded: Folded, output: Output, message: Completed | Dropped) -> Patch:
-    """What came of a decision that waited."""
+    """Return what came of a decision that waited."""
     values: Row = {
         "status": "spoke" if isinstance(message, Completed) else "dropped",
         "completion": storable_json(output.record.body),
@@ -87,7 +87,7 @@ def asked(folded: Folded, output: Output, message: ModelAsked | DeliveryAsked) -
 
 
 def answered(folded: Folded) -> list[Patch]:
-    """The first answer to an ask."""
+    """Return the first answer to an ask."""
     result = folded.input.message
     values: Row = {"answered_at": folded.now}
     match result:
@@ -109,7 +109,7 @@ def answered(folded: Folded) -> list[Patch]:
 
 
 def answered_late(folded: Folded) -> list[Patch]:
-    """An answer that nobody waited for any more; it took and cost what it did."""
+    """Return an answer that nobody waited for any more; it took and cost what it did."""
     return [
         replace(patch, values={**patch.values, "answer": "late"})
         for patch in answered(folded)
@@ -117,14 +117,14 @@ def answered_late(folded: Folded) -> list[Patch]:
 
 
 def quarantined(folded: Folded, output: Output, message: Quarantined) -> Put:
-    """An input that could not be read; the log keeps it at its sequence."""
+    """Return an input that could not be read; the log keeps it at its sequence."""
     return _kept_apart(
         folded, output.id, message.reason, message.detail, message.subject
     )
 
 
 def without_rows(folded: Folded, fault: str) -> Put:
-    """An input whose rows are missing, because what makes them raised."""
+    """Return an input whose rows are missing, because what makes them raised."""
     subject = folded.input.record.subject
     return _kept_apart(folded, f"{folded.input.id}/rows", NO_ROWS, fault, subject)
 
@@ -144,7 +144,7 @@ def _kept_apart(
 
 
 def _bounded(count: int | None) -> int | None:
-    """A count from outside, as large as a column holds."""
+    """Return a count from outside, as large as a column holds."""
     return None if count is None else max(-_BIGGEST, min(count, _BIGGEST))
 
 

@@ -23,7 +23,7 @@ _SHOWN_FIRST = ("success", "fail", "overridden", "cancelled")
 
 
 def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
-    """A fire, whose outcome is not known yet."""
+    """Return a fire, whose outcome is not known yet."""
     row: Row = {
         "heuristic_id": message.heuristic_id,
         "content_hash": message.content_hash,
@@ -51,7 +51,7 @@ def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
 def ended(
     folded: Folded, message: OutcomeObserved | OutcomeExpired
 ) -> Iterator[Change]:
-    """How a fire ended, as the world showed it, or did not in time."""
+    """Yield how a fire ended, as the world showed it, or did not in time."""
     shown = message.outcome if isinstance(message, OutcomeObserved) else "timeout"
     values: Row = {
         "seen": shown,
@@ -70,7 +70,7 @@ def ended(
 
 
 def voted(folded: Folded, step: Step, message: FeedbackApplied) -> list[Change]:
-    """A vote that counted: itself, its fire, and how that person stands now."""
+    """Return a vote that counted: itself, its fire, and how that person stands now."""
     changes: list[Change] = [_feedback(folded, step, message)]
     if message.fire_id is not None and message.fire_id != DIRECT_VOTE:
         changes += _judged(folded, message, message.fire_id)
@@ -110,7 +110,7 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
 
 
 def _weight(folded: Folded, message: FeedbackApplied) -> float:
-    """What a vote counts as evidence of anything; on the timing it is of nothing."""
+    """Return what a vote counts as evidence of anything; on the timing it is of nothing."""
     is_evidence = STRANDS[message.aspect] is not None
     return folded.learning.weights.explicit if is_evidence else 0.0
 
@@ -122,7 +122,7 @@ def _feedback_type(value: float) -> str:
 
 
 def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[Patch]:
-    """What people say of a fire on the whole, and its outcome if that is the stronger."""
+    """Yield what people say of a fire on the whole, and its outcome if that is the stronger."""
     known = folded.agent.decisions.get(message.decision_id or "")
     said, told = _said(folded.agent, message), (folded.now, folded.input.sequence)
     if said is None and known is not None and "pair" in known.entries:
@@ -140,7 +140,7 @@ def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[
 def _said(
     agent: AgentState, about: FeedbackApplied | OutcomeObserved | OutcomeExpired
 ) -> str | None:
-    """What people's votes on a fire say on the whole; None if there are none."""
+    """Return what people's votes on a fire say on the whole; None if there are none."""
     key = belief_key(about.heuristic_id or "", about.content_hash or "")
     held = agent.beliefs.get(key)
     for signal in held.signals if held is not None else ():

@@ -51,7 +51,7 @@ class Folded:
         return self.agent.now or self.input.at
 
     def now_of(self, agent: AgentState) -> datetime:
-        """The time of an agent that the input may concern among others."""
+        """Return the time of an agent that the input may concern among others."""
         return agent.now or self.input.at
 
     @property

@@ -33,7 +33,7 @@ from schemas.values.settings import UNSTARTED, LearningSettings
 
 
 def packs_changed(folded: Folded) -> list[Change]:
-    """The heuristics that came into force for the agent of this group, or went out."""
+    """Return the heuristics that came into force for the agent of this group, or went out."""
     before = folded.agent_before.packs
     if not folded.is_new and folded.agent.packs is before:
         return []
@@ -42,7 +42,7 @@ def packs_changed(folded: Folded) -> list[Change]:
 
 
 def shared_changed(folded: Folded) -> list[Change]:
-    """What a control on the whole partition changes, for each agent that is known."""
+    """Return what a control on the whole partition changes, for each agent that is known."""
     before, after = folded.before.shared, folded.after.shared
     changes: list[Change] = []
     for name in sorted(folded.after.agents):
@@ -56,7 +56,7 @@ def shared_changed(folded: Folded) -> list[Change]:
 
 
 def tuned(folded: Folded) -> list[Change]:
-    """Where everything stands once the agent goes by other settings or priors."""
+    """Return where everything stands once the agent goes by other settings or priors."""
     before = folded.agent_before
     if folded.agent.tuned == before.tuned and folded.agent.priors == before.priors:
         return []
@@ -64,7 +64,7 @@ def tuned(folded: Folded) -> list[Change]:
 
 
 def taught(folded: Folded, step: Step) -> Iterator[Change]:
-    """What a control on one heuristic changes."""
+    """Yield what a control on one heuristic changes."""
     match folded.input.message:
         case HeuristicSeeded() as message:
             yield from _seeded(folded, step, message)
@@ -81,7 +81,7 @@ def taught(folded: Folded, step: Step) -> Iterator[Change]:
 
 
 def changed(folded: Folded, step: Step, change: RepertoireChange) -> Iterator[Change]:
-    """What of the heuristics is in use or out of it by a proposal."""
+    """Yield what of the heuristics is in use or out of it by a proposal."""
     for each in change.going:
         yield from _frozen(folded, step, each.heuristic_id)
     formed = change.formed
@@ -91,14 +91,14 @@ def changed(folded: Folded, step: Step, change: RepertoireChange) -> Iterator[Ch
 
 
 def formed(folded: Folded, step: Step, message: HeuristicFormed) -> Iterator[Change]:
-    """The heuristic that was made of what a model had said."""
+    """Yield the heuristic that was made of what a model had said."""
     heuristic = taught_fold.find(step.after, message.heuristic_id)
     if heuristic is not None:
         yield from _begun(folded, step, heuristic, "formed")
 
 
 def beliefs_changed(folded: Folded) -> Iterator[Change]:
-    """The heuristics that this group fired or credited, as they stand now."""
+    """Yield the heuristics that this group fired or credited, as they stand now."""
     before, after = folded.agent_before.beliefs, folded.agent.beliefs
     if after is before:
         return
@@ -184,7 +184,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
 def _replaced(
     folded: Folded, name: str, agent: AgentState, known: Map[str, PackRef]
 ) -> Iterator[Change]:
-    """The heuristics of packs that are not the ones known before."""
+    """Yield the heuristics of packs that are not the ones known before."""
     refs = folded.after.shared.packs.update(agent.packs)
     for pack_name in sorted(refs):
         ref, earlier = refs[pack_name], known.get(pack_name)
@@ -200,7 +200,7 @@ def _replaced(
 def _gone(
     folded: Folded, name: str, pack: CompiledPack, earlier: PackRef
 ) -> Iterator[Change]:
-    """What the earlier version had and the new one has not."""
+    """Yield what the earlier version had and the new one has not."""
     for heuristic_id in aiding.pack(earlier, folded.aids).ids:
         if pack.row_of(heuristic_id) is None:
             yield Patch("heuristics", (name, heuristic_id), {"in_force": False})
@@ -232,7 +232,7 @@ def _pack_row(
 
 
 def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change]:
-    """Where every heuristic of an agent stands by other settings."""
+    """Yield where every heuristic of an agent stands by other settings."""
     for heuristic_id, content_hash in _contents(folded, agent):
         values = _standing(folded, agent, heuristic_id, content_hash)
         yield Patch("heuristics", (name, heuristic_id), values)

@@ -20,7 +20,7 @@ def standing(
     heuristic_id: str,
     content_hash: str,
 ) -> Row:
-    """What evidence has made of a heuristic."""
+    """Return what evidence has made of a heuristic."""
     held = effective.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
     by_hand = heuristic_id in agent.frozen
     life = confidence.lifecycle(held, by_hand, learning)
@@ -42,7 +42,7 @@ def standing(
 
 @lru_cache(maxsize=16)
 def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
-    """What a pack alone says of its heuristics, by row; the same for every agent."""
+    """Return what a pack alone says of its heuristics, by row; the same for every agent."""
     manifest = pack.pack
     return tuple(
         {
@@ -63,7 +63,7 @@ def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
 
 
 def of_taught(heuristic: Taught) -> Row:
-    """What whoever taught a heuristic says of it."""
+    """Return what whoever taught a heuristic says of it."""
     return {
         "name": heuristic.name,
         "domain": heuristic.domain,
@@ -91,7 +91,7 @@ def _action(type_: str, text: str, action: Action | None, urgency: float) -> str
 
 
 def _embedding(vector: Vector) -> Row:
-    """A vector as pgvector reads it, and its dimension; none if nothing was embedded."""
+    """Return a vector as pgvector reads it, and its dimension; none if nothing was embedded."""
     values = ",".join(str(each - 256 if each > 127 else each) for each in vector)
     return {
         "condition_embedding": f"[{values}]" if vector else None,

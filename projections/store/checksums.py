@@ -35,14 +35,14 @@ class Difference:
 
 
 def checksums(connection: Connection, version: int) -> dict[TableName, Checksum]:
-    """The checksum of each table of a version."""
+    """Return the checksum of each table of a version."""
     return {name: _checksum(connection, name, version) for name in KEYS}
 
 
 def differences(
     tables: Connection, version: int, made: Connection, fresh: int, name: TableName
 ) -> tuple[Difference, ...]:
-    """The first rows of a table that differ from those the log makes."""
+    """Return the first rows of a table that differ from those the log makes."""
     found: list[Difference] = []
     held_rows, made_rows = _Rows(tables, name, version), _Rows(made, name, fresh)
     while len(found) < DIFFERENCES_MAX:

@@ -22,7 +22,7 @@ class Position:
     """The id of that input."""
 
     def is_before(self, other: "Position") -> bool:
-        """Whether it is an earlier position in the same log."""
+        """Tell whether it is an earlier position in the same log."""
         return self.epoch == other.epoch and self.sequence < other.sequence
 
 
@@ -36,7 +36,7 @@ class Move:
 
 
 def positions_of(connection: Connection, version: int) -> dict[int, Position]:
-    """Where each partition stands in a version; one that is not begun is missing."""
+    """Return where each partition stands in a version; one that is not begun is missing."""
     rows = connection.execute(
         sa.select(tables.positions).where(tables.positions.c.version == version)
     )

@@ -200,7 +200,7 @@ class Quarantined:
 def heuristics(
     store: Store, agent: str | None = None, *, in_force: bool = True
 ) -> tuple[Heuristic, ...]:
-    """Every heuristic, the most trusted first."""
+    """Return every heuristic, the most trusted first."""
     where = "agent = coalesce(:agent, agent) AND (in_force OR NOT :in_force)"
     return _rows(
         store,
@@ -213,7 +213,7 @@ def heuristics(
 
 
 def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
-    """The heuristics of an agent that a name or the beginning of an id may mean."""
+    """Return the heuristics of an agent that a name or the beginning of an id may mean."""
     return _rows(
         store,
         Heuristic,
@@ -228,7 +228,7 @@ def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...
 def history(
     store: Store, agent: str, heuristic_id: str | None = None, after: int = 0
 ) -> tuple[ConfidenceChange, ...]:
-    """Every change of confidence behind a sequence, oldest first."""
+    """Return every change of confidence behind a sequence, oldest first."""
     where = "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
     return _rows(
         store,
@@ -242,7 +242,7 @@ def history(
 
 
 def fired(store: Store, agent: str, heuristic_id: str, content_hash: str) -> Fired:
-    """The shown fires of one content of a heuristic, taken together."""
+    """Return the shown fires of one content of a heuristic, taken together."""
     statement = sa.text(
         "SELECT count(*) AS fires, avg(similarity) AS similarity,"
         " count(CASE WHEN outcome IN ('success', 'fail') THEN 1 END) AS judged,"
@@ -258,7 +258,7 @@ def fired(store: Store, agent: str, heuristic_id: str, content_hash: str) -> Fir
 def fires(
     store: Store, agent: str, heuristic_id: str | None = None, limit: int = 100
 ) -> tuple[Fire, ...]:
-    """The latest fires, newest first."""
+    """Return the latest fires, newest first."""
     return _rows(
         store,
         Fire,
@@ -272,7 +272,7 @@ def fires(
 
 
 def decision(store: Store, id_: str) -> tuple[Decision, ...]:
-    """The decisions that an id of a decision or an event, or its beginning, may mean."""
+    """Return the decisions that an id of a decision or an event, or its beginning, may mean."""
     return _rows(
         store,
         Decision,
@@ -290,7 +290,9 @@ def decisions(
     status: str | None = None,
     limit: int = 100,
 ) -> tuple[Decision, ...]:
-    """The latest decisions, newest first; with status `silent` and limit 1 the last one."""
+    """Return the latest decisions, newest first; with status `silent` and limit 1 the last
+    one.
+    """
     return _rows(
         store,
         Decision,
@@ -306,25 +308,25 @@ def decisions(
 
 
 def sessions(store: Store, agent: str | None = None) -> tuple[Session, ...]:
-    """Every session, the latest first."""
+    """Return every session, the latest first."""
     where = "agent = coalesce(:agent, agent) ORDER BY first_sequence DESC"
     return _rows(store, Session, "sessions", where, agent=agent)
 
 
 def rapport(store: Store, agent: str) -> tuple[Rapport, ...]:
-    """How everybody stands with an agent."""
+    """Return how everybody stands with an agent."""
     where = "agent = :agent ORDER BY person"
     return _rows(store, Rapport, "rapport", where, agent=agent)
 
 
 def quarantine(store: Store, limit: int = 100) -> tuple[Quarantined, ...]:
-    """The latest inputs that could not be read, newest first."""
+    """Return the latest inputs that could not be read, newest first."""
     newest = "true ORDER BY sequence DESC LIMIT :limit"
     return _rows(store, Quarantined, "quarantine", newest, limit=limit)
 
 
 def without_rows(store: Store) -> tuple[Quarantined, ...]:
-    """The inputs whose rows could not be made, newest first."""
+    """Return the inputs whose rows could not be made, newest first."""
     where = "reason = :reason ORDER BY sequence DESC"
     return _rows(store, Quarantined, "quarantine", where, reason=NO_ROWS)
 
@@ -332,7 +334,7 @@ def without_rows(store: Store) -> tuple[Quarantined, ...]:
 def _rows(
     store: Store, kind: type[T], view: str, where: str, **values: object
 ) -> tuple[T, ...]:
-    """The rows of a view as values, whose fields are named as its columns."""
+    """Return the rows of a view as values, whose fields are named as its columns."""
     columns = ", ".join(f'"{each.name}"' for each in fields(kind))
     statement = sa.text(f"SELECT {columns} FROM {view} WHERE {where}")
     with store.transaction() as connection:

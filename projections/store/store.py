@@ -114,7 +114,7 @@ class Store:
         return serving
 
     def serving(self) -> Version:
-        """The version that the views show.
+        """Return the version that the views show.
 
         Raises:
             StoreUnusable: nothing was ever projected here.
@@ -128,12 +128,12 @@ class Store:
         return found
 
     def versions(self) -> tuple[Version, ...]:
-        """Every version there is, oldest first."""
+        """Return every version there is, oldest first."""
         with self.transaction() as connection:
             return versions.all_of(connection)
 
     def positions(self, version: int) -> dict[int, Position]:
-        """Where each partition stands in a version; one that is not begun is missing."""
+        """Return where each partition stands in a version; one that is not begun is missing."""
         with self.transaction() as connection:
             return positions_of(connection, version)
 

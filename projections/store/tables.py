@@ -259,7 +259,7 @@ positions = Table(
 
 @lru_cache(maxsize=8)
 def physical(version: int) -> dict[TableName, Table]:
-    """The tables of one version, without their secondary indexes."""
+    """Return the tables of one version, without their secondary indexes."""
     metadata = MetaData()
     return {
         name: Table(
@@ -275,7 +275,7 @@ def physical(version: int) -> dict[TableName, Table]:
 
 
 def indexes(version: int) -> tuple[str, ...]:
-    """The statements that make a version's secondary indexes, once its bulk is there."""
+    """Return the statements that make a version's secondary indexes, once its bulk is there."""
     return tuple(
         f"CREATE INDEX IF NOT EXISTS {name}__v{version}_{'_'.join(columns)}"
         f" ON {name}__v{version} ({', '.join(columns)})"

@@ -34,7 +34,7 @@ def one_at_a_time(connection: Connection) -> None:
 
 
 def serving(connection: Connection) -> Version | None:
-    """The version that the views show; None in a database that is new."""
+    """Return the version that the views show; None in a database that is new."""
     if not sa.inspect(connection).has_table(tables.versions.name):
         return None
     row = connection.execute(
@@ -44,7 +44,7 @@ def serving(connection: Connection) -> Version | None:
 
 
 def all_of(connection: Connection) -> tuple[Version, ...]:
-    """Every version there is, oldest first."""
+    """Return every version there is, oldest first."""
     rows = connection.execute(
         sa.select(tables.versions).order_by(tables.versions.c.version)
     )
@@ -138,7 +138,7 @@ def _set_state(connection: Connection, version: int, state: str) -> None:
 
 
 def _is_behind(connection: Connection, version: int, earlier: int) -> bool:
-    """Whether readers would see less of the same log than they do now."""
+    """Tell whether readers would see less of the same log than they do now."""
     now = positions_of(connection, version)
     for partition, stood in positions_of(connection, earlier).items():
         stands = now.get(partition)
@@ -180,7 +180,7 @@ _FROM_MESSAGES = {
 
 
 def view(name: TableName, version: int) -> str:
-    """The statement that shows a version's table under its plain name."""
+    """Return the statement that shows a version's table under its plain name."""
     columns = [f'"{column}"' for column in COLUMNS[name]]
     if name == "decisions":
         columns += [f'{read} AS "{column}"' for column, read in _FROM_MESSAGES.items()]

@@ -27,14 +27,14 @@ Message = InputMessage | Unreadable | NotBuilt
 
 
 def same_arm(past: RecordedChoice | None, own: RecordedChoice | None) -> bool:
-    """Whether two lives did the same at a decision, as far as a person could tell."""
+    """Tell whether two lives did the same at a decision, as far as a person could tell."""
     if past is None or own is None:
         return False
     return (past.arm, past.winner) == (own.arm, own.winner)
 
 
 def carried_over(message: Message, past: History, own: History) -> Message | None:
-    """The input as the other life gets it; None if it does not."""
+    """Return the input as the other life gets it; None if it does not."""
     match message:
         case FeedbackGiven():
             return _vote(message, past, own)
@@ -52,7 +52,7 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
 
 
 def under(state: PartitionState, agent: str, contender: Contender) -> PartitionState:
-    """The state with a contender in force, whatever the recording selected.
+    """Return the state with a contender in force, whatever the recording selected.
 
     Nothing is explored. None leaves the agent its own strategy.
     """
@@ -77,12 +77,12 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
 
 
 def is_of_experiment(message: Message) -> bool:
-    """Whether an input begins or ends an experiment, which knows strategies of its own."""
+    """Tell whether an input begins or ends an experiment, which knows strategies of its own."""
     return isinstance(message, ExperimentStarted | ExperimentStopped)
 
 
 def without_fire(state: PartitionState, agent: str, fire_id: str) -> PartitionState:
-    """The state in which nobody waits for what a fire comes to, or takes it back."""
+    """Return the state in which nobody waits for what a fire comes to, or takes it back."""
     own = state.agents[agent]
     own = replace_state(
         own,
@@ -105,7 +105,7 @@ def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | 
 
 
 def _report(event: Sensed, past: History, own: History) -> Sensed:
-    """The event itself happened; only what it reports may be of another's words."""
+    """Return the event itself happened; only what it reports may be of another's words."""
     target = event.in_reply_to
     if isinstance(target, EventRef):
         chosen = past.on(target.source, target.event_id)

@@ -86,7 +86,7 @@ class Draft:
     def decision(
         self, past: RecordedChoice | None, is_recorded_arm: bool
     ) -> ClosedLoopDecision:
-        """The decision as it stands."""
+        """Return the decision as it stands."""
         decided, end = self._decided, self._end
         costs = [take.cost_usd for take in self._takes if take.cost_usd is not None]
         return ClosedLoopDecision(
@@ -129,7 +129,7 @@ class Draft:
         return is_by_model and bool(self._takes) and not self._takes[0].is_known
 
     def _latency(self) -> Spread | None:
-        """How long it took; roughly, if it is not known how long the model takes."""
+        """Return how long it took; roughly, if it is not known how long the model takes."""
         if not self._takes or self._ended_ns is None:
             return None
         took_ms = (self._ended_ns - self._made_ns) / MILLISECOND_NS

@@ -58,15 +58,15 @@ class History:
         """The ids of what each decision had said, in order."""
 
     def decision(self, decision_id: str) -> RecordedChoice | None:
-        """A decision by its id."""
+        """Return a decision by its id."""
         return self._decisions.get(decision_id)
 
     def at(self, sequence: int) -> RecordedChoice | None:
-        """The decision on the input at a sequence."""
+        """Return the decision on the input at a sequence."""
         return self._decisions.get(self._by_sequence.get(sequence, ""))
 
     def on(self, source: str, event_id: str) -> RecordedChoice | None:
-        """The decision on a sensor's event."""
+        """Return the decision on a sensor's event."""
         return self._decisions.get(self._by_event.get((source, event_id), ""))
 
     def chose(self, chosen: RecordedChoice, source: str, event_id: str) -> None:
@@ -88,13 +88,13 @@ class History:
         said.append(ask_id)
 
     def ask_of(self, decision_id: str, ordinal: int) -> str | None:
-        """The id of the how-manieth thing that a decision had said."""
+        """Return the id of the how-manieth thing that a decision had said."""
         said = self._said.get(decision_id, [])
         return said[ordinal] if ordinal < len(said) else None
 
 
 async def history_of(recording: Recording, since: int) -> tuple[History, Cassette]:
-    """What was done from the input `since` on, and all that models answered.
+    """Return what was done from the input `since` on, and all that models answered.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.
@@ -120,7 +120,7 @@ class Gathering:
         self._asked_ns: dict[str, int] = {}
 
     def cassette(self) -> Cassette:
-        """The requests so far."""
+        """Return the requests so far."""
         return Cassette(tuple(self._requests.values()))
 
     def take(self, group: Group) -> None:

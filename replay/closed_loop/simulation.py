@@ -136,7 +136,7 @@ class Simulation:
             await self._hear()
 
     def complete(self, *, at_the_end: bool = False) -> Iterator[ClosedLoopDecision]:
-        """The decisions in order of which it is known what came of them."""
+        """Yield the decisions in order of which it is known what came of them."""
         drafts = self._drafts
         while drafts and (at_the_end or drafts[0].is_whole):
             draft = drafts.popleft()
@@ -145,7 +145,7 @@ class Simulation:
             yield draft.decision(past, carry_over.same_arm(past, own))
 
     def ending(self) -> Ending:
-        """What it came to."""
+        """Return what it came to."""
         people = self._me.rapport
         return Ending(
             curves={key: tuple(each) for key, each in self._curves.points.items()},
@@ -177,7 +177,7 @@ class Simulation:
         self._now_ns = max(self._now_ns, time_ns)
 
     def _due_ns(self) -> int | None:
-        """When the earliest timer is due, by the broker's time."""
+        """Return when the earliest timer is due, by the broker's time."""
         due = sessions.next_due(self._me)
         return None if due is None else max(nanoseconds(due), self._now_ns)
 
@@ -275,7 +275,7 @@ class Simulation:
 def _result(
     ask_id: str, asked: ModelAsked, take: Take
 ) -> ModelAnswered | ModelFailed | None:
-    """What comes of an ask; None if nothing does."""
+    """Return what comes of an ask; None if nothing does."""
     if take.failure is None:
         return ModelAnswered(
             ask_id=ask_id,

@@ -38,7 +38,7 @@ _HEURISTIC = "heuristic:"
 async def ask_open_loop(
     recording: Recording, strategies: Sequence[Contender] = ()
 ) -> AsyncGenerator[LoggedDecision, None]:
-    """The decisions of a recording in order, with each strategy asked about each.
+    """Yield the decisions of a recording in order, with each strategy asked about each.
 
     A strategy of None is the agent's own, as it was in force at that place, and without
     exploration. What is held does not grow with the recording's length.
@@ -71,7 +71,7 @@ def context_of(
     recalling: Recalling,
     now: datetime,
 ) -> DecisionContext:
-    """The context that a strategy had, or would have had, at a recorded decision.
+    """Return the context that a strategy had, or would have had, at a recorded decision.
 
     Raises:
         UnreadableOutputError: a candidate is of no content in force.
@@ -188,7 +188,7 @@ class Reader:
         return self._complete()
 
     def rest(self) -> Iterator[LoggedDecision]:
-        """The decisions that were held; the recording does not tell what came of some."""
+        """Yield the decisions that were held; the recording does not tell what came of some."""
         for held in self._held:
             yield held.decision
 
@@ -219,7 +219,7 @@ class Reader:
     def _ask(
         self, decided: DecidedView, event: EventView, now: datetime
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
-        """The context with the model's arm as the agent had it, and everyone's odds."""
+        """Return the context with the model's arm as the agent had it, and everyone's odds."""
         variant = decided.experiment.variant if decided.experiment else None
         ready = self._ready.get(variant) or self._prepare(variant)
         own = context_of(
@@ -295,6 +295,6 @@ class _Held:
 
 
 def _answer(input_: Record) -> ResultView | None:
-    """What a model sent, if that is what the group answers."""
+    """Return what a model sent, if that is what the group answers."""
     is_result = input_.subject.split(".", 5)[4] == "result"
     return views.result(input_) if is_result else None

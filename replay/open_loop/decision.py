@@ -80,7 +80,7 @@ def decision_of(
     context: DecisionContext | None,
     odds: tuple[Odds, ...],
 ) -> LoggedDecision:
-    """A decision as it was made, before it is known what came of it."""
+    """Return a decision as it was made, before it is known what came of it."""
     logging = {each.arm: each.probability for each in decided.candidates}
     return LoggedDecision(
         agent=output.subject.split(".", 4)[3],

@@ -93,7 +93,7 @@ class Totals:
 async def follow(
     log: ReadableLog, agent: str, strategy: StrategySpec, after: int
 ) -> AsyncGenerator[Shadowed | None, None]:
-    """Each decision of an agent behind a place in the log, live, until it is closed.
+    """Yield each decision of an agent behind a place in the log, live, until it is closed.
 
     None stands for a decision that a gate made, in which no strategy has a part.
 
@@ -131,7 +131,7 @@ class _Shadow:
         self._ready: dict[VariantName | None, tuple[InForce, Asked]] = {}
 
     def take(self, group: Group) -> list[Shadowed | None]:
-        """What a group holds of decisions; a control changes what is in force."""
+        """Return what a group holds of decisions; a control changes what is in force."""
         found: list[Shadowed | None] = []
         is_control = False
         for output in group.outputs:
@@ -188,7 +188,7 @@ class _Gathering:
         self._outputs: dict[int, list[Record]] = {}
 
     def take(self, record: Record) -> Group | None:
-        """The group that this record makes whole, if it does."""
+        """Return the group that this record makes whole, if it does."""
         subject = parse(record.subject)
         if subject.agent not in self._owners:
             return None

@@ -119,7 +119,7 @@ class Writing:
             self._packs = {each.pack.name: each for each in self.standing.packs}
 
     def done(self) -> Chronicle:
-        """What was written."""
+        """Return what was written."""
         tellings = tuple(self.tellings.values())
         return Chronicle(tellings, self.ledger.ended(), self.sessions.values())
 

@@ -15,7 +15,7 @@ from streams.log import ReadableLog, scan
 async def standing_before(
     log: ReadableLog, agent: str, sequence: int | None = None
 ) -> InForce:
-    """What is in force for an agent before the input at a sequence, packs and all.
+    """Return what is in force for an agent before the input at a sequence, packs and all.
 
     None is the end of the log.
     """

@@ -153,7 +153,7 @@ class Ledger:
             self._open.pop(decision_id, None)
 
     def ended(self) -> Mapping[str, Outcome]:
-        """What every decision came to, now that the recording is over."""
+        """Return what every decision came to, now that the recording is over."""
         if self._now is not None:
             self._expire(self._now)
         return {id_: self._outcome(id_, case) for id_, case in self._cases.items()}
@@ -215,7 +215,7 @@ class Ledger:
         return Outcome(None, "unknown", votes=votes)
 
     def _known(self, case: _Case) -> Iterator[tuple[float, OutcomeSource]]:
-        """What was seen of it, the preferred first."""
+        """Yield what was seen of it, the preferred first."""
         vote: list[tuple[float, OutcomeSource]] = []
         if case.votes:
             vote = [(_mean_on_unit(case.votes), "feedback")]

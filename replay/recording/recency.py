@@ -34,7 +34,9 @@ class Recalling:
         self._recent = {key: believed[key].recent for key in sorted(believed)}
 
     def of(self, key: str) -> Recent | None:
-        """What is remembered of `<heuristic id>@<content hash>`; None if nobody knows."""
+        """Return what is remembered of `<heuristic id>@<content hash>`; None if nobody
+        knows.
+        """
         return self._recent.get(key, NEVER)
 
     def take(self, token: str, record: Record) -> None:
@@ -77,7 +79,7 @@ class Recalling:
 
 
 def known(recent: Recent | None, arm: str) -> Recent:
-    """What is remembered, for a strategy that cannot do without.
+    """Return what is remembered, for a strategy that cannot do without.
 
     Raises:
         UnknownPastError: the recording began with beliefs that do not tell.

@@ -48,7 +48,7 @@ class SessionSummary:
 
 
 def ends_life(pack: CompiledPack | None, type_: str) -> bool:
-    """Whether an event of this type ends a life: what was said then cannot matter."""
+    """Tell whether an event of this type ends a life: what was said then cannot matter."""
     outcomes = pack.pack.session_outcomes if pack is not None else ()
     return any(each.measure == "duration" and each.type == type_ for each in outcomes)
 
@@ -90,7 +90,7 @@ class SessionLedger:
                 _count(tally, event)
 
     def values(self) -> tuple[SessionValue, ...]:
-        """What every session came to, in order."""
+        """Return what every session came to, in order."""
         return tuple(
             _value(name, session, tally)
             for name, session in self._sessions.items()
@@ -99,7 +99,7 @@ class SessionLedger:
 
 
 def summaries(values: Iterable[SessionValue]) -> tuple[SessionSummary, ...]:
-    """One line for each measure, over all sessions."""
+    """Return one line for each measure, over all sessions."""
     by_measure: dict[tuple[str, str], list[SessionValue]] = {}
     for each in values:
         by_measure.setdefault((each.domain, each.declared.name), []).append(each)

@@ -82,7 +82,7 @@ async def steps(
 async def sessions(
     log: ReadableLog, partition: int, provider: AidProvider
 ) -> tuple[SessionSpan, ...]:
-    """The sessions of a partition's agents, by their first input."""
+    """Return the sessions of a partition's agents, by their first input."""
     found: dict[tuple[str, str, int], SessionSpan] = {}
     async for step in steps(log, partition, provider):
         own = step.after.agents.get(step.agent)
@@ -97,7 +97,7 @@ async def sessions(
 async def find_session(
     log: ReadableLog, agent: str, session_id: str, provider: AidProvider
 ) -> SessionSpan:
-    """The newest session of an agent with this id, or a prefix of it.
+    """Return the newest session of an agent with this id, or a prefix of it.
 
     Raises:
         UnknownSessionError: there is none.
@@ -112,7 +112,7 @@ async def find_session(
 async def export(
     log: ReadableLog, span: SessionSpan, provider: AidProvider
 ) -> SessionFile:
-    """A session as it can be written to a file and replayed anywhere.
+    """Return a session as it can be written to a file and replayed anywhere.
 
     Raises:
         LogDamaged: the log is not sound there.
@@ -150,7 +150,7 @@ async def export(
 
 
 def start_of(session: SessionFile) -> PartitionState:
-    """The state before a recorded session's first input.
+    """Return the state before a recorded session's first input.
 
     Raises:
         CheckpointError: the file's checkpoint is of another version.

@@ -60,7 +60,7 @@ class Recording:
         return ids.digest(place.encode(), self.chain.encode())
 
     def concerns(self, group: Group) -> bool:
-        """Whether a group is the agent's, or of what it shares."""
+        """Tell whether a group is the agent's, or of what it shares."""
         agent = group.input.subject.split(".", 4)[3]
         return agent in (self.agent, SHARED_AGENT)
 
@@ -70,7 +70,7 @@ class Recording:
 
 
 def from_file(path: Path) -> Recording:
-    """A session's file.
+    """Return a session's file.
 
     Raises:
         SessionFileError: it is none, of another version, cut or damaged; names the line.
@@ -84,7 +84,7 @@ def from_file(path: Path) -> Recording:
 
 
 def of_file(file: SessionFile, origin: str) -> Recording:
-    """A session's file that was read whole; `origin` is what errors call it.
+    """Return a session's file that was read whole; `origin` is what errors call it.
 
     Raises:
         RecordingError: it holds no decision, or a state that this program cannot read.
@@ -98,7 +98,7 @@ def of_file(file: SessionFile, origin: str) -> Recording:
 async def from_session(
     log: ReadableLog, agent: str, session_id: str, provider: AidProvider
 ) -> Recording:
-    """The newest session of an agent with this id, or a prefix of it.
+    """Return the newest session of an agent with this id, or a prefix of it.
 
     Raises:
         RecordingError: there is none, or it holds no decision.
@@ -120,7 +120,7 @@ async def from_range(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Recording:
-    """The inputs of an agent within a range of sequences, and of the broker's time.
+    """Return the inputs of an agent within a range of sequences, and of the broker's time.
 
     Raises:
         RecordingError: there is no decision in it.
@@ -163,7 +163,7 @@ class _Scan:
             self._note(step)
 
     def recording(self, log: ReadableLog) -> Recording:
-        """What was found."""
+        """Return what was found."""
         assert self.first is not None
         return Recording(
             log=log,

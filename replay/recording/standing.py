@@ -82,7 +82,7 @@ class InForce:
 
     @classmethod
     def of(cls, state: PartitionState, agent: str) -> "InForce":
-        """The standing of an agent in a state; its packs are still to be brought."""
+        """Return the standing of an agent in a state; its packs are still to be brought."""
         return cls(state.shared, state.agents.get(agent, STRANGER))
 
     @cached_property
@@ -110,11 +110,11 @@ class InForce:
         return goals.possible(self.agent, self.settings)
 
     def goals_of(self, domain: str) -> tuple[str, ...]:
-        """The goals that may count for a domain's events."""
+        """Return the goals that may count for a domain's events."""
         return goals.of_domain(self.agent, self.settings, domain)
 
     def biases_of(self, domain: str | None = None) -> dict[str, float]:
-        """The personality's adjustments for a domain's events, or for any other."""
+        """Return the personality's adjustments for a domain's events, or for any other."""
         return biases.in_force(self.settings, self.agent, self.packs, domain)
 
     @property
@@ -124,13 +124,13 @@ class InForce:
         return own or self.settings.strategy
 
     def under(self, name: VariantName | None) -> "InForce":
-        """The standing under a variant of the experiment that runs."""
+        """Return the standing under a variant of the experiment that runs."""
         if name is None or self.agent.experiment is None:
             return self
         return replace(self, variant=self.agent.experiment.named(name))
 
     def asked(self, contender: Contender) -> Asked:
-        """A contender as it would decide here.
+        """Return a contender as it would decide here.
 
         Raises:
             UnknownStrategyError: there is no such strategy.
@@ -145,7 +145,7 @@ class InForce:
         return Asked(strategy, consulted.arm if consulted else None)
 
     def words(self, arm: str) -> Words | None:
-        """What the heuristic of an arm says; None if no such content is in force."""
+        """Return what the heuristic of an arm says; None if no such content is in force."""
         taught = self._taught.get(arm)
         if taught is not None:
             return taught
@@ -155,13 +155,13 @@ class InForce:
         return None
 
     def needs_packs(self) -> tuple[str, ...]:
-        """The digests of packs in force that were not brought."""
+        """Return the digests of packs in force that were not brought."""
         shelves = (self.shared.packs, self.agent.packs)
         digests = {ref.digest for shelf in shelves for ref in shelf.values()}
         return tuple(sorted(digests - self.by_digest.keys()))
 
     def after(self, input_: Input, outputs: Sequence[Output]) -> "InForce":
-        """The standing after an input and what the mind made of it."""
+        """Return the standing after an input and what the mind made of it."""
         said = [each for each in outputs if isinstance(each.message, CHANGES)]
         if not said:
             return self
@@ -185,14 +185,16 @@ class InForce:
 
 
 def variant_of(contender: Contender) -> Variant:
-    """A contender, whichever way it is given; what is left open stays the agent's own."""
+    """Return a contender, whichever way it is given; what is left open stays the agent's
+    own.
+    """
     if isinstance(contender, Variant):
         return contender
     return Variant(strategy=contender)
 
 
 async def brought(standing: InForce, log: ReadableLog) -> InForce:
-    """The standing with its packs at hand, as far as the log's store has them."""
+    """Return the standing with its packs at hand, as far as the log's store has them."""
     missing = standing.needs_packs()
     if not missing:
         return standing
@@ -205,7 +207,7 @@ async def brought(standing: InForce, log: ReadableLog) -> InForce:
 
 
 def _without_vectors(blob: bytes) -> CompiledPack:
-    """A pack for its words alone: nothing is matched with it."""
+    """Return a pack for its words alone: nothing is matched with it."""
     pack = from_blob(blob)
     return compile_pack(pack, [b""] * len(pack.heuristics))
 

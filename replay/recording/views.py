@@ -202,7 +202,7 @@ _DECODERS: Mapping[type[Any], Any] = {
 
 
 def token_of(record: Record) -> str:
-    """The last token of a record's subject: what sort of output it is."""
+    """Return the last token of a record's subject: what sort of output it is."""
     return record.subject.rpartition(".")[2]
 
 

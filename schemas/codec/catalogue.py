@@ -168,5 +168,5 @@ _BY_TOKEN = by_token(*INPUTS, *OUTPUTS)
 
 
 def message_type(kind: str, token: str) -> MessageType | None:
-    """The model of the messages of this kind and token, if there is one."""
+    """Return the model of the messages of this kind and token, if there is one."""
     return _BY_TOKEN.get((kind, token))

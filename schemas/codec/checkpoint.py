@@ -60,14 +60,14 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 def dump(state: PartitionState) -> bytes:
-    """The state as canonical JSON."""
+    """Return the state as canonical JSON."""
     return msgspec.json.encode(
         Checkpoint(FORMAT, state), enc_hook=_to_builtin, order="deterministic"
     )
 
 
 def load(data: bytes) -> PartitionState:
-    """The state of a checkpoint.
+    """Return the state of a checkpoint.
 
     Raises:
         CheckpointError: it is none, or has a format that this program does not read.
@@ -87,7 +87,7 @@ def load(data: bytes) -> PartitionState:
 
 
 def _upcast(data: bytes, format_: int) -> bytes:
-    """A checkpoint of an older format as it would be written today."""
+    """Return a checkpoint of an older format as it would be written today."""
     if format_ < OLDEST:
         raise CheckpointError(
             f"checkpoint of format {format_}, this program reads {OLDEST} to {FORMAT}"
@@ -99,7 +99,7 @@ def _upcast(data: bytes, format_: int) -> bytes:
 
 
 def of_agent(state: PartitionState, agent: str) -> PartitionState:
-    """The part of a state that one agent's inputs depend on."""
+    """Return the part of a state that one agent's inputs depend on."""
     own = state.agents.get(agent, AgentState())
     return PartitionState(
         shared=state.shared, agents=Map({agent: own}), position=state.position

@@ -96,7 +96,7 @@ def read_output(record: Record) -> Output:
 
 
 def read_mark(record: Record) -> Mark:
-    """The group mark of an output.
+    """Return the group mark of an output.
 
     Raises:
         KeyError, ValueError: it has none, or one that is no number.
@@ -155,7 +155,7 @@ def _check_id(record: Record) -> None:
 
 
 def _id(record: Record) -> str:
-    """The id that the sender gave, or one of the record's place where that is none."""
+    """Return the id that the sender gave, or one of the record's place where that is none."""
     id_ = record.headers.get("ce-id", "")
     if _ID.fullmatch(id_):
         return id_
@@ -204,7 +204,7 @@ def _check_tokens(source: str, type_: str) -> None:
 
 
 def _fields(record: Record) -> dict[str, Any]:
-    """The fields of an input's body; bare text counts as an event's text."""
+    """Return the fields of an input's body; bare text counts as an event's text."""
     body = record.body
     if len(body) > BODY_LIMIT:
         raise _RefusedError(
@@ -232,7 +232,7 @@ def _fields(record: Record) -> dict[str, Any]:
 
 
 def _depth(value: object) -> int:
-    """How many objects and lists a JSON value has inside one another."""
+    """Return how many objects and lists a JSON value has inside one another."""
     depth, level = 0, [value]
     while level:
         nested = [each for each in level if isinstance(each, dict | list)]

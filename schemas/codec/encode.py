@@ -17,7 +17,7 @@ _TYPE_PREFIX = "echoic."
 def write_input(
     message: InputMessage, *, agent: str, partition: int, id_: str, source: str
 ) -> Wire:
-    """An input of ours on its way into the log; sensors write their own."""
+    """Return an input of ours on its way into the log; sensors write their own."""
     return Wire(
         subject=subjects.input_subject(partition, agent, message.kind, message.token),
         headers=_headers(message, agent, id_, source),
@@ -34,7 +34,7 @@ def write_output(
     mark: Mark,
     at: datetime,
 ) -> Wire:
-    """An output on its way into the log, with its group mark."""
+    """Return an output on its way into the log, with its group mark."""
     id_ = ids.output_id(epoch, mark.cause_sequence, mark.index)
     return Wire(
         subject=subjects.output_subject(partition, agent, message.kind, message.token),
@@ -51,7 +51,7 @@ def write_output(
 
 
 def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    """What of a message enters the chain: subject, ce-headers and body, 12 bytes."""
+    """Return what of a message enters the chain: subject, ce-headers and body, 12 bytes."""
     names = _ce_names(tuple(headers))
     attributes = "\n".join([f"{name}:{headers[name]}" for name in names])
     return ids.raw_digest(subject.encode(), attributes.encode(), body)
@@ -59,7 +59,9 @@ def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _ce_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the headers that enter the chain, in order; most messages have the same."""
+    """Return those of the headers that enter the chain, in order; most messages have the
+    same.
+    """
     return tuple(sorted(name for name in names if name[:3] == "ce-"))
 
 

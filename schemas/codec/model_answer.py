@@ -13,7 +13,7 @@ RULE = ("condition", "message")
 
 
 def object_in(text: str, key: str) -> dict[str, object] | None:
-    """The JSON object in a model's text; one that has not `key` must be all of it."""
+    """Return the JSON object in a model's text; one that has not `key` must be all of it."""
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return None
@@ -27,19 +27,19 @@ def object_in(text: str, key: str) -> dict[str, object] | None:
 
 
 def said(text: str) -> str:
-    """What a model says to the person; a text without an object is taken at its word."""
+    """Return what a model says to the person; a text without an object is taken at its word."""
     fields = object_in(text, "response")
     return text.strip() if fields is None else words(fields, "response")
 
 
 def words(fields: Mapping[str, object], name: str) -> str:
-    """A field's text without space around it; empty if there is none."""
+    """Return a field's text without space around it; empty if there is none."""
     value = fields.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def texts(text: str) -> tuple[str, ...]:
-    """What of a model's text may have to be compared with other texts."""
+    """Return what of a model's text may have to be compared with other texts."""
     rule = object_in(text, RULE[0]) or {}
     found = (said(text), *(words(rule, name) for name in RULE))
     return tuple(each for each in found if each)

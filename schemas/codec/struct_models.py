@@ -21,7 +21,7 @@ from schemas.values.base import Message, MessageType, Part, StructMessage, Struc
 
 @cache
 def message_model(kind: MessageType) -> type[Message]:
-    """The pydantic model of a message."""
+    """Return the pydantic model of a message."""
     if issubclass(kind, Message):
         return kind
     model: type[Message] = _model(kind, Message)
@@ -31,7 +31,7 @@ def message_model(kind: MessageType) -> type[Message]:
 
 @cache
 def part_model(kind: type[StructPart]) -> type[Part]:
-    """The pydantic model of a part."""
+    """Return the pydantic model of a part."""
     if issubclass(kind, StructMessage):
         return message_model(kind)
     model: type[Part] = _model(kind, Part)
@@ -39,7 +39,7 @@ def part_model(kind: type[StructPart]) -> type[Part]:
 
 
 def _model(kind: type[StructPart], base: Any) -> Any:
-    """The model with a struct's fields on a base."""
+    """Return the model with a struct's fields on a base."""
     hints, explained = get_type_hints(kind, include_extras=True), _explained(kind)
     fields: dict[str, Any] = {
         field.name: (
@@ -52,7 +52,7 @@ def _model(kind: type[StructPart], base: Any) -> Any:
 
 
 def _of_models(hint: Any) -> Any:
-    """A field's type with models where it has structs."""
+    """Return a field's type with models where it has structs."""
     if isinstance(hint, type) and issubclass(hint, StructPart):
         return part_model(hint)
     if isinstance(hint, UnionType):
@@ -69,7 +69,7 @@ def _default(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
 
 
 def _explained(kind: type[StructPart]) -> dict[str, str]:
-    """The strings below a struct's fields, and those of what it extends."""
+    """Return the strings below a struct's fields, and those of what it extends."""
     found: dict[str, str] = {}
     for each in kind.__mro__:
         if not (issubclass(each, StructPart) and each.__annotations__):

@@ -31,27 +31,31 @@ RACE = "race:"
 
 
 def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
-    """The arm of answering by a heuristic: another content is another arm."""
+    """Return the arm of answering by a heuristic: another content is another arm."""
     return f"heuristic:{heuristic_id}@{content_hash}"
 
 
 def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
-    """The arm of asking a model in one way; neither event nor candidates are part of it."""
+    """Return the arm of asking a model in one way; neither event nor candidates are part of
+    it.
+    """
     return f"llm:{model}@{template_hash}@{sampling_hash}"
 
 
 def template_of(llm: str) -> str:
-    """The template hash that an arm of asking a model was made with."""
+    """Return the template hash that an arm of asking a model was made with."""
     return llm.rsplit("@", 2)[1]
 
 
 def race_arm(llm: str, heuristic: str, deadline_ms: int) -> str:
-    """The arm of asking the model, with a heuristic that answers if it takes too long."""
+    """Return the arm of asking the model, with a heuristic that answers if it takes too
+    long.
+    """
     return f"{RACE}{llm}+{heuristic}@{deadline_ms}"
 
 
 def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
-    """The deadline in the arm of a race between these two; None if it is none."""
+    """Return the deadline in the arm of a race between these two; None if it is none."""
     deadline = arm.removeprefix(race_arm(llm, heuristic, 0)[:-1])
     return int(deadline) if deadline.isdecimal() else None
 

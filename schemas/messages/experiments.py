@@ -1,6 +1,6 @@
 """A live experiment: two ways to behave, of which each session or person gets one.
 
-Its rule: which one follows from a keyed draw alone, so nothing but the experiment itself
+Which one follows from a keyed draw alone, so nothing but the experiment itself
 need be remembered, and every decision says which it was made under.
 """
 
@@ -64,5 +64,5 @@ class Experiment(Struct, frozen=True, kw_only=True):
     """The agent's time when the variant last became another."""
 
     def named(self, name: VariantName) -> Variant:
-        """The variant of a name."""
+        """Return the variant of a name."""
         return self.a if name == "a" else self.b

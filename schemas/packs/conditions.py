@@ -66,12 +66,12 @@ _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
 
 
 def holds(when: When, type_: str, source: str, fields: Fields) -> bool:
-    """Whether the condition is true of an event; never raises."""
+    """Tell whether the condition is true of an event; never raises."""
     return _compiled(when).is_true(type_, source, fields)
 
 
 def meaning(when: When | None) -> tuple[object, ...]:
-    """What two conditions are equal by, however they are written; none is empty."""
+    """Return what two conditions are equal by, however they are written; none is empty."""
     return () if when is None else _meaning(when.part)
 
 
@@ -195,7 +195,7 @@ def _some(parts: Sequence[_Compiled]) -> _Compiled:
 
 
 def _reader(name: str) -> Callable[[str, str, Fields], object]:
-    """What gives an event's value of a field, `_MISSING` if there is none."""
+    """Return what gives an event's value of a field, `_MISSING` if there is none."""
     if name == "type":
         return lambda type_, source, fields: type_
     if name == "source":
@@ -215,7 +215,7 @@ def _inner(name: str, fields: Fields) -> object:
 
 
 def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object], bool]:
-    """What compares like with like; other kinds are neither equal nor unequal."""
+    """Return what compares like with like; other kinds are neither equal nor unequal."""
     if operator_ == "in":
         tests = [_test("=", (each,)) for each in values]
         return lambda value: any(test(value) for test in tests)

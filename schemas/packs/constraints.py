@@ -41,7 +41,7 @@ UNCONSTRAINED = Constraints()
 
 
 def within(own: Constraints, wider: Constraints) -> Constraints:
-    """The constraints of a heuristic, with what they leave open said by its pack's.
+    """Return the constraints of a heuristic, with what they leave open said by its pack's.
 
     Bounds of the two may contradict each other; the heuristic's own then hold.
     """

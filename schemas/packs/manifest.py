@@ -227,21 +227,21 @@ class CompiledPack:
         return vectors.stack(self.action_vectors)
 
     def row_of(self, heuristic_id: str) -> int | None:
-        """The row of a heuristic, None if it is not of this pack."""
+        """Return the row of a heuristic, None if it is not of this pack."""
         return self.rows.get(heuristic_id)
 
     def when(self, row: int) -> When | None:
-        """What must hold of an event besides its meaning, by row."""
+        """Return what must hold of an event besides its meaning, by row."""
         return self.whens[row]
 
     def event_type(self, type_: str, source: str) -> EventType | None:
-        """How the pack declares such an event: for this source, else for any."""
+        """Return how the pack declares such an event: for this source, else for any."""
         of_source = self.event_types.get((type_, source))
         return of_source or self.event_types.get((type_, None))
 
 
 def texts_of(pack: Pack) -> tuple[str, ...]:
-    """What of a pack is embedded: its conditions in order, then what is said on each."""
+    """Return what of a pack is embedded: its conditions in order, then what is said on each."""
     return (
         *(each.condition for each in pack.heuristics),
         *(each.action.text for each in pack.heuristics),
@@ -309,7 +309,7 @@ def _check_count(pack: Pack, of: str, given: Sequence[Vector]) -> None:
 
 
 def content_hash(heuristic: Heuristic) -> str:
-    """What evidence belongs to: the condition, `when` and action as they stand."""
+    """Return what evidence belongs to: the condition, `when` and action as they stand."""
     content = heuristic.model_dump(
         mode="json", include={"condition", "when", "action"}, exclude_defaults=True
     )

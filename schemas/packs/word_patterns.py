@@ -31,7 +31,7 @@ NOTHING = Said("", EDITION)
 def matches(
     pattern: str, text: str, type_: str, source: str, fields: Mapping[str, object]
 ) -> bool:
-    """Whether the pattern's words occur in the event; a pattern without words never."""
+    """Tell whether the pattern's words occur in the event; a pattern without words never."""
     return occurs(pattern, event_words(text, type_, source, fields))
 
 
@@ -49,13 +49,13 @@ def event_words(
 
 
 def occurs(pattern: str, said: Said) -> bool:
-    """Whether the pattern's words occur in what `event_words` returned."""
+    """Tell whether the pattern's words occur in what `event_words` returned."""
     words = _words(pattern, said.edition)
     return words != _NONE and words in said.words
 
 
 def has_words(pattern: str) -> bool:
-    """Whether the pattern can occur at all."""
+    """Tell whether the pattern can occur at all."""
     return _words(pattern, EDITION) != _NONE
 
 

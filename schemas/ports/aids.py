@@ -31,7 +31,7 @@ class Aids(Struct, frozen=True):
     """What could not be worked out of this input, and of no other; None if all could."""
 
     def of(self, text: str) -> Vector | None:
-        """The vector of one of the further texts; None if it was not brought."""
+        """Return the vector of one of the further texts; None if it was not brought."""
         return self.vectors.get(embedded(text))
 
 
@@ -40,7 +40,7 @@ EMBEDDED_LIMIT = 2_000
 
 
 def embedded(text: str) -> str:
-    """What of a text is embedded: enough to know what it says, without line breaks."""
+    """Return what of a text is embedded: enough to know what it says, without line breaks."""
     return " ".join(text[:EMBEDDED_LIMIT].split())
 
 
@@ -59,7 +59,7 @@ class MissingPackError(LookupError):
 def in_force(
     shared: SharedState, agent: AgentState, aids: Aids
 ) -> tuple[CompiledPack, ...]:
-    """The packs that hold for an agent, by name; its own stand before the shared.
+    """Return the packs that hold for an agent, by name; its own stand before the shared.
 
     Raises:
         MissingPackError: the shell did not bring one of them.
@@ -71,7 +71,7 @@ def in_force(
 
 
 def pack(ref: PackRef, aids: Aids) -> CompiledPack:
-    """The compiled pack behind a reference.
+    """Return the compiled pack behind a reference.
 
     Raises:
         MissingPackError: the shell did not bring it.

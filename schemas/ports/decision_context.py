@@ -115,7 +115,7 @@ class Odds(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":
-        """All the probability on one arm."""
+        """Return all the probability on one arm."""
         return cls(arms=((arm, 1.0),), greedy=arm, silence=silence, gates=gates)
 
 
@@ -135,7 +135,7 @@ class Strategy(Protocol):
         """Its settings in full, for the record."""
 
     def decide(self, context: DecisionContext) -> Odds:
-        """The odds over the arms at this occasion."""
+        """Return the odds over the arms at this occasion."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def check_size(bodies: Sequence[bytes]) -> None:
 
 
 def named(error: BaseException) -> str:
-    """An error as the log keeps it: `<type> in <module>.<function>`.
+    """Return an error as the log keeps it: `<type> in <module>.<function>`.
 
     The function is the innermost of ours; of an endless recursion the first that comes
     again, since how deep it got depends on who called.
@@ -69,7 +69,7 @@ def named(error: BaseException) -> str:
 
 
 def _functions(traceback: TracebackType | None) -> Iterator[str]:
-    """The functions of ours that an error came through, the outermost first."""
+    """Yield the functions of ours that an error came through, the outermost first."""
     while traceback is not None:
         frame = traceback.tb_frame
         # Python 3.12 runs comprehensions in the function that they stand in.

@@ -313,7 +313,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """The last one that is over."""
 
     def learning(self, settings: MindSettings) -> LearningSettings:
-        """The learning settings in force for the agent."""
+        """Return the learning settings in force for the agent."""
         return settings.learning if self.tuned is None else self.tuned
 
 

@@ -20,12 +20,12 @@ class Recent(Struct, frozen=True, kw_only=True):
     """The fire that was spoken well of."""
 
     def fires_within(self, seconds: float, now: datetime) -> int:
-        """How many of the remembered fires are at most so many seconds old."""
+        """Return how many of the remembered fires are at most so many seconds old."""
         span = timedelta(seconds=seconds)
         return sum(1 for at in self.fires if timedelta() <= now - at <= span)
 
     def succeeded_within(self, seconds: float, now: datetime) -> bool:
-        """Whether the last success is at most so many seconds old."""
+        """Tell whether the last success is at most so many seconds old."""
         at = self.succeeded_at
         return at is not None and timedelta() <= now - at <= timedelta(seconds=seconds)
 

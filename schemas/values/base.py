@@ -54,7 +54,7 @@ class Message(Part):
     version: ClassVar[int] = 1
 
     def to_bytes(self) -> bytes:
-        """The body of the message: JSON without what is not set."""
+        """Return the body of the message: JSON without what is not set."""
         return self.__pydantic_serializer__.to_json(self, exclude_none=True)
 
     @classmethod
@@ -82,7 +82,7 @@ class StructMessage(StructPart, frozen=True, kw_only=True):
     version: ClassVar[int] = 1
 
     def to_bytes(self) -> bytes:
-        """The body of the message: JSON without what is not set."""
+        """Return the body of the message: JSON without what is not set."""
         return _ENCODER.encode(self)
 
     @classmethod
@@ -108,7 +108,7 @@ T = TypeVar("T")
 
 
 def written(default: T) -> T:
-    """A field's default that is written, too: only what comes from a factory is."""
+    """Return a field's default that is written, too: only what comes from a factory is."""
     made: T = msgspec.field(default_factory=lambda: default)
     return made
 
@@ -119,14 +119,14 @@ def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 
 def _part(kind: type, value: object) -> object:
-    """A part that is a pydantic model, read."""
+    """Return a part that is a pydantic model, read."""
     if issubclass(kind, Part):
         return kind.model_validate(value, extra="ignore")
     raise NotImplementedError(f"{kind} is no part of a message")
 
 
 def _part_as_json(value: object) -> msgspec.Raw:
-    """A part that is a pydantic model, as pydantic writes it."""
+    """Return a part that is a pydantic model, as pydantic writes it."""
     if isinstance(value, Part):
         serializer = value.__pydantic_serializer__
         return msgspec.Raw(serializer.to_json(value, exclude_none=True))
@@ -138,6 +138,6 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_part_as_json)
 
 @lru_cache(maxsize=64)
 def rfc3339(at: datetime) -> str:
-    """A time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
+    """Return a time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)
     return utc.isoformat(timespec="microseconds")[:-6] + "Z"

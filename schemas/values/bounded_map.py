@@ -35,7 +35,7 @@ class Bounded(Struct, Generic[K, V], frozen=True):
     @overload
     def get(self, key: K, default: D) -> V | D: ...
     def get(self, key: K, default: object = None) -> object:
-        """The value of `key`; the default if it was never there or is forgotten."""
+        """Return the value of `key`; the default if it was never there or is forgotten."""
         found = self.younger.get(key, _ABSENT)
         return self.older.get(key, default) if found is _ABSENT else found
 
@@ -53,7 +53,7 @@ class Bounded(Struct, Generic[K, V], frozen=True):
         return len({*self.older, *self.younger})
 
     def sorted_keys(self: "Bounded[str, V]") -> list[str]:
-        """All keys that are remembered, in their own order."""
+        """Return all keys that are remembered, in their own order."""
         return sorted({**self.older, **self.younger})
 
     def __contains__(self, key: K) -> bool:
@@ -61,7 +61,9 @@ class Bounded(Struct, Generic[K, V], frozen=True):
 
 
 def _packed(entries: Map[K, V]) -> Map[K, V]:
-    """The same entries, in less memory if they are texts; read, iterated and equal alike."""
+    """Return the same entries, in less memory if they are texts; read, iterated and equal
+    alike.
+    """
     if not all(isinstance(each, str) for entry in entries.items() for each in entry):
         return entries
     return cast(Map[K, V], PackedTexts(cast(Mapping[str, str], entries)))

@@ -13,7 +13,7 @@ SENSOR_PREFIX = "s:"
 
 
 def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
-    """The id of the `index`-th output that answers the input at `cause_sequence`."""
+    """Return the id of the `index`-th output that answers the input at `cause_sequence`."""
     return _output_id(epoch.int, cause_sequence, index)
 
 
@@ -30,18 +30,20 @@ def _output_id(epoch: int, cause_sequence: int, index: int) -> str:
 
 
 def heuristic_id(pack: str, name: str) -> str:
-    """The id of a pack's heuristic: the same wherever the pack is loaded."""
+    """Return the id of a pack's heuristic: the same wherever the pack is loaded."""
     return str(uuid5(_PACKS, f"{pack}/{name}"))
 
 
 def learnt_heuristic_id(decision_id: str) -> str:
-    """The id of the heuristic that is made of a decision's answer."""
+    """Return the id of the heuristic that is made of a decision's answer."""
     # No name of a pack is empty, so that no heuristic of one can have this id.
     return str(uuid5(_PACKS, f"/{decision_id}"))
 
 
 def filled_event_id(time_ns: int, sequence: int) -> str:
-    """An event id for a sensor that sent none: a UUIDv7 of the broker's time and sequence."""
+    """Return an event id for a sensor that sent none: a UUIDv7 of the broker's time and
+    sequence.
+    """
     milliseconds = (time_ns // 1_000_000) & ((1 << 48) - 1)
     tail = int.from_bytes(
         hashlib.blake2b(f"{time_ns}/{sequence}".encode(), digest_size=10).digest(),
@@ -53,7 +55,9 @@ def filled_event_id(time_ns: int, sequence: int) -> str:
 
 
 def trace_id(event_id: str) -> str:
-    """The 32 hex digits of the trace that belongs to an event: its id, hashed if foreign."""
+    """Return the 32 hex digits of the trace that belongs to an event: its id, hashed if
+    foreign.
+    """
     try:
         own = UUID(event_id)
     except ValueError:
@@ -65,29 +69,31 @@ def trace_id(event_id: str) -> str:
 
 
 def span_id(key: str, name: str, index: int) -> str:
-    """The 16 hex digits of the `index`-th span of a name in the trace of `key`."""
+    """Return the 16 hex digits of the `index`-th span of a name in the trace of `key`."""
     text = f"{key}|{name}|{index}".encode()
     return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
 def traceparent(event_id: str, parent: str) -> str:
-    """The W3C trace context of whatever the span `parent` of an event's trace causes."""
+    """Return the W3C trace context of whatever the span `parent` of an event's trace causes."""
     return f"00-{trace_id(event_id)}-{parent}-01"
 
 
 def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
-    """A number in [0, 1) that depends on nothing but its four arguments."""
+    """Return a number in [0, 1) that depends on nothing but its four arguments."""
     key = f"{seed}|{agent}|{event_id}|{purpose}".encode()
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def digest(*parts: bytes) -> str:
-    """A short content hash (96 bits, hex) over parts that may not run into each other."""
+    """Return a short content hash (96 bits, hex) over parts that may not run into each
+    other.
+    """
     return raw_digest(*parts).hex()
 
 
 def raw_digest(*parts: bytes) -> bytes:
-    """The bytes of `digest`."""
+    """Return the bytes of `digest`."""
     measured = [len(part).to_bytes(8, "big") + part for part in parts]
     return hashlib.blake2b(b"".join(measured), digest_size=12).digest()
 

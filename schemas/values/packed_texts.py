@@ -40,7 +40,7 @@ class PackedTexts(Mapping[str, str]):
         raise KeyError(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of `key`; `Mapping` would raise and catch an error for each miss."""
+        """Return the value of `key`; `Mapping` would raise and catch an error for each miss."""
         hashed = hash(key)
         place = bisect_left(self._hashes, hashed)
         if place == len(self._hashes) or self._hashes[place] != hashed:
@@ -62,7 +62,7 @@ class PackedTexts(Mapping[str, str]):
 
 
 def _packed(text: str) -> bytes:
-    """A text as bytes: most are ids, of which 36 characters say 16 bytes."""
+    """Return a text as bytes: most are ids, of which 36 characters say 16 bytes."""
     if len(text) == _UUID_LENGTH:
         try:
             packed = _UUID + bytes.fromhex(text.replace("-", ""))

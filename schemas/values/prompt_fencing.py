@@ -35,18 +35,18 @@ _ANGLES = {ord("<"): "\\u003c", ord(">"): "\\u003e"}
 
 
 def fenced(text: str, cap: int) -> str:
-    """A text of others as data: at most `cap` characters of it, in one line."""
+    """Return a text of others as data: at most `cap` characters of it, in one line."""
     visible = flat(text).translate(_LEFT_OUT)
     quoted = orjson.dumps(capped(visible, cap)).decode()
     return f"<data>{quoted.translate(_ANGLES)}</data>"
 
 
 def flat(text: str) -> str:
-    """A text in one line."""
+    """Return a text in one line."""
     return " ".join(text.split())
 
 
 def capped(text: str, cap: int) -> str:
-    """A text in one line, cut after `cap` characters."""
+    """Return a text in one line, cut after `cap` characters."""
     line = flat(text)
     return line if len(line) <= cap else line[: cap - 1] + "…"

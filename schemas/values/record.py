@@ -34,12 +34,12 @@ class Record(Struct, frozen=True):
 
 
 def moment(time_ns: int) -> datetime:
-    """A time in nanoseconds since 1970 as an aware datetime, cut to microseconds."""
+    """Return a time in nanoseconds since 1970 as an aware datetime, cut to microseconds."""
     return _EPOCH + timedelta(microseconds=time_ns // 1000)
 
 
 def nanoseconds(at: datetime) -> int:
-    """The nanoseconds since 1970 of an aware datetime."""
+    """Return the nanoseconds since 1970 of an aware datetime."""
     since = at - _EPOCH
     return (
         since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds

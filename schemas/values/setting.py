@@ -46,7 +46,7 @@ class Tunable:
 
 
 def settings_of(part: type[Part]) -> Iterator[tuple[Setting, FieldInfo]]:
-    """Every setting of a part and of the parts in it, with its field."""
+    """Yield every setting of a part and of the parts in it, with its field."""
     for field in part.model_fields.values():
         own = [each for each in field.metadata if isinstance(each, Setting)]
         inner = part_in(field)
@@ -57,7 +57,7 @@ def settings_of(part: type[Part]) -> Iterator[tuple[Setting, FieldInfo]]:
 
 
 def recorded(part: type[Part], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a part by the settings that are given, by name.
+    """Return the fields of a part by the settings that are given, by name.
 
     A field without a setting, or whose setting is None, is left out: it has its default.
     """
@@ -73,7 +73,7 @@ def recorded(part: type[Part], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
-    """What may be changed by its whole name, and its bounds; switches stand last."""
+    """Return what may be changed by its whole name, and its bounds; switches stand last."""
     found: dict[str, Bounds] = {}
     for name, field in part.model_fields.items():
         inner = part_in(field)
@@ -87,7 +87,7 @@ def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
 
 
 def bounds_of(field: FieldInfo) -> Bounds:
-    """The least and the greatest value of a field that has both, ends included."""
+    """Return the least and the greatest value of a field that has both, ends included."""
     if field.annotation is bool:
         return False, True
     (low,) = (each.ge for each in field.metadata if isinstance(each, Ge))
@@ -98,7 +98,7 @@ def bounds_of(field: FieldInfo) -> Bounds:
 
 
 def part_in(field: FieldInfo) -> type[Part] | None:
-    """The part that a field holds, if it holds one, be it optional."""
+    """Return the part that a field holds, if it holds one, be it optional."""
     kinds = (field.annotation, *get_args(field.annotation))
     parts = (
         each for each in kinds if isinstance(each, type) and issubclass(each, Part)

@@ -42,7 +42,7 @@ class TuningError(ValueError):
 def learning_with(
     learning: LearningSettings, changes: Mapping[str, Scalar]
 ) -> LearningSettings:
-    """The learning settings with some changed, each by its whole name.
+    """Return the learning settings with some changed, each by its whole name.
 
     Raises:
         TuningError: a name is unknown or a value out of its range.
@@ -57,7 +57,7 @@ def learning_with(
 
 
 def learning_value(learning: LearningSettings, name: str) -> float:
-    """What a learning setting is, by its whole name."""
+    """Return what a learning setting is, by its whole name."""
     value: object = learning
     for part in name.split(".")[1:]:
         value = getattr(value, part)
@@ -66,7 +66,7 @@ def learning_value(learning: LearningSettings, name: str) -> float:
 
 
 def strategy_with(spec: StrategySpec, changes: Mapping[str, Scalar]) -> StrategySpec:
-    """The strategy with some parameters changed, each by its whole name.
+    """Return the strategy with some parameters changed, each by its whole name.
 
     Whether there are such parameters only the strategy itself can say.
     """
@@ -86,20 +86,22 @@ def strategy_with(spec: StrategySpec, changes: Mapping[str, Scalar]) -> Strategy
 
 
 def parameter_in(config: Mapping[str, object], name: str) -> Scalar | None:
-    """What `strategy.<parameter>` is in a strategy's own settings; None if not scalar."""
+    """Return what `strategy.<parameter>` is in a strategy's own settings; None if not
+    scalar.
+    """
     short = name.removeprefix(STRATEGY_PREFIX)
     return scalar(config.get(short, config.get(_full(short))))
 
 
 def scalar(value: object) -> Scalar | None:
-    """A value as a difference names it; None if it is too long, or has parts."""
+    """Return a value as a difference names it; None if it is too long, or has parts."""
     if isinstance(value, str):
         return value if len(value) <= TEXT_LIMIT else None
     return value if isinstance(value, bool | int | float) else None
 
 
 def unknown(name: str, *also: str) -> TuningError:
-    """What to say of a name that is no setting's; `also` are further names there are."""
+    """Return what to say of a name that is no setting's; `also` are further names there are."""
     near = difflib.get_close_matches(name, LEARNING, n=1)
     hint = f"; did you mean {quoted(near[0])}?" if near else ""
     known = ", ".join((*LEARNING, *also))

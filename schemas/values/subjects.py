@@ -59,12 +59,12 @@ class LogSubject(Struct, frozen=True):
 
 
 def is_token(text: str) -> bool:
-    """Whether `text` may stand between two dots of a subject."""
+    """Tell whether `text` may stand between two dots of a subject."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def is_agent(text: str) -> bool:
-    """Whether `text` may name an agent that is not a whole partition."""
+    """Tell whether `text` may name an agent that is not a whole partition."""
     return text != SHARED_AGENT and is_token(text)
 
 
@@ -79,7 +79,9 @@ def check_token(text: str, what: str) -> str:
 
 @lru_cache(maxsize=4096)
 def partition_of(agent: str) -> int:
-    """The partition of an agent: FNV-1a (32 bits) modulo 16, as nats-server's `partition()`."""
+    """Return the partition of an agent: FNV-1a (32 bits) modulo 16, as nats-server's
+    `partition()`.
+    """
     digest = _FNV_OFFSET
     for byte in agent.encode():
         digest = ((digest ^ byte) * _FNV_PRIME) & 0xFFFFFFFF
@@ -87,7 +89,7 @@ def partition_of(agent: str) -> int:
 
 
 def sensor_subject(agent: str, source: str, type_: str) -> str:
-    """Where a sensor publishes."""
+    """Return where a sensor publishes."""
     check_token(agent, "agent")
     check_token(source, "source")
     check_token(type_, "type")
@@ -95,36 +97,38 @@ def sensor_subject(agent: str, source: str, type_: str) -> str:
 
 
 def input_subject(partition: int, agent: str, kind: str, detail: str) -> str:
-    """Where an input that is not a sensor's stands in the log."""
+    """Return where an input that is not a sensor's stands in the log."""
     return f"ev.{partition}.in.{agent}.{kind}.{detail}"
 
 
 def output_subject(partition: int, agent: str, kind: str, detail: str) -> str:
-    """Where an output stands in the log."""
+    """Return where an output stands in the log."""
     return f"ev.{partition}.out.{agent}.{kind}.{detail}"
 
 
 def sensor_of(subject: str) -> str | None:
-    """The source of an input that a sensor published; None of any other subject."""
+    """Return the source of an input that a sensor published; None of any other subject."""
     parts = subject.split(".")
     is_sensors = len(parts) == 7 and parts[2] == "in" and parts[4] == "sensor"
     return parts[5] if is_sensors else None
 
 
 def delivery_subject(agent: str, channel: str) -> str:
-    """Where what the companion says goes out."""
+    """Return where what the companion says goes out."""
     check_token(agent, "agent")
     check_token(channel, "channel")
     return f"out.{agent}.{channel}"
 
 
 def inputs_of(partition: int | Literal["*"]) -> str:
-    """The filter over all inputs of one partition, or of all of them."""
+    """Return the filter over all inputs of one partition, or of all of them."""
     return f"ev.{partition}.in.>"
 
 
 def outputs_of(partition: int | Literal["*"]) -> str:
-    """The filter over all outputs of one partition, or of all of them; also the fence's."""
+    """Return the filter over all outputs of one partition, or of all of them; also the
+    fence's.
+    """
     return f"ev.{partition}.out.>"
 
 

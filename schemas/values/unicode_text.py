@@ -25,7 +25,7 @@ _IGNORED = re.compile(
 
 
 def words(text: str, edition: int) -> list[str]:
-    """The words of a text, in lower case: letters and digits with nothing in between."""
+    """Return the words of a text, in lower case: letters and digits with nothing in between."""
     if text.isascii():
         return _PLAIN_WORD.findall(text.lower())
     if edition < MARKS_SINCE:
@@ -37,14 +37,14 @@ def words(text: str, edition: int) -> list[str]:
 
 
 def named_by(text: str, edition: int) -> list[str]:
-    """The words of a text as a name is made of them."""
+    """Return the words of a text as a name is made of them."""
     if edition < MARKS_SINCE:
         return _only(_LETTERS, assigned(text).lower()).split()
     return words(text, edition)
 
 
 def assigned(text: str) -> str:
-    """The text with a space for each character that came after Unicode 14.0."""
+    """Return the text with a space for each character that came after Unicode 14.0."""
     if text.isascii():
         return text
     sorts = _sorts()
@@ -52,7 +52,7 @@ def assigned(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """The `repr` of a value, which escapes what Unicode 14.0 does not print."""
+    """Return the `repr` of a value, which escapes what Unicode 14.0 does not print."""
     shown = repr(value)
     if shown.isascii():
         return shown
@@ -69,7 +69,7 @@ def quoted(value: object) -> str:
 
 @cache
 def ranges(*sorts: str) -> str:
-    """The characters of some sorts, to stand within the brackets of a pattern."""
+    """Return the characters of some sorts, to stand within the brackets of a pattern."""
     found, start = [], 0
     for length, sort in _RUN.findall(RUNS):
         end = start + int(length, 16)
@@ -81,19 +81,19 @@ def ranges(*sorts: str) -> str:
 
 @cache
 def _sorts() -> bytes:
-    """The sort of each character, by its number."""
+    """Return the sort of each character, by its number."""
     runs = _RUN.findall(RUNS)
     return b"".join(sort.encode() * int(length, 16) for length, sort in runs)
 
 
 def _only(sorts: bytes, text: str) -> str:
-    """The text with a space for each character of another sort."""
+    """Return the text with a space for each character of another sort."""
     known = _sorts()
     return "".join([each if known[ord(each)] in sorts else " " for each in text])
 
 
 def _from_letter(word: str) -> str:
-    """The word from its first letter on: a mark alone is none."""
+    """Return the word from its first letter on: a mark alone is none."""
     known = _sorts()
     starts = (at for at, each in enumerate(word) if known[ord(each)] in _LETTERS)
     return word[next(starts, len(word)) :]

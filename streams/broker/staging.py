@@ -58,13 +58,13 @@ class Staging:
             shutil.rmtree(self._place, ignore_errors=True)
 
     def _made(self) -> Path:
-        """The place, which is there now."""
+        """Return the place, which is there now."""
         with suppress(FileExistsError):
             self._place.mkdir(mode=0o700)
         return self._place
 
     def _is_ours(self, place: Path) -> bool:
-        """Whether nobody else can write there: anybody may make a folder of that name."""
+        """Tell whether nobody else can write there: anybody may make a folder of that name."""
         found = place.lstat()
         is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
         return is_private and found.st_uid == os.getuid()

@@ -85,7 +85,7 @@ def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
 
 
 def tombstone(stream: str, index: int, sequence: int, time_ns: int) -> bytes:
-    """A block's content that says no more than how far the sequences have come."""
+    """Return a block's content that says no more than how far the sequences have come."""
     body = (sequence | TOMBSTONE).to_bytes(8, "little") + time_ns.to_bytes(8, "little")
     key = hashlib.sha256(f"{stream}-{index}".encode()).digest()
     (checksum,) = checksums(key, [body])
@@ -94,7 +94,7 @@ def tombstone(stream: str, index: int, sequence: int, time_ns: int) -> bytes:
 
 
 def _plain(data: bytes) -> tuple[bytes, bool]:
-    """The records' bytes, and whether they are just what was compressed."""
+    """Return the records' bytes, and whether they are just what was compressed."""
     # By the stream within: the head of the file may be what is damaged.
     at = data.find(IDENTIFIER, 0, _HEAD)
     if at < 0 and data.startswith(_COMPRESSED):
@@ -118,7 +118,7 @@ def _uvarint(value: int) -> bytes:
 def _checked(
     text: bytes, begin: int, end: int, key: bytes, prefix: bytes
 ) -> Iterator[tuple[int, int, bool]]:
-    """Where records seem to stand, how long they are, and whether the checksum holds."""
+    """Yield where records seem to stand, how long they are, and whether the checksum holds."""
     places = _places(text, begin, end, prefix)
     while few := list(islice(places, _AT_ONCE)):
         sums = checksums(key, [_hashed(text, at, length) for at, length in few])
@@ -144,7 +144,7 @@ def _places(
 
 
 def _length(text: bytes, at: int, end: int, prefix: bytes) -> int:
-    """How long the record at a place is; 0 if none can begin there."""
+    """Return how long the record at a place is; 0 if none can begin there."""
     if at + HEADER + CHECKSUM > end:
         return 0
     stated = int.from_bytes(text[at : at + 4], "little")
@@ -160,7 +160,7 @@ def _subject_length(text: bytes, at: int) -> int:
 
 
 def _hashed(text: bytes, at: int, length: int) -> bytes:
-    """What the checksum of a record is of: all but the lengths."""
+    """Return what the checksum of a record is of: all but the lengths."""
     behind = at + HEADER + _subject_length(text, at)
     rest = behind + (4 if text[at + 3] & 0x80 else 0)
     return (

@@ -76,7 +76,7 @@ def keep(server_folder: Path) -> Kept | None:
 
 
 async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
-    """What the server lacks of the files that were kept; None if nothing."""
+    """Return what the server lacks of the files that were kept; None if nothing."""
     try:
         info = await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})
     except ApiError:
@@ -99,7 +99,7 @@ async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
 
 
 def _is_settled(messages: Path, last: Path) -> bool:
-    """Whether the server's index is of the files as they are: it stopped cleanly.
+    """Tell whether the server's index is of the files as they are: it stopped cleanly.
 
     The index ends with the last block's last checksum, then its own.
     """

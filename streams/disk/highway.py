@@ -22,7 +22,7 @@ _ZIPPER = np.array([3, 12, 2, 5, 14, 1, 15, 0, 11, 4, 10, 13, 9, 6, 8, 7])
 
 
 def checksums(key: bytes, texts: Sequence[bytes]) -> list[bytes]:
-    """The 8 bytes of each text's hash under a key of 32 bytes."""
+    """Return the 8 bytes of each text's hash under a key of 32 bytes."""
     if not texts:
         return []
     order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
@@ -43,7 +43,7 @@ def checksums(key: bytes, texts: Sequence[bytes]) -> list[bytes]:
 
 
 def _active(whole: Sequence[int], step: int) -> int:
-    """How many texts have a packet at this step; they are in order of their length."""
+    """Return how many texts have a packet at this step; they are in order of their length."""
     low, high = 0, len(whole)
     while low < high:
         middle = (low + high) // 2
@@ -110,7 +110,7 @@ class _State:
         self.update(rows, packets)
 
     def finish(self) -> NDArray[np.uint64]:
-        """The hash of each text."""
+        """Return the hash of each text."""
         rows = slice(0, len(self._v0))
         for _ in range(4):
             self.update(rows, _swapped(self._v0[:, [2, 3, 0, 1]]))
@@ -119,7 +119,7 @@ class _State:
 
 
 def _swapped(lanes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The halves of each lane in each other's place."""
+    """Return the halves of each lane in each other's place."""
     return (lanes >> _HALF) | (lanes << _HALF)
 
 

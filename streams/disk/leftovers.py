@@ -69,19 +69,19 @@ class Leftovers:
             _output(own, _as_record(stored), place.agent)
 
     def recorded(self, partition: int) -> tuple[Sequences, Sequences]:
-        """What the log itself records as lost and as void."""
+        """Return what the log itself records as lost and as void."""
         own = self._partitions[partition]
         return Sequences(own.lost), Sequences(own.void)
 
     def counts(self) -> Counter[str]:
-        """How many inputs and groups were read."""
+        """Return how many inputs and groups were read."""
         whole: Counter[str] = Counter()
         for each in self._partitions:
             whole += each.counts
         return whole
 
     def void(self, partition: int, lost: Sequences) -> tuple[Stretches, frozenset[str]]:
-        """What is left over by `lost` and not recorded yet, and of which agents."""
+        """Return what is left over by `lost` and not recorded yet, and of which agents."""
         own = self._partitions[partition]
         known = Sequences(own.void)
         found: set[int] = set()
@@ -125,13 +125,13 @@ def _alone(sequence: int, agent: str, cause: int) -> _Suspect:
 
 
 def _unfinished(own: _Partition, before: int = 1 << 62) -> Iterable[_Suspect]:
-    """The group that was being read, of which something is missing."""
+    """Yield the group that was being read, of which something is missing."""
     if own.group:
         yield _Suspect(tuple(own.group), own.agent, own.group[0], before)
 
 
 def _passed(own: _Partition) -> Iterator[_Suspect]:
-    """What a whole group shows: its cause may be gone, and answers of inputs before."""
+    """Yield what a whole group shows: its cause may be gone, and answers of inputs before."""
     cause, first = own.cause[0], own.group[0]
     while own.waiting and own.waiting[0][0] < cause:
         passed, agent = own.waiting.popleft()

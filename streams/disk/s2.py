@@ -29,7 +29,7 @@ IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
 
 
 def decompress(data: bytes) -> tuple[bytes, bool]:
-    """The text of a stream, zeros where it cannot be read, and whether it is sound."""
+    """Return the text of a stream, zeros where it cannot be read, and whether it is sound."""
     parts: list[bytes] = []
     at, is_sound = 0, data.startswith(IDENTIFIER)
     while at + 4 <= len(data):
@@ -61,7 +61,7 @@ def _leniently(block: bytes) -> bytes:
 
 
 def uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of Go's `binary.PutUvarint`, and where the next byte stands."""
+    """Return a number of Go's `binary.PutUvarint`, and where the next byte stands."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -109,7 +109,7 @@ def _decode(block: bytes, at: int, made: bytearray, size: int) -> None:
 
 
 def _repeated(block: bytes, at: int, code: int) -> tuple[int, int]:
-    """The length of a copy from the offset of before, and where the next tag stands."""
+    """Return the length of a copy from the offset of before, and where the next tag stands."""
     width = max(0, code - _SHORT_REPEATS)
     if not width:
         return code + 4, at
@@ -129,7 +129,9 @@ def _copy(made: bytearray, offset: int, length: int) -> None:
 
 
 def masked(text: bytes) -> int:
-    """The CRC-32C of a text as Snappy's framing stores it, computed by strips at once."""
+    """Return the CRC-32C of a text as Snappy's framing stores it, computed by strips at
+    once.
+    """
     crc = _crc(text)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & _FULL
 
@@ -148,7 +150,7 @@ def _crc(text: bytes) -> int:
 
 
 def _strips(text: bytes) -> list[int]:
-    """The register after each strip alone, from zero."""
+    """Return the register after each strip alone, from zero."""
     strips = np.frombuffer(text, np.uint8).reshape(-1, _STRIP)
     registers = np.zeros(len(strips), np.uint32)
     for column in np.ascontiguousarray(strips.T):
@@ -167,7 +169,7 @@ def _table() -> NDArray[np.uint32]:
 
 @cache
 def _shift() -> tuple[NDArray[np.uint32], ...]:
-    """What a strip of zeros makes of each byte of the register."""
+    """Return what a strip of zeros makes of each byte of the register."""
     tables = []
     for place in range(4):
         registers = np.arange(256, dtype=np.uint32) << np.uint32(8 * place)

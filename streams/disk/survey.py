@@ -56,19 +56,19 @@ class Survey:
 
 
 def messages_of(server_folder: Path) -> Path | None:
-    """Where a server's folder keeps the blocks of the log; None if it has no log."""
+    """Return where a server's folder keeps the blocks of the log; None if it has no log."""
     found = sorted(server_folder.glob(f"jetstream/jetstream/*/streams/{LOG.name}/msgs"))
     return found[0] if found else None
 
 
 def blocks(folder: Path) -> list[Path]:
-    """The files of a stream's blocks, in order."""
+    """Return the files of a stream's blocks, in order."""
     numbered = [each for each in folder.glob("*.blk") if each.stem.isdigit()]
     return sorted(numbered, key=number)
 
 
 def number(block: Path) -> int:
-    """The place of a block in its stream, which is part of its checksums' key."""
+    """Return the place of a block in its stream, which is part of its checksums' key."""
     return int(block.stem)
 
 
@@ -130,7 +130,7 @@ def survey(
 
 
 def last_of_index(path: Path) -> int:
-    """The last sequence by the server's own index; 0 if that cannot be read.
+    """Return the last sequence by the server's own index; 0 if that cannot be read.
 
     Its format: magic, version, then as varints messages, bytes, first sequence, time of
     the first, last sequence …; the checksum of all is at the end.
@@ -150,7 +150,7 @@ def last_of_index(path: Path) -> int:
 
 
 def unplaced(survey: Survey) -> tuple[tuple[int, int], ...]:
-    """What is lost of which it cannot be told whose it was."""
+    """Return what is lost of which it cannot be told whose it was."""
     rest: list[tuple[int, int]] = []
     for each in survey.missing:
         at = each.first

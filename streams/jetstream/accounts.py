@@ -85,7 +85,7 @@ class SensorAccess:
         return f"_INBOX.{self.user}"
 
     def permissions(self) -> dict[str, object]:
-        """What it may publish and hear, in nats-server's words."""
+        """Return what it may publish and hear, in nats-server's words."""
         own = f"in.{self.agent}.{self.source}"
         denied = [f"{own}.{each}" for each in RESERVED_TYPES if each not in self.grants]
         return {
@@ -102,7 +102,9 @@ def server_configuration(
     core: Credentials,
     sensors: Iterable[SensorAccess],
 ) -> str:
-    """The whole configuration file: JSON, save that nats-server knows no coded letters."""
+    """Return the whole configuration file: JSON, save that nats-server knows no coded
+    letters.
+    """
     return json.dumps(
         {
             "server_name": "echoic",

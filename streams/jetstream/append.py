@@ -102,7 +102,7 @@ class JetStreamWriter:
         return int(answer(wire.subject, message)["seq"])
 
     async def _read_back(self, writes: Sequence[GroupWrite]) -> dict[int, int] | None:
-        """Where our messages stand if they are stored; None if nothing is.
+        """Return where our messages stand if they are stored; None if nothing is.
 
         Raises:
             Fenced: something else follows, or more than ours.
@@ -117,7 +117,7 @@ class JetStreamWriter:
         return ends if len(ends) == len(writes) else None
 
     async def _after(self, write: GroupWrite) -> list[Record]:
-        """What the leader holds behind the fence, at most one more than was written."""
+        """Return what the leader holds behind the fence, at most one more than was written."""
         found: list[Record] = []
         position = write.expected_last_output_sequence
         while len(found) <= len(write.messages):
@@ -152,7 +152,7 @@ _HEADER_ROOM = 512
 
 
 def _fenced(writes: Sequence[GroupWrite]) -> list[Wire]:
-    """All messages in order; the first of each partition carries its fence."""
+    """Return all messages in order; the first of each partition carries its fence."""
     messages: list[Wire] = []
     for write in writes:
         first, *rest = write.messages
@@ -172,7 +172,7 @@ def _batch_headers(batch: str, place: int) -> dict[str, str]:
 
 
 def _ends(writes: Sequence[GroupWrite], last: int) -> dict[int, int]:
-    """Each partition's last output, counted back from the last: a batch has no gaps."""
+    """Return each partition's last output, counted back from the last: a batch has no gaps."""
     ends: dict[int, int] = {}
     for write in reversed(writes):
         ends[write.partition] = last

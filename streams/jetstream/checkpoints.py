@@ -73,7 +73,7 @@ class Checkpoints(Protocol):
         ...
 
     async def load(self, label: Label) -> bytes | None:
-        """The state of a checkpoint, if it can be read."""
+        """Return the state of a checkpoint, if it can be read."""
         ...
 
     async def save(self, checkpoint: Checkpoint) -> None:
@@ -145,7 +145,7 @@ class JetStreamCheckpoints:
 
 
 def place(kept: Sequence[Label], new: Label, size: int) -> tuple[int, tuple[int, ...]]:
-    """The slot for one more checkpoint of `size` bytes, and slots to be emptied.
+    """Return the slot for one more checkpoint of `size` bytes, and slots to be emptied.
 
     What is of another log or other code goes first, then whatever is closest to its
     neighbours, so that those that stay are spread over the whole log.
@@ -179,7 +179,7 @@ async def _label(store: ObjectStore, partition: int, slot: int) -> Label | None:
 
 
 def _read(description: str | None, partition: int, slot: int) -> Label | None:
-    """The label in an object's description; None if that is none of ours."""
+    """Return the label in an object's description; None if that is none of ours."""
     try:
         fields = orjson.loads(description or "")
         label = Label(**{**fields, "epoch": UUID(fields["epoch"])})

@@ -159,7 +159,7 @@ async def publish(
 
 
 def answer(subject: str, message: Msg) -> dict[str, Any]:
-    """The answer's JSON.
+    """Return the answer's JSON.
 
     Raises:
         LogFull: there is no room.

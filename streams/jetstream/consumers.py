@@ -49,7 +49,7 @@ async def prepare_consumers(client: Client) -> None:
 
 
 def configuration(spec: ConsumerSpec) -> dict[str, object]:
-    """The consumer's configuration as the broker's API takes it."""
+    """Return the consumer's configuration as the broker's API takes it."""
     return {
         "name": spec.durable,
         "durable_name": spec.durable,

@@ -93,7 +93,7 @@ async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
 
 
 async def epoch_of(client: Client) -> UUID:
-    """The epoch of the log, without a check of the rest."""
+    """Return the epoch of the log, without a check of the rest."""
     epoch = _epoch(await _live(client, LOG) or {})
     if epoch is None:
         raise TopologyDrift(

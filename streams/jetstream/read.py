@@ -42,7 +42,7 @@ _PLACE = re.compile(
 
 
 async def open_reader(client: BrokerClient) -> "JetStreamReader":
-    """The log of the connection's account, which must exist."""
+    """Return the log of the connection's account, which must exist."""
     return JetStreamReader(client, await epoch_of(client))
 
 
@@ -98,7 +98,7 @@ class JetStreamReader:
 
 
 async def stored(client: BrokerClient, which: dict[str, Any]) -> Record | None:
-    """One message as the stream's leader has it, so never behind a write."""
+    """Return one message as the stream's leader has it, so never behind a write."""
     try:
         found = await insist(client, f"$JS.API.STREAM.MSG.GET.{LOG.name}", which)
     except ApiError as error:
@@ -125,7 +125,7 @@ class _Page:
         self._done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     async def read(self, subjects: str, after: int, limit: int) -> Records | None:
-        """The records, or None if an answer was lost on the way."""
+        """Return the records, or None if an answer was lost on the way."""
         inbox = self._client.new_inbox()
         subscription = await self._client.receive(inbox, self._take)
         wanted = {

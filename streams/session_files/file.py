@@ -75,7 +75,7 @@ class SessionFile:
 async def collect(
     log: ReadableLog, *, partition: int, agent: str, first: int, last: int
 ) -> tuple[Record, ...]:
-    """The records of a session: its whole groups from the input `first` to `last`.
+    """Return the records of a session: its whole groups from the input `first` to `last`.
 
     Raises:
         LogDamaged: the log is not sound there.
@@ -134,7 +134,7 @@ def read_outline(path: Path) -> tuple[SessionFile, frozenset[str]]:
 
 
 def read_records(path: Path, wanted: Wanted) -> Iterator[Record]:
-    """The records of a file with a wanted subject, one at a time.
+    """Return the records of a file with a wanted subject, one at a time.
 
     Raises:
         SessionFileError: it is none of ours, of another version, cut or damaged; what
@@ -165,7 +165,7 @@ def _lines(session: SessionFile) -> Iterator[object]:
 
 
 def _in_words(error: Exception) -> str:
-    """What is wrong with a line, for whoever reads the file."""
+    """Return what is wrong with a line, for whoever reads the file."""
     if isinstance(error, orjson.JSONDecodeError):
         return f"no JSON: {error}"
     if isinstance(error, KeyError):
@@ -186,7 +186,7 @@ class _Reading:
         self.blobs: dict[str, bytes] = {}
 
     def records(self, wanted: Wanted = lambda subject: True) -> Iterator[Record]:
-        """The wanted records; header, blobs and trailer are known after the last."""
+        """Yield the wanted records; header, blobs and trailer are known after the last."""
         try:
             with self._path.open("rb") as file:
                 yield from self._records(self._lines(file), wanted)
@@ -226,7 +226,7 @@ class _Reading:
         raise self._failure("is missing: the file was cut")
 
     def _failure(self, what: str) -> SessionFileError:
-        """An error at the line being read."""
+        """Return an error at the line being read."""
         return SessionFileError(
             f"{str(self._path)!r}, line {self._line}: {what}; export the session again"
         )
@@ -243,7 +243,7 @@ class _Reading:
         self._line += 1
 
     def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
-        """What was compressed, piece by piece, up to its checksum and no further."""
+        """Yield what was compressed, piece by piece, up to its checksum and no further."""
         unpacking = zstandard.ZstdDecompressor().decompressobj()
         while packed := file.read(PACKED_BYTES):
             yield unpacking.decompress(packed)
@@ -279,7 +279,7 @@ class _Reading:
         )
 
     def _place(self, line: dict[str, Any], before: int) -> int:
-        """The sequence of a record's line, which must be beyond the one before it."""
+        """Return the sequence of a record's line, which must be beyond the one before it."""
         sequence: int = line["n"]
         if self._count and sequence <= before:
             raise self._failure(f"has sequence {sequence} after {before}")

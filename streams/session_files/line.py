@@ -32,7 +32,7 @@ class Lines:
         self._input_ids: dict[int, str] = {}
 
     def write(self, record: Record) -> dict[str, Any]:
-        """The line of a record: n sequence, t time, s subject, m mark, h, x headers."""
+        """Return the line of a record: n sequence, t time, s subject, m mark, h, x headers."""
         line: dict[str, Any] = {
             "n": record.sequence,
             "t": record.time_ns - self._time_ns,
@@ -51,7 +51,7 @@ class Lines:
         return line
 
     def read(self, line: dict[str, Any]) -> Record:
-        """The record of a line."""
+        """Return the record of a line."""
         subject = _with(line["s"], self._prefix)
         headers = self._expected(subject, line.get("m"))
         headers.update(line.get("h", ()))
@@ -68,7 +68,7 @@ class Lines:
         return record
 
     def subject(self, text: str) -> str:
-        """The subject that a line gives as `text`."""
+        """Return the subject that a line gives as `text`."""
         return _with(text, self._prefix)
 
     def skip(self, line: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ class Lines:
             self._input_is(line["n"], headers.get("ce-id"))
 
     def _expected(self, subject: str, mark: list[int] | None) -> dict[str, str]:
-        """The headers that a message has unless its line says otherwise."""
+        """Return the headers that a message has unless its line says otherwise."""
         parts = subject.split(".", 5)
         if len(parts) < 6:
             return {}
@@ -122,7 +122,7 @@ class Lines:
 
 
 def write_blob(digest: str, data: bytes) -> dict[str, str]:
-    """The line of a blob."""
+    """Return the line of a blob."""
     return {"blob": digest, "data": base64.b64encode(data).decode()}
 
 
@@ -132,7 +132,7 @@ def read_blob(line: dict[str, Any]) -> tuple[str, bytes]:
 
 
 def _mark(record: Record) -> list[int] | None:
-    """The group mark, if it is one whose numbers have one spelling."""
+    """Return the group mark, if it is one whose numbers have one spelling."""
     texts = [record.headers.get(name, "") for name in _MARK]
     if not all(text.isascii() and text.isdigit() for text in texts):
         return None
@@ -141,7 +141,7 @@ def _mark(record: Record) -> list[int] | None:
 
 
 def _packed(body: bytes) -> dict[str, Any]:
-    """A body as JSON if that gives the very same bytes, else as text, else base64."""
+    """Return a body as JSON if that gives the very same bytes, else as text, else base64."""
     try:
         value = orjson.loads(body)
         if orjson.dumps(value) == body:
@@ -163,7 +163,7 @@ def _unpacked(line: dict[str, Any]) -> bytes:
 
 
 def _without(subject: str, prefix: str) -> str:
-    """A subject without the prefix; with a leading dot if it has another one."""
+    """Return a subject without the prefix; with a leading dot if it has another one."""
     return subject.removeprefix(prefix) if subject.startswith(prefix) else "." + subject
 
 

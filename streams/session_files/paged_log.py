@@ -87,7 +87,7 @@ class SessionStream:
         return (record for record in records if record.sequence > after)
 
     def _pass(self, direction: Direction, after: int) -> "_Pass":
-        """The pass that has given this direction up to `after`, the latest used last."""
+        """Return the pass that has given this direction up to `after`, the latest used last."""
         passes = self._passes
         found = next((each for each in passes if each.ends[direction] == after), None)
         if found is None:
@@ -108,7 +108,7 @@ class _Pass:
         """The last sequence given in each direction; None if some were let go."""
 
     def page(self, direction: Direction, limit: int) -> Records:
-        """The next records in a direction; none at the file's end."""
+        """Return the next records in a direction; none at the file's end."""
         held = self._held[direction]
         while not held and self._read_on(direction):
             pass

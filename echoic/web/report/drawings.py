@@ -32,7 +32,7 @@ Part = Mapping[str, Any]
 
 
 def priced(comparison: Comparison, measure: str) -> list[dict[str, Any]]:
-    """The strategies whose `measure` is known, each with the side that it is on."""
+    """Return the strategies whose `measure` is known, each with the side that it is on."""
     return [
         {**point, "amount": float(point[measure]), "side": "b" if index else "a"}
         for index, point in enumerate(comparison.tradeoff)
@@ -41,7 +41,7 @@ def priced(comparison: Comparison, measure: str) -> list[dict[str, Any]]:
 
 
 def moved_most(comparison: Comparison) -> list[Part]:
-    """The curves worth drawing, those with most updates first."""
+    """Return the curves worth drawing, those with most updates first."""
     found = sorted(
         comparison.curves,
         key=lambda each: len(each["baseline"]) + len(each["challenger"]),
@@ -51,7 +51,9 @@ def moved_most(comparison: Comparison) -> list[Part]:
 
 
 def tracks(curve: Part) -> list[dict[str, object]]:
-    """How a heuristic's confidence went in each life that it has: a path, and its end."""
+    """Return how a heuristic's confidence went in each life that it has: a path, and its
+    end.
+    """
     sides = {name: _thinned(curve[name]) for name in _LANES}
     moments = sorted({at for points in sides.values() for at, _ in points})
     places = {at: index for index, at in enumerate(moments)}
@@ -69,7 +71,7 @@ def tracks(curve: Part) -> list[dict[str, object]]:
 
 
 def steps(points: Sequence[tuple[float, float]]) -> str:
-    """A path that holds each height until the next point."""
+    """Return a path that holds each height until the next point."""
     (x, y), *others = points
     return f"M{x:.1f} {y:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in others)
 
@@ -80,7 +82,7 @@ def differing(timeline: Part) -> int:
 
 
 def arms_seen(timelines: Sequence[Part]) -> list[str]:
-    """The classes of arms that occur."""
+    """Return the classes of arms that occur."""
     seen = {
         each[side] for part in timelines for each in part["events"] for side in _LANES
     }
@@ -88,7 +90,9 @@ def arms_seen(timelines: Sequence[Part]) -> list[str]:
 
 
 def strokes(timeline: Part) -> list[tuple[str, str]]:
-    """A session's lanes: the class of each sort of stroke, and all of them as one path."""
+    """Return a session's lanes: the class of each sort of stroke, and all of them as one
+    path.
+    """
     events = timeline["events"]
     x = _across([each["at"] for each in events])
     both = list(zip(x, events, strict=True))

@@ -32,11 +32,11 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def share(self, value: float) -> str:
-        """The place of a value as an attribute."""
+        """Return the place of a value as an attribute."""
         return f"{self(value):.2f}%"
 
     def width(self, low: float, high: float) -> str:
-        """How wide a span is as an attribute."""
+        """Return how wide a span is as an attribute."""
         return f"{max(self(high) - self(low), _LEAST_WIDTH):.2f}%"
 
     @property
@@ -74,7 +74,7 @@ class Effect:
 
 
 def effect(row: Comparison | Headline | Sensitivity | Breakdown) -> Effect:
-    """The difference that a part of the document is about."""
+    """Return the difference that a part of the document is about."""
     match row:
         case Comparison():
             found, tone = difference(row), verdict_sign(row.verdict).tone
@@ -91,25 +91,25 @@ def effect(row: Comparison | Headline | Sensitivity | Breakdown) -> Effect:
 
 
 def difference(comparison: Comparison) -> Mapping[str, Any]:
-    """The estimate of the difference; without a value where there is none."""
+    """Return the estimate of the difference; without a value where there is none."""
     found: Mapping[str, Any] = comparison.estimate.get("difference", {"gates": ()})
     return found
 
 
 def around_zero(effects: Iterable[Effect]) -> Scale:
-    """The scale that all these differences share, zero in its middle."""
+    """Return the scale that all these differences share, zero in its middle."""
     reach = nice(max((each.reach for each in effects), default=0.0) or 0.1)
     return Scale(-reach, reach, 3.0, 97.0)
 
 
 def bars(amounts: Iterable[float | None]) -> Scale:
-    """The scale of bars beside one another."""
+    """Return the scale of bars beside one another."""
     sizes = (abs(each) for each in amounts if each is not None)
     return Scale(0.0, max(sizes, default=0.0) or 1.0)
 
 
 def nice(size: float) -> float:
-    """The next round number at or over a size."""
+    """Return the next round number at or over a size."""
     power = 1.0
     while size > 10 * power:
         power *= 10
@@ -119,7 +119,7 @@ def nice(size: float) -> float:
 
 
 def around(values: Iterable[float | None]) -> tuple[float, float]:
-    """A range of success that holds these, with room; all of it if none is known."""
+    """Return a range of success that holds these, with room; all of it if none is known."""
     known = [value for value in values if value is not None]
     if not known:
         return 0.0, 1.0

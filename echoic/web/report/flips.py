@@ -52,7 +52,7 @@ class Matrix:
 
 
 def matrix(comparison: Comparison) -> Matrix:
-    """The matrix of a comparison, over the classes that occur in it."""
+    """Return the matrix of a comparison, over the classes that occur in it."""
     counts = {
         (each.baseline, each.challenger): each.count for each in comparison.matrix
     }
@@ -73,7 +73,9 @@ def matrix(comparison: Comparison) -> Matrix:
 
 
 def row(flip: Flip) -> dict[str, Any]:
-    """One flip as the page's script reads it: every text readable, every number written."""
+    """Return one flip as the page's script reads it: every text readable, every number
+    written.
+    """
     baseline, challenger = flip.baseline, flip.challenger
     whose = {"baseline": " of A's arm", "challenger": " of B's arm"}
     seen = number(flip.outcome) + whose.get(flip.outcome_of or "", "")

@@ -1,6 +1,6 @@
 """How the report writes numbers, and what it calls things.
 
-Its rule: what is not known is never written as a number, and no sign is left to guess.
+What is not known is never written as a number, and no sign is left to guess.
 """
 
 import re
@@ -86,17 +86,17 @@ _DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
 
 
 def verdict_sign(verdict: str) -> Sign:
-    """How a verdict shows; one that is not known shows by its own name."""
+    """Return how a verdict shows; one that is not known shows by its own name."""
     return VERDICTS.get(verdict, Sign("◇", label(verdict), "open"))
 
 
 def gate_sign(status: str) -> Sign:
-    """How a gate's status shows."""
+    """Return how a gate's status shows."""
     return GATES.get(status, Sign("?", status, "open"))
 
 
 def label(name: str) -> str:
-    """A machine's name in words: `flip_observations` is "Flip observations"."""
+    """Return a machine's name in words: `flip_observations` is "Flip observations"."""
     return capitalised(name.replace("_", " ").strip().lower())
 
 
@@ -106,29 +106,29 @@ def capitalised(words: str) -> str:
 
 
 def gate_name(name: str) -> str:
-    """What a gate is called."""
+    """Return what a gate is called."""
     return _GATES.get(name) or label(name)
 
 
 def class_name(arm_class: str) -> str:
-    """What a class of arms is called."""
+    """Return what a class of arms is called."""
     return CLASSES.get(arm_class, arm_class)
 
 
 def arm_name(arm: str) -> str:
-    """An arm without its class and with short hashes: `drink-soon@3f2a1b`."""
+    """Return an arm without its class and with short hashes: `drink-soon@3f2a1b`."""
     _, colon, rest = arm.partition(":")
     name, *hashes = (rest if colon else arm).split("@")
     return brief("@".join([short_id(name), *(each[:6] for each in hashes[:1])]))
 
 
 def short_id(name: str) -> str:
-    """An id by its first eight digits; any other name as it is."""
+    """Return an id by its first eight digits; any other name as it is."""
     return name[:8] if _ID.fullmatch(name) else name
 
 
 def number(value: Any, unit: str = "") -> str:
-    """A value with its unit; whatever is no number stands as it is."""
+    """Return a value with its unit; whatever is no number stands as it is."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool):
@@ -141,7 +141,7 @@ def number(value: Any, unit: str = "") -> str:
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """A difference, always with its sign; none at all is a plain 0."""
+    """Return a difference, always with its sign; none at all is a plain 0."""
     if value is None:
         return UNKNOWN
     if value == 0:
@@ -150,14 +150,14 @@ def signed(value: float | None, unit: str = "") -> str:
 
 
 def interval(ends: Sequence[float] | None, unit: str = "") -> str:
-    """Both ends of an interval, signed."""
+    """Return both ends of an interval, signed."""
     if ends is None:
         return UNKNOWN
     return f"{signed(ends[0], unit)} to {signed(ends[1], unit)}"
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent, finer where it is small."""
+    """Return a share in per cent, finer where it is small."""
     if share is None:
         return UNKNOWN
     decimals = 1 if 0.0 < share < 0.1 else 0
@@ -165,19 +165,19 @@ def percent(share: float | None) -> str:
 
 
 def counted(count: float, one: str, more: str | None = None) -> str:
-    """A count with its noun: 1 flip, 2 flips."""
+    """Return a count with its noun: 1 flip, 2 flips."""
     return f"{number(count)} {one if count == 1 else more or one + 's'}"
 
 
 def moment(iso: str | None) -> str:
-    """A time to the second, as it was recorded."""
+    """Return a time to the second, as it was recorded."""
     if not iso:
         return UNKNOWN
     return iso.replace("T", " ")[:19]
 
 
 def notes(row: Fact | Headline) -> list[str]:
-    """What is to be said of a number besides: its note, then the other estimators."""
+    """Return what is to be said of a number besides: its note, then the other estimators."""
     extra = row.extra if isinstance(row, Headline) else {}
     others = (
         f"{name.upper()} {signed(extra[name])}"
@@ -188,7 +188,7 @@ def notes(row: Fact | Headline) -> list[str]:
 
 
 def around_difference(found: DivergencePart) -> list[tuple[str, dict[str, object]]]:
-    """Both outputs about the place from which they differ, as parts of text."""
+    """Return both outputs about the place from which they differ, as parts of text."""
     texts = [each or "nothing" for each in (found.recorded, found.replayed)]
     shared = len(commonprefix(texts))  # noqa: RUF071 of texts, not of paths
     start, end = max(shared - _SHOWN, 0), shared + _SHOWN

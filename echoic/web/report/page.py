@@ -21,14 +21,14 @@ POLICY = (
 
 
 def render(document: Document) -> str:
-    """The comparison's document as a page; the same document gives the same bytes."""
+    """Return the comparison's document as a page; the same document gives the same bytes."""
     template = templates().get_template("report/page.html")
     return template.render(document=document, days=_days(document)) + "\n"
 
 
 @cache
 def templates() -> Environment:
-    """The templates of the page, with all that they may call."""
+    """Return the templates of the page, with all that they may call."""
     filters = {**format.FILTERS, **figures.FILTERS, **flips.FILTERS, **drawings.FILTERS}
     names = {
         "policy": POLICY,

@@ -88,7 +88,7 @@ def _answered(
 def _nonsense(
     turn: TurnContext, pending: Pending, raw: str, end: Completed | Dropped
 ) -> Dropped | None:
-    """The end of a decision whose model sent no answer that anybody should hear."""
+    """Return the end of a decision whose model sent no answer that anybody should hear."""
     if turn.settings.edition < completion.NONSENSE_SINCE:
         return None
     if isinstance(end, Dropped):
@@ -165,7 +165,7 @@ def prediction_asked(
     question: tuple[str, str],
     wait_s: float,
 ) -> ModelAsked:
-    """The ask to the model how its own words will turn out, which wait for that.
+    """Return the ask to the model how its own words will turn out, which wait for that.
 
     `question` is the system prompt and the prompt.
     """
@@ -199,7 +199,7 @@ def prediction_asked(
 
 
 def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
-    """The part of the heuristic that answered because the model had not."""
+    """Return the part of the heuristic that answered because the model had not."""
     return HeuristicFired(
         decision_id=pending.decision_id,
         event_id=pending.event_id,
@@ -212,7 +212,7 @@ def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
 
 
 def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> DeliveryAsked:
-    """The ask to say what a decision waited for, as long as it is still worth it."""
+    """Return the ask to say what a decision waited for, as long as it is still worth it."""
     rival = pending.rival if end.path == "heuristic" else None
     left_s = (pending.expires_at - turn.now).total_seconds()
     return DeliveryAsked(

@@ -53,24 +53,24 @@ class ConsolidationInput:
     now: datetime
 
     def is_used(self, heuristic_id: str, content_hash: str) -> bool:
-        """Whether a heuristic may fire at all."""
+        """Tell whether a heuristic may fire at all."""
         return self.life(heuristic_id, content_hash) != "frozen"
 
     def life(self, heuristic_id: str, content_hash: str) -> str:
-        """Where a heuristic stands in its life."""
+        """Return where a heuristic stands in its life."""
         belief = self.belief_of(heuristic_id, content_hash)
         by_hand = heuristic_id in self.state.frozen
         return confidence.lifecycle(belief, by_hand, self.learning)
 
     def observations(self, heuristic_id: str, belief: Belief) -> float:
-        """How much evidence there is, besides the prior."""
+        """Return how much evidence there is, besides the prior."""
         its = terms.of(self.state, self.packs, heuristic_id)
         kappa = terms.under(self.learning, its).kappa
         return round6(belief.alpha + belief.beta - kappa)
 
 
 def changes(house: ConsolidationInput) -> Iterator[RepertoireChange]:
-    """All that is to be tidied: merges, then what is of no use.
+    """Yield all that is to be tidied: merges, then what is of no use.
 
     No heuristic is part of two: what one goes for must stay.
     """
@@ -98,7 +98,7 @@ def _taught(house: ConsolidationInput, domain: str) -> list[Taught]:
 
 
 def _same(house: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
-    """The heuristic for the same situation that says the same, and is trusted more."""
+    """Return the heuristic for the same situation that says the same, and is trusted more."""
     if not (taught.vector and taught.action_vector):
         return None
     near = similar_heuristics.like_condition(
@@ -197,7 +197,7 @@ def _retire(
 
 
 def stand(house: ConsolidationInput, heuristic_id: str, content_hash: str) -> Stand:
-    """A heuristic as it stands now."""
+    """Return a heuristic as it stands now."""
     return Stand(
         heuristic_id=heuristic_id,
         content_hash=content_hash,
@@ -226,7 +226,7 @@ def _likeness(known: KnownHeuristic, taught: Taught) -> float:
 
 @lru_cache(maxsize=4096)
 def meaning(when: str | None) -> tuple[object, ...]:
-    """What a `when` means, however it is written."""
+    """Return what a `when` means, however it is written."""
     return conditions.meaning(conditions.parse(when) if when else None)
 
 
@@ -258,14 +258,14 @@ def propose_change(turn: TurnContext, change: RepertoireChange) -> None:
 
 
 def _proposal_id(change: RepertoireChange) -> str:
-    """The same for the same change, so that nobody is asked twice."""
+    """Return the same for the same change, so that nobody is asked twice."""
     named = (f"{e.heuristic_id}@{e.content_hash}/{e.in_use}" for e in change.after)
     parts = (change.kind, change.reason, *named)
     return f"sleep-{ids.digest(*(each.encode() for each in parts))[:8]}"
 
 
 def _is_safe(turn: TurnContext, change: RepertoireChange) -> bool:
-    """Whether whatever answers by itself today will tomorrow: nothing trusted goes."""
+    """Tell whether whatever answers by itself today will tomorrow: nothing trusted goes."""
     turn.adopt(None)
     strategy = consult.strategy_in_force(turn)
     at_worst = DecisionContext(

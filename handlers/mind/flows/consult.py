@@ -46,7 +46,7 @@ class Consultation:
         context: DecisionContext,
         question: Question | None = None,
     ) -> Prompt:
-        """What it is asked about an event, in Echoic's words or the strategy's own."""
+        """Return what it is asked about an event, in Echoic's words or the strategy's own."""
         if question is not None:
             return prompts.in_own_words(question, self.model)
         eligible = [each for each in context.candidates if each.eligible]
@@ -87,7 +87,7 @@ def consultation(
     goals: tuple[str, ...] | None = None,
     domain: str | None = None,
 ) -> Consultation | None:
-    """The model of the settings, as this strategy asks it; None if there is none.
+    """Return the model of the settings, as this strategy asks it; None if there is none.
 
     `goals` are those that count for the event, and `domain` is its own. As with
     candidates, the arm covers all of which they may be, never which they are.
@@ -121,13 +121,15 @@ def strategy_in_force(turn: TurnContext) -> Strategy:
 
 
 def strategy_that_asked(turn: TurnContext, pending: Pending | None) -> Strategy:
-    """The strategy of the variant under which a model was asked, else that in force."""
+    """Return the strategy of the variant under which a model was asked, else that in force."""
     turn.adopt(pending.variant if pending is not None else None)
     return strategy_in_force(turn)
 
 
 def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
-    """How a strategy asks: in its own manner, and where it has none as the settings say."""
+    """Return how a strategy asks: in its own manner, and where it has none as the settings
+    say.
+    """
     own = strategy if isinstance(strategy, Asking) else _NO_MANNER
     shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
     return PromptManner(
@@ -145,7 +147,9 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
 def threshold_of(
     strategy: Strategy, settings: MindSettings, context: DecisionContext
 ) -> float:
-    """The confidence from which a heuristic is trusted, by the strategy or the settings."""
+    """Return the confidence from which a heuristic is trusted, by the strategy or the
+    settings.
+    """
     if isinstance(strategy, Trusting):
         return strategy.threshold(context)
     return HeuristicFirst(confidence_threshold=settings.threshold).threshold(context)
@@ -175,7 +179,7 @@ def wording(
     strategy: Strategy,
     domain: str | None = None,
 ) -> Wording:
-    """The words for an event of a domain; without one, those for any other event."""
+    """Return the words for an event of a domain; without one, those for any other event."""
     own_base, own_prediction = _own(strategy)
     of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
     said = of_pack.executive if of_pack else _UNSAID
@@ -191,7 +195,9 @@ def wording(
 
 
 def possible(packs: Sequence[CompiledPack], strategy: Strategy) -> tuple[str, ...]:
-    """What tells in which other words a model may be asked, by what domain it is about."""
+    """Return what tells in which other words a model may be asked, by what domain it is
+    about.
+    """
     own_base, own_prediction = _own(strategy)
     told = []
     for each in packs:
@@ -221,7 +227,7 @@ def afterthought_asked(
     question: tuple[str, str],
     patience: timedelta,
 ) -> ModelAsked:
-    """An ask to the model that nobody waits for; whatever is to be said is first.
+    """Return an ask to the model that nobody waits for; whatever is to be said is first.
 
     `question` is the system prompt and the prompt.
     """
@@ -246,5 +252,5 @@ def afterthought_asked(
 
 
 def recorded_digest(turn: TurnContext, digest: str) -> str | None:
-    """The digest of an ask's templates; in the first edition it was not recorded."""
+    """Return the digest of an ask's templates; in the first edition it was not recorded."""
     return digest if turn.settings.edition >= 2 else None

@@ -48,7 +48,7 @@ def decide(turn: TurnContext, event: Sensed) -> None:
 
 
 def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | None:
-    """What the event takes back of what was just advised."""
+    """Return what the event takes back of what was just advised."""
     if not turn.state.shown or event.in_reply_to is not None:
         return None
     fire = outcomes.undone_fire(
@@ -106,7 +106,7 @@ def _choose(turn: TurnContext, here: Occasion) -> None:
 
 
 def _odds(turn: TurnContext, strategy: Strategy, context: DecisionContext) -> Odds:
-    """The strategy's odds, with those of others mixed in if it is to be explored."""
+    """Return the strategy's odds, with those of others mixed in if it is to be explored."""
     odds = strategy.decide(context)
     settings = turn.settings.exploration
     if settings is None:
@@ -141,7 +141,7 @@ def _context(
 
 
 def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ...]:
-    """What is known of such situations: the eligible, best first, then the others."""
+    """Return what is known of such situations: the eligible, best first, then the others."""
     matched = matching.candidates(
         turn.state,
         here.domain,

@@ -25,7 +25,7 @@ from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, S
 
 
 def gated(turn: TurnContext, occasion: Occasion, strategy: Strategy) -> Decided:
-    """The decision to say nothing that a gate made before any strategy."""
+    """Return the decision to say nothing that a gate made before any strategy."""
     return Decided(
         **_common(turn, occasion, strategy),
         path="none",
@@ -47,7 +47,7 @@ def decided(
     prompt: Prompt | None,
     goals: tuple[RelevantGoal, ...] | None,
 ) -> Decided:
-    """The decision by a strategy; with a prompt it is not final."""
+    """Return the decision by a strategy; with a prompt it is not final."""
     heuristic = choice.heuristic
     return Decided(
         **_common(turn, occasion, strategy),
@@ -82,7 +82,7 @@ def fired(
     decision_id: str,
     mode: Literal["shown", "suggested", "kept"],
 ) -> HeuristicFired:
-    """A heuristic's part in a decision: shown to the person, or suggested to the model.
+    """Return a heuristic's part in a decision: shown to the person, or suggested to the model.
 
     Or it kept the companion from speaking.
     """
@@ -100,7 +100,7 @@ def fired(
 def heuristic_delivery(
     occasion: Occasion, heuristic: HeuristicCandidate, decision_id: str
 ) -> DeliveryAsked:
-    """The ask to say what a heuristic says."""
+    """Return the ask to say what a heuristic says."""
     return DeliveryAsked(
         decision_id=decision_id,
         event_id=occasion.id,
@@ -125,7 +125,7 @@ def model_asked(
     matched_heuristic_id: str | None,
     race: Race | None,
 ) -> ModelAsked:
-    """The ask to the model."""
+    """Return the ask to the model."""
     model, prediction = consulted.model, consulted.manner.prediction
     return ModelAsked(
         decision_id=decision_id,
@@ -154,7 +154,7 @@ def model_asked(
 def _withheld(
     candidates: tuple[Candidate, ...], prompt: Prompt | None
 ) -> tuple[Candidate, ...]:
-    """The candidates, with what was drawn of those that the model might be shown."""
+    """Return the candidates, with what was drawn of those that the model might be shown."""
     if prompt is None or not prompt.withheld:
         return candidates
     return tuple(
@@ -184,7 +184,7 @@ def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
 def _common(
     turn: TurnContext, occasion: Occasion, strategy: Strategy
 ) -> dict[str, Any]:
-    """What every decision says, whatever came of it."""
+    """Return what every decision says, whatever came of it."""
     event, state = occasion.event, turn.state
     return {
         "event_id": occasion.id,
@@ -204,7 +204,7 @@ def _common(
 
 
 def _recorded_vector(turn: TurnContext) -> str | None:
-    """The event's vector, if another machine might compute another one."""
+    """Return the event's vector, if another machine might compute another one."""
     vector = turn.aids.vector
     if vector is None or turn.aids.is_exact:
         return None

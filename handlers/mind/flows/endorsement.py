@@ -41,7 +41,7 @@ NONE_ALIKE = Alike()
 
 
 def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
-    """The heuristics of the decision's domain that say the same as a text."""
+    """Return the heuristics of the decision's domain that say the same as a text."""
     lesson = pending.lesson
     if not turn.settings.endorsement or lesson is None:
         return NONE_ALIKE
@@ -60,7 +60,7 @@ def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
 
 
 def saying(turn: TurnContext, domain: str, text: str) -> list[KnownHeuristic]:
-    """The heuristics of a domain that say the same as a text, the most alike first."""
+    """Return the heuristics of a domain that say the same as a text, the most alike first."""
     vector = turn.aids.of(text)
     if vector is None:
         return []
@@ -69,7 +69,7 @@ def saying(turn: TurnContext, domain: str, text: str) -> list[KnownHeuristic]:
 
 
 def is_proposed(turn: TurnContext, domain: str, said: str) -> bool:
-    """Whether a heuristic of a domain that says the same was proposed before."""
+    """Tell whether a heuristic of a domain that says the same was proposed before."""
     vector, limit = turn.aids.of(said), turn.settings.limits.endorse
     actions = (
         each.vectors[1]
@@ -83,7 +83,7 @@ def is_proposed(turn: TurnContext, domain: str, said: str) -> bool:
 
 
 def is_endorsed(turn: TurnContext, decision_id: str, known: KnownHeuristic) -> bool:
-    """Whether a heuristic was endorsed at a decision, and that still can change."""
+    """Tell whether a heuristic was endorsed at a decision, and that still can change."""
     held = turn.belief(known.heuristic_id, known.content_hash)
     return confidence.find(held, decision_id, "endorsement") is not None
 
@@ -94,7 +94,7 @@ def holding(
     event: Lesson | Moment,
     vector: Vector,
 ) -> tuple[KnownHeuristic, ...]:
-    """Those of which condition and `when` hold of an event; `vector` is of its text."""
+    """Return those of which condition and `when` hold of an event; `vector` is of its text."""
     if turn.settings.edition < 2:
         return tuple(known)
     if not known or not vector:

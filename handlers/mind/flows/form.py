@@ -111,7 +111,7 @@ def _formed(turn: TurnContext, forming: Forming, rule: Rule) -> HeuristicFormed:
 def same_as(
     turn: TurnContext, domain: str, rule: Rule, condition: Vector, action: Vector
 ) -> KnownHeuristic | None:
-    """The heuristic for the same situation, with the same test, that says the same."""
+    """Return the heuristic for the same situation, with the same test, that says the same."""
     limits = turn.settings.limits
     known = similar_heuristics.like_condition(
         turn.state, turn.packs, domain, condition, limits.duplicate
@@ -176,6 +176,6 @@ def formation_asked(
     lesson: Lesson,
     patience: timedelta,
 ) -> ModelAsked:
-    """The ask to the model to make a rule of an answer."""
+    """Return the ask to the model to make a rule of an answer."""
     question = formation.question(lesson, turn.settings.edition)
     return afterthought_asked(turn, model, "formation", decision_id, question, patience)

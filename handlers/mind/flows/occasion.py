@@ -71,13 +71,13 @@ class Occasion(Struct, frozen=True):
         return "alert" if self.assessment.is_threat else "suggestion"
 
     def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
-        """How soon an answer is worth having, by the event and whoever answers."""
+        """Return how soon an answer is worth having, by the event and whoever answers."""
         own = heuristic.urgency if heuristic else 0.0
         return round6(max(self.own_urgency, own))
 
 
 def occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
-    """The occasion that an event makes; the event's own wishes go before the pack's."""
+    """Return the occasion that an event makes; the event's own wishes go before the pack's."""
     declared, pack = domain.event_type, domain.pack
     ttl_s = (
         event.ttl_s
@@ -122,7 +122,9 @@ def _assignment(turn: TurnContext, event: Sensed) -> Assignment | None:
 
 
 def _flags(turn: TurnContext, event: Sensed) -> tuple[str, ...]:
-    """A time that cannot be, a report on nothing that is known, no vector to match by."""
+    """Return a time that cannot be, a report on nothing that is known, no vector to match
+    by.
+    """
     flags = []
     if turn.settings.edition >= 2 and turn.aids.vector is None:
         flags.append("no_vector")
@@ -146,7 +148,7 @@ def assigned(
     agent: str,
     now: datetime,
 ) -> Assignment:
-    """The variant that an event is decided under.
+    """Return the variant that an event is decided under.
 
     A draw that is keyed by the experiment and the unit decides, so a session or a person
     has the same variant for as long as the experiment runs, in the log and in every replay.
@@ -164,7 +166,7 @@ def assigned(
 
 
 def _unit(by: UnitKind, event: Sensed, session_id: str) -> str:
-    """The session, or the person whom the event concerns if that is known."""
+    """Return the session, or the person whom the event concerns if that is known."""
     if by == "session":
         return session_id
     person = event.fields.get(PERSON_FIELD)

@@ -176,7 +176,7 @@ def _known(turn: TurnContext, proposal_id: str) -> Proposal:
 def _changes(
     turn: TurnContext, control: ProposalSubmitted
 ) -> tuple[SettingChange, ...]:
-    """What would change, from what to what."""
+    """Return what would change, from what to what."""
     spec = turn.state.strategy or turn.settings.strategy
     config = registry.in_force(spec, turn.settings).config
     changes = []
@@ -208,7 +208,7 @@ def _check_possible(turn: TurnContext, changes: Sequence[SettingChange]) -> None
 def proposed_heuristic(
     content: Formed, domain: str, proposal_id: str
 ) -> HeuristicFormed:
-    """The heuristic that an applied proposal brings."""
+    """Return the heuristic that an applied proposal brings."""
     return HeuristicFormed(
         **content.model_dump(), domain=domain, proposal_id=proposal_id
     )

@@ -89,7 +89,7 @@ def give_up(turn: TurnContext) -> None:
 
 
 def _recent(turn: TurnContext, limit: int, since: datetime | None) -> tuple[str, ...]:
-    """The latest decisions that may be made again, oldest first."""
+    """Return the latest decisions that may be made again, oldest first."""
     found = [
         each.decision_id
         for each in turn.state.moments
@@ -201,7 +201,7 @@ def _endorse(turn: TurnContext, about: Moment, known: list[KnownHeuristic]) -> N
 
 
 def _likeness(turn: TurnContext, about: Moment, said: str) -> float | None:
-    """How like two answers are; None if their vectors do not tell."""
+    """Return how like two answers are; None if their vectors do not tell."""
     if said == about.said:
         return 1.0
     if not (said and about.said):
@@ -213,7 +213,9 @@ def _likeness(turn: TurnContext, about: Moment, said: str) -> float | None:
 
 
 def _may_teach(turn: TurnContext, about: Moment) -> bool:
-    """Whether a heuristic may be made of what was said: a model's words nobody disliked."""
+    """Tell whether a heuristic may be made of what was said: a model's words nobody
+    disliked.
+    """
     state, id_ = turn.state, about.decision_id
     if not turn.settings.formation or about.path != "llm" or not about.said:
         return False

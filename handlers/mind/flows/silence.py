@@ -31,7 +31,9 @@ _NAME = 40
 def silences(
     turn: TurnContext, event: Sensed, domain: str
 ) -> tuple[HeuristicCandidate, ...]:
-    """The heuristics that say nothing which hold of an event; none of a person's words."""
+    """Return the heuristics that say nothing which hold of an event; none of a person's
+    words.
+    """
     vector = turn.aids.vector
     if not turn.settings.silence or vector is None or event.is_persons:
         return ()
@@ -74,7 +76,7 @@ def shown(turn: TurnContext, event: Sensed, end: OutcomeObserved | None) -> None
 def _known(
     turn: TurnContext, decision_id: str | None
 ) -> tuple[Lesson, Remembered] | None:
-    """What a decision was on, and what is remembered of it, if silence is learnt."""
+    """Return what a decision was on, and what is remembered of it, if silence is learnt."""
     if not turn.settings.silence or decision_id is None:
         return None
     occasion = turn.state.occasions.get(decision_id)
@@ -85,7 +87,7 @@ def _known(
 
 
 def _value(given: FeedbackGiven, *, is_spoken: bool) -> float | None:
-    """What a vote says of silence, from -1 to 1; None if it says nothing of it."""
+    """Return what a vote says of silence, from -1 to 1; None if it says nothing of it."""
     vote = given.signed
     if given.aspect not in ("overall", "action", "condition") or vote == 0.0:
         return None
@@ -98,7 +100,7 @@ def _value(given: FeedbackGiven, *, is_spoken: bool) -> float | None:
 def _succeeded(
     turn: TurnContext, event: Sensed, end: OutcomeObserved | None
 ) -> str | None:
-    """The decision whose words the event shows to have done good."""
+    """Return the decision whose words the event shows to have done good."""
     if end is not None:
         return end.decision_id if end.outcome == "success" else None
     if event.in_reply_to is None or event.outcome != "succeeded":
@@ -107,7 +109,7 @@ def _succeeded(
 
 
 def _is_held(turn: TurnContext, each: Taught, vote: FeedbackApplied) -> bool:
-    """Whether an earlier vote of the same person on the decision counts there."""
+    """Tell whether an earlier vote of the same person on the decision counts there."""
     held = turn.belief(each.id, each.content_hash)
     return any(
         signal.fire_id == vote.decision_id and vote.actor in signal.votes

@@ -57,7 +57,7 @@ def answered(
     *,
     tells_agreement: bool = False,
 ) -> Completed | Dropped:
-    """The end of a decision whose model answered `raw`, read as `answer`.
+    """Return the end of a decision whose model answered `raw`, read as `answer`.
 
     `agrees_with` are the heuristics shown to it that say the same, with how alike they
     are; whether that is recorded depends on `tells_agreement`.
@@ -81,7 +81,7 @@ def answered(
 def predicted(
     pending: Pending, about: Words, answer: ReadAnswer, now: datetime
 ) -> Completed | Dropped:
-    """The end of a decision whose answer waited for its prediction."""
+    """Return the end of a decision whose answer waited for its prediction."""
     if now > pending.expires_at:
         return _stale(pending)
     return _spoken(pending, about, answer)
@@ -90,7 +90,7 @@ def predicted(
 def answered_by_rival(
     pending: Pending, rival: Rival, now: datetime
 ) -> Completed | Dropped:
-    """The end of a decision that the heuristic answers, for the model has not."""
+    """Return the end of a decision that the heuristic answers, for the model has not."""
     if now > pending.expires_at:
         return _stale(pending)
     return Completed(
@@ -109,32 +109,32 @@ def answered_by_rival(
 
 
 def failed(pending: Pending, message: ModelFailed) -> Dropped:
-    """The end of a decision whose model failed."""
+    """Return the end of a decision whose model failed."""
     return _dropped(pending, _DROPS[message.reason], message.detail)
 
 
 def given_up(pending: Pending) -> Dropped:
-    """The end of a decision whose model never answered."""
+    """Return the end of a decision whose model never answered."""
     return _dropped(pending, "llm_timeout", "no answer came")
 
 
 def declined(pending: Pending, why: str) -> Dropped:
-    """The end of a decision whose model sent what nobody should hear."""
+    """Return the end of a decision whose model sent what nobody should hear."""
     return _dropped(pending, "llm_declined", why)
 
 
 def broken(pending: Pending, detail: str) -> Dropped:
-    """The end of a decision whose timer could not be run."""
+    """Return the end of a decision whose timer could not be run."""
     return _dropped(pending, "error", detail)
 
 
 def superseded(pending: Pending) -> Dropped:
-    """The end of a decision that gives way to others."""
+    """Return the end of a decision that gives way to others."""
     return _dropped(pending, "superseded", "too many wait for the model")
 
 
 def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
-    """The least salient that waits, if too many do; the oldest of equals."""
+    """Return the least salient that waits, if too many do; the oldest of equals."""
     pending = sorted(
         waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
     )
@@ -177,7 +177,9 @@ that of a person's words."""
 
 
 def priority(salience: Salience, is_threat: bool, is_addressed: bool) -> float:
-    """What asks are served by: the effective salience, but threats, then people first."""
+    """Return what asks are served by: the effective salience, but threats, then people
+    first.
+    """
     if not is_threat:
         return _ABOVE_ALL if is_addressed else salience.effective
     return _ABOVE_ALL + salience.dimensions.get("threat", 0.0)

@@ -76,7 +76,7 @@ def _check(
     aids: Aids,
     strategy_problem: StrategyProblem,
 ) -> str:
-    """What to say of the change; raises `_RefusedError` if it cannot be made."""
+    """Return what to say of the change; raises `_RefusedError` if it cannot be made."""
     match message:
         case controls.MindStarted():
             return _mind_started(message.settings, strategy_problem)

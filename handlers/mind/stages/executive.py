@@ -82,14 +82,14 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
 
 @by_identity(256)
 def config_hash(strategy: Strategy) -> str:
-    """What a strategy's settings are known by."""
+    """Return what a strategy's settings are known by."""
     return ids.digest(orjson.dumps(strategy.config, option=orjson.OPT_SORT_KEYS))
 
 
 def result(
     context: DecisionContext, choice: Choice, response_id: str
 ) -> DecisionResult:
-    """The decision in the terms of the receiver, before any model has answered."""
+    """Return the decision in the terms of the receiver, before any model has answered."""
     if choice.heuristic is not None:
         confidence = choice.heuristic.confidence
         return DecisionResult(
@@ -138,7 +138,7 @@ def _path(
 
 
 def _race(arm: str, context: DecisionContext) -> Race | None:
-    """What a race's arm says: which of the candidates, and by when."""
+    """Return what a race's arm says: which of the candidates, and by when."""
     if context.llm_arm is None or not arm.startswith(RACE):
         return None
     for each in context.candidates:
@@ -149,7 +149,7 @@ def _race(arm: str, context: DecisionContext) -> Race | None:
 
 
 def _quiet(arm: str, odds: Odds, context: DecisionContext) -> HeuristicCandidate | None:
-    """The heuristic that says nothing, if the arm is its silence."""
+    """Return the heuristic that says nothing, if the arm is its silence."""
     if arm != SILENT:
         return None
     return next((each for each in context.silences if each.arm == odds.quiet), None)
@@ -160,7 +160,7 @@ def _weighed(
     by_arm: Mapping[str, float],
     scores: tuple[Scored, ...],
 ) -> tuple[Candidate, ...]:
-    """Every arm as it was weighed: heuristics, the model, races of them, silence."""
+    """Return every arm as it was weighed: heuristics, the model, races of them, silence."""
     scored = {each.arm: each for each in scores}
     weighed = [
         _of_heuristic(
@@ -193,7 +193,7 @@ def _weighed(
 def _of_heuristic(
     each: HeuristicCandidate, probability: float, **more: Any
 ) -> Candidate:
-    """A heuristic as it was weighed."""
+    """Return a heuristic as it was weighed."""
     return Candidate(
         arm=each.arm,
         probability=probability,

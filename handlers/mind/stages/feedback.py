@@ -22,7 +22,7 @@ def credit_of_vote(
     given: FeedbackGiven,
     edition: int = FIRST_EDITION,
 ) -> FeedbackApplied | FeedbackRefused:
-    """What a vote counts for, or why it cannot count."""
+    """Return what a vote counts for, or why it cannot count."""
     if given.decision_id is not None:
         applied = _on_decision(state, given, given.decision_id)
         if edition < 2 or isinstance(applied, FeedbackRefused):
@@ -33,7 +33,7 @@ def credit_of_vote(
 
 
 def _age_s(state: AgentState, decision_id: str) -> float | None:
-    """How long ago a decision was made; of one of another clock nobody knows."""
+    """Return how long ago a decision was made; of one of another clock nobody knows."""
     remembered = state.decisions.get(decision_id)
     if remembered is None or remembered.at is None or state.now is None:
         return None
@@ -68,7 +68,7 @@ def _on_decision(
 
 
 def _aspect(known: Remembered | Recalled, given: FeedbackGiven) -> Aspect:
-    """What is judged; of a silence that was kept it is that nothing was said."""
+    """Return what is judged; of a silence that was kept it is that nothing was said."""
     kept = known.fire_id is not None and known.path == "rejected"
     return "overall" if kept and given.aspect == "condition" else given.aspect
 

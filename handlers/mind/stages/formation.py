@@ -77,7 +77,7 @@ class Fault:
 
 
 def question(lesson: Lesson, edition: int) -> tuple[str, str]:
-    """What a model is told and asked: the system prompt and the prompt."""
+    """Return what a model is told and asked: the system prompt and the prompt."""
     is_fenced = edition >= FENCED_SINCE
     cut = fenced if is_fenced else capped
     asked = _QUESTION.format(
@@ -91,7 +91,7 @@ def question(lesson: Lesson, edition: int) -> tuple[str, str]:
 
 
 def read(text: str, lesson: Lesson) -> Rule | Fault:
-    """The rule that a model sent, or what is wrong with it."""
+    """Return the rule that a model sent, or what is wrong with it."""
     fields = model_answer.object_in(text, model_answer.RULE[0])
     if fields is None:
         return Fault("unreadable", "the model sent no JSON object with a rule")
@@ -121,7 +121,7 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
 
 
 def name(condition: str, heuristic_id: str, edition: int) -> str:
-    """What people call it: how its condition begins, and a little of its id."""
+    """Return what people call it: how its condition begins, and a little of its id."""
     beginning = "_".join(unicode_text.named_by(condition, edition)[:6]) or "rule"
     return f"{beginning[: NAME_LIMIT - 5]}_{heuristic_id[:4]}"
 
@@ -140,7 +140,7 @@ def _length(reason: NotFormed, part: str, text: str) -> Fault | None:
 
 
 def _test(proposed: object, lesson: Lesson) -> tuple[str | None, str | None]:
-    """The test as it may be used, or why it is left out.
+    """Return the test as it may be used, or why it is left out.
 
     A test that cannot be read, or is of other fields, says nothing against the rule: it
     is only more general without it.

@@ -36,7 +36,7 @@ GOAL_LENGTH = 500
 
 
 def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage | None:
-    """What refuses the input, or None if it may be taken in."""
+    """Return what refuses the input, or None if it may be taken in."""
     message = input_.message
     match message:
         case Unreadable():
@@ -56,7 +56,7 @@ def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage |
 
 
 def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:
-    """The note that keeps an input apart, with the reason."""
+    """Return the note that keeps an input apart, with the reason."""
     return Quarantined(
         reason=unreadable.reason,
         detail=unreadable.detail,
@@ -65,13 +65,13 @@ def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:
 
 
 def too_many(input_: Input) -> Quarantined:
-    """The note on an input that is more than its source may send."""
+    """Return the note on an input that is more than its source may send."""
     detail = "its source sends more than intake.rate and intake.burst allow"
     return quarantined(input_, Unreadable("rate", detail))
 
 
 def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
-    """The answer to what names no agent: only some controls concern everybody."""
+    """Return the answer to what names no agent: only some controls concern everybody."""
     match message:
         case Control():
             return None
@@ -90,7 +90,7 @@ def _repeated(state: AgentState, input_: Input, event: Sensed) -> Handled | None
 
 
 def too_much(input_: Input, edition: int) -> ControlRefused | Quarantined | None:
-    """What refuses an input that is too much; None if nothing does."""
+    """Return what refuses an input that is too much; None if nothing does."""
     message = input_.message
     if edition < BOUNDED_SINCE:
         return None
@@ -117,7 +117,7 @@ def _of_control(message: Control) -> str | None:
 
 
 def _fault(written: bytes, value: object) -> str | None:
-    """What is too much of a value that is written so; None if nothing is."""
+    """Return what is too much of a value that is written so; None if nothing is."""
     if len(written) > WRITTEN_BYTES:
         return f"{len(written)} bytes once written, the limit is {WRITTEN_BYTES}"
     level, count, depth = [value], 0, 0

@@ -44,7 +44,7 @@ def candidates(
     at_least: float,
     batch: Batch | None = None,
 ) -> tuple[HeuristicCandidate, ...]:
-    """Up to ten candidates, the most similar first, then by id.
+    """Return up to ten candidates, the most similar first, then by id.
 
     `batch` may hold the vector with others that are matched with the same pack.
     """
@@ -92,7 +92,7 @@ class _Judge(Struct, frozen=True):
     at_least: float
 
     def may_answer(self, near: _Near) -> bool:
-        """Whether its `when` holds and it is not frozen."""
+        """Tell whether its `when` holds and it is not frozen."""
         event, when = self.event, near.when
         holds = when is None or conditions.holds(
             when, event.type, event.source, event.fields
@@ -101,7 +101,7 @@ class _Judge(Struct, frozen=True):
         return holds and is_near and not self._is_frozen(near, self.belief(near))
 
     def belief(self, near: _Near) -> Belief:
-        """What is believed of it."""
+        """Return what is believed of it."""
         return self.belief_of(near.heuristic_id, near.content_hash)
 
     def reason(self, near: _Near, belief: Belief) -> str | None:
@@ -123,7 +123,7 @@ class _Judge(Struct, frozen=True):
 
 
 def _fitted(state: AgentState, near: _Near) -> _Near:
-    """One that is near, as near as people's votes on its condition leave it."""
+    """Return one that is near, as near as people's votes on its condition leave it."""
     fit = votes.fit(state, near.heuristic_id, near.content_hash)
     if fit == 1.0:
         return near

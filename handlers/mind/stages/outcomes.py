@@ -40,7 +40,7 @@ def observed(
     *,
     edition: int,
 ) -> OutcomeObserved | None:
-    """The outcome that the event shows, if it shows one."""
+    """Return the outcome that the event shows, if it shows one."""
     if event.in_reply_to is not None:
         return _reported(state, event, event_id)
     entities = frozenset(event.entities)
@@ -66,7 +66,7 @@ def observed(
 
 
 def undone(state: AgentState, fire: ShownFire, event_id: str) -> OutcomeObserved | None:
-    """The failure of a fire whose advice was taken back, if its end is not known yet."""
+    """Return the failure of a fire whose advice was taken back, if its end is not known yet."""
     known = state.decisions.get(fire.decision_id)
     if known is None or known.outcome not in (None, "timeout"):
         return None
@@ -82,7 +82,7 @@ def undone(state: AgentState, fire: ShownFire, event_id: str) -> OutcomeObserved
 
 
 def ignored(belief: Belief, end: OutcomeExpired, after: int) -> AdviceIgnored | None:
-    """What is made of a fire of which nothing came, if so many in a row were ignored."""
+    """Return what is made of a fire of which nothing came, if so many in a row were ignored."""
     if not after or belief.ignored < after:
         return None
     return AdviceIgnored(
@@ -95,7 +95,7 @@ def ignored(belief: Belief, end: OutcomeExpired, after: int) -> AdviceIgnored | 
 
 
 def expired(fires: Sequence[OpenFire], fire_id: str) -> OutcomeExpired:
-    """The end of an open fire for which nothing came in time."""
+    """Return the end of an open fire for which nothing came in time."""
     fire = next(each for each in fires if each.fire_id == fire_id)
     return OutcomeExpired(
         fire_id=fire.fire_id,
@@ -106,7 +106,7 @@ def expired(fires: Sequence[OpenFire], fire_id: str) -> OutcomeExpired:
 
 
 def replied_decision(state: AgentState, event: Sensed) -> str | None:
-    """The id of the decision that a report is about, if it can be known."""
+    """Return the id of the decision that a report is about, if it can be known."""
     target = event.in_reply_to
     if isinstance(target, EventRef):
         memory = state.sources.get(target.source)
@@ -183,7 +183,7 @@ def undone_fire(
     *,
     edition: int,
 ) -> ShownFire | None:
-    """The latest fire that the event takes back, if it takes back one."""
+    """Return the latest fire that the event takes back, if it takes back one."""
     fresh = [
         fire
         for fire in state.shown
@@ -206,7 +206,7 @@ def undone_fire(
 
 
 def _names_other(fire: ShownFire, event: Sensed) -> bool:
-    """Whether both say who takes part, and it is not the same."""
+    """Tell whether both say who takes part, and it is not the same."""
     ours, theirs = frozenset(fire.entities), frozenset(event.entities)
     return bool(ours) and bool(theirs) and ours.isdisjoint(theirs)
 
@@ -218,7 +218,7 @@ def _is_named(names: tuple[str, ...], event: Sensed, words: Said) -> bool:
 
 
 def _names(action: Action | None) -> tuple[str, ...]:
-    """What an action is called by."""
+    """Return what an action is called by."""
     if action is None:
         return ()
     return (action.type, *([action.target] if action.target else []))

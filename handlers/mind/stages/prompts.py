@@ -123,7 +123,7 @@ class Prompt:
 
 
 def in_own_words(question: Question, model: ModelSettings) -> Prompt:
-    """The prompt that a strategy wrote itself."""
+    """Return the prompt that a strategy wrote itself."""
     system, user = question.system[:OWN_CAP], question.prompt[:OWN_CAP]
     return Prompt(
         system=system,
@@ -147,14 +147,14 @@ def system_prompt(
 def prediction_system_prompt(
     settings: MindSettings, packs: Sequence[CompiledPack], goals: Sequence[str]
 ) -> str:
-    """The same for the call that only predicts."""
+    """Return the same for the call that only predicts."""
     return _system(settings, packs, goals, _PREDICTION_FORMAT)
 
 
 def prediction_prompt(
     asked: str, answer: str, *, is_fenced: bool, own: str | None = None
 ) -> str:
-    """What is asked about an answer; `asked` is the prompt that it answers.
+    """Return what is asked about an answer; `asked` is the prompt that it answers.
 
     `own` is a template that is not ours.
     """
@@ -170,7 +170,7 @@ def arm(
     manner: PromptManner,
     possible: Sequence[str] = (),
 ) -> str:
-    """The arm of asking this model in this way, whatever the event.
+    """Return the arm of asking this model in this way, whatever the event.
 
     `possible` tells which goals it may be told instead of those in `system`.
     """
@@ -195,7 +195,7 @@ def build(
     drawn: Callable[[str], float],
     trusted: float = 0.0,
 ) -> Prompt:
-    """The prompt for an event.
+    """Return the prompt for an event.
 
     `drawn` is the keyed draw that shuffles the candidates, and keeps some of those back
     whose confidence is below `trusted`: what a model says by itself, it has not copied.
@@ -218,7 +218,7 @@ def build(
 
 
 def request_hash(model: ModelSettings, system: str, prompt: str) -> str:
-    """What a replay finds an answer by: the request, whole."""
+    """Return what a replay finds an answer by: the request, whole."""
     return ids.digest(
         model.name.encode(),
         system.encode(),
@@ -245,13 +245,13 @@ def read_answer(
 
 
 def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
-    """An earlier answer with what the model, asked again, predicts of it."""
+    """Return an earlier answer with what the model, asked again, predicts of it."""
     fields = model_answer.object_in(text, "predicted_success")
     return _predicted(answer, fields or {}, ceiling)
 
 
 def unpredicted(answer: str, ceiling: float) -> ReadAnswer:
-    """An answer of which nobody knows how it will turn out."""
+    """Return an answer of which nobody knows how it will turn out."""
     unknown = min(UNKNOWN_PREDICTION, ceiling)
     return ReadAnswer(answer, unknown, unknown)
 
@@ -267,7 +267,7 @@ def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> Rea
 def _user_prompt(
     context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: PromptManner
 ) -> str:
-    """The event, what was learnt of the like, and the question."""
+    """Return the event, what was learnt of the like, and the question."""
     cut = fenced if manner.is_fenced else capped
     parts = [
         _EVENT.format(
@@ -315,7 +315,7 @@ def _sampling_hash(model: ModelSettings) -> str:
 
 
 def _further_templates(manner: PromptManner) -> tuple[str, ...]:
-    """What of the texts only some manners use; the system prompt holds the rest."""
+    """Return what of the texts only some manners use; the system prompt holds the rest."""
     hint = (_HINT,) if manner.present == "hint" else ()
     separate = (_PREDICTION_FORMAT, manner.prediction_template or _PREDICTION)
     fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()

@@ -38,7 +38,7 @@ _LONGEST = 40
 
 
 def like(state: AgentState, occasion: Lesson, limits: MatchLimits) -> list[Taught]:
-    """The heuristics that say nothing which hold of an occasion, by id."""
+    """Return the heuristics that say nothing which hold of an occasion, by id."""
     known = _of(state.shelves.get(occasion.domain))
     fields = orjson.loads(occasion.fields) if known else {}
     return [each for each in known if _holds(each, occasion, fields, limits)]
@@ -51,7 +51,7 @@ def candidates(
     held: Mapping[str, Belief],
     learning: LearningSettings,
 ) -> tuple[HeuristicCandidate, ...]:
-    """Those that hold of an occasion as a strategy weighs them, the surest first.
+    """Return those that hold of an occasion as a strategy weighs them, the surest first.
 
     `held` is what is believed of each, by id.
     """
@@ -71,14 +71,14 @@ def candidates(
 
 
 def is_full(state: AgentState, domain: str) -> bool:
-    """Whether a domain has as many of them as are kept."""
+    """Tell whether a domain has as many of them as are kept."""
     return len(_of(state.shelves.get(domain))) >= LIMIT
 
 
 def situation(
     state: AgentState, packs: Sequence[CompiledPack], occasion: Lesson
 ) -> str | None:
-    """The `when` of an occasion; None if it cannot be written as one.
+    """Return the `when` of an occasion; None if it cannot be written as one.
 
     It names the type, and what each field that a test of the domain names is: a text or
     a truth by its value, a number by the nearest of the values that tests ask for. Of an
@@ -171,7 +171,7 @@ def _candidate(
 def _tests(
     state: AgentState, packs: Sequence[CompiledPack], domain: str
 ) -> Iterator[conditions.Comparison]:
-    """Every comparison that a heuristic of the domain makes which says something."""
+    """Yield every comparison that a heuristic of the domain makes which says something."""
     for pack in packs:
         if pack.pack.name == domain:
             for when in pack.whens:
@@ -184,7 +184,7 @@ def _tests(
 
 
 def _exact(name: str, fields: Mapping[str, object]) -> str | None:
-    """The test of a short text or a truth; None for whatever else it is."""
+    """Return the test of a short text or a truth; None for whatever else it is."""
     _, value = conditions.field_value(name, fields)
     if isinstance(value, bool):
         return f"{name} = {'true' if value else 'false'}"
@@ -196,7 +196,7 @@ def _exact(name: str, fields: Mapping[str, object]) -> str | None:
 def _bounds(
     name: str, fields: Mapping[str, object], tests: Sequence[conditions.Comparison]
 ) -> Iterator[str]:
-    """The tests that tell a number from those beyond the nearest cuts."""
+    """Yield the tests that tell a number from those beyond the nearest cuts."""
     _, value = conditions.field_value(name, fields)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return

@@ -102,7 +102,7 @@ def novelty(
 def urgency(
     declared: float | None, dimensions: Mapping[str, float], edition: int
 ) -> float:
-    """How soon an answer to an event is worth having: declared, else by its salience.
+    """Return how soon an answer to an event is worth having: declared, else by its salience.
 
     That is the higher of threat and actionability; in the first edition it was 0.
     """
@@ -129,7 +129,7 @@ def _faded(
 
 
 def _left_of(at: datetime, now: datetime, half_life_s: float) -> float:
-    """What is left of a memory; nothing of what is still to come, of another clock."""
+    """Return what is left of a memory; nothing of what is still to come, of another clock."""
     age_s = (now - at).total_seconds()
     return power(0.5, age_s / half_life_s) if age_s >= 0.0 else 0.0
 

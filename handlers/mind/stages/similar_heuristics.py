@@ -37,7 +37,7 @@ def like_condition(
     vector: Vector,
     at_least: float,
 ) -> list[KnownHeuristic]:
-    """The heuristics of a domain for like situations, the most alike first."""
+    """Return the heuristics of a domain for like situations, the most alike first."""
     found: list[KnownHeuristic] = []
     for pack in _of(packs, domain):
         near = vectors.top(pack.conditions, vector, NEAR_LIMIT, at_least)
@@ -57,7 +57,7 @@ def like_action(
     vector: Vector,
     at_least: float,
 ) -> list[KnownHeuristic]:
-    """The heuristics of a domain that say the same, the most alike first."""
+    """Return the heuristics of a domain that say the same, the most alike first."""
     found: list[KnownHeuristic] = []
     for pack in _of(packs, domain):
         near = vectors.top(pack.actions, vector, NEAR_LIMIT, at_least)
@@ -92,14 +92,14 @@ def _of_shelf(taught: Taught, similarity: float) -> KnownHeuristic:
 
 @lru_cache(maxsize=256)
 def _conditions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    """Those whose condition was embedded, and its vectors."""
+    """Return those whose condition was embedded, and its vectors."""
     taught = tuple(each for each in _in_order(shelf) if each.vector)
     return taught, vectors.stack([each.vector for each in taught])
 
 
 @lru_cache(maxsize=256)
 def _actions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    """Those whose words were embedded, and their vectors."""
+    """Return those whose words were embedded, and their vectors."""
     taught = tuple(each for each in _in_order(shelf) if each.action_vector)
     return taught, vectors.stack([each.action_vector for each in taught])
 

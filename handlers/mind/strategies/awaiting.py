@@ -64,7 +64,7 @@ class Awaiting:
         return hashlib.blake2b(known + settings, digest_size=16).hexdigest()
 
     def decide(self, context: DecisionContext) -> Odds:
-        """All the probability on the arm that it takes.
+        """Return all the probability on the arm that it takes.
 
         Raises:
             AwaitingError: it awaits something else than the model, or takes an arm that
@@ -122,7 +122,7 @@ class _Asked:
 
 
 def _taken(result: Any, context: DecisionContext) -> Odds:
-    """The arm of a result that needed no model."""
+    """Return the arm of a result that needed no model."""
     path = getattr(result.path, "value", result.path)
     if path == "heuristic":
         for each in context.candidates:

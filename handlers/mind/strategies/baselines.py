@@ -19,7 +19,7 @@ class AlwaysLlm(Asking):
     version: ClassVar[int] = 1
 
     def decide(self, context: DecisionContext) -> Odds:
-        """The model, if it can be asked."""
+        """Return the model, if it can be asked."""
         return ask_or_reject(context)
 
 

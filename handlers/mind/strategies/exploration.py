@@ -24,7 +24,7 @@ def explored(
     settings: ExplorationSettings,
     challengers: Sequence[Strategy],
 ) -> Odds:
-    """The odds of the draw; `challengers` are the settings', in their order."""
+    """Return the odds of the draw; `challengers` are the settings', in their order."""
     if settings.scheme == "uniform":
         proposals = [_evenly(eligible_arms(context))]
     else:
@@ -48,7 +48,9 @@ def explored(
 
 
 def eligible_arms(context: DecisionContext) -> tuple[str, ...]:
-    """What could be done: the eligible heuristics, the model if it may be asked, silence."""
+    """Return what could be done: the eligible heuristics, the model if it may be asked,
+    silence.
+    """
     arms = [each.arm for each in context.candidates if each.eligible]
     if context.llm_arm is not None and context.immediate:
         arms.append(context.llm_arm)
@@ -70,7 +72,7 @@ def whole(odds: Mapping[str, float], greedy: str) -> tuple[tuple[str, float], ..
 
 
 def _dissent(odds: Odds, others: Sequence[Odds]) -> list[Mapping[str, float]]:
-    """The distinct proposals of the challengers that would not do the same.
+    """Return the distinct proposals of the challengers that would not do the same.
 
     One that is certain of its arm differs if that is not the greedy arm. One that draws
     itself differs if its odds do, and is followed to its odds.
@@ -96,7 +98,9 @@ def _evenly(arms: Sequence[str]) -> Mapping[str, float]:
 def _mixed(
     odds: Odds, proposals: Sequence[Mapping[str, float]], rate: float
 ) -> tuple[tuple[str, float], ...]:
-    """The strategy's odds with `rate` of them given to the proposals, in equal shares."""
+    """Return the strategy's odds with `rate` of them given to the proposals, in equal
+    shares.
+    """
     mixed = {arm: (1.0 - rate) * probability for arm, probability in odds.arms}
     share = rate / len(proposals)
     for proposal in proposals:
@@ -106,7 +110,7 @@ def _mixed(
 
 
 def _moved(odds: Odds, arms: Sequence[tuple[str, float]]) -> float:
-    """The probability that arms gained over the strategy's own odds."""
+    """Return the probability that arms gained over the strategy's own odds."""
     own = dict(odds.arms)
     return round6(total(max(0.0, share - own.get(arm, 0.0)) for arm, share in arms))
 

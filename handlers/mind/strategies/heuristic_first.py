@@ -57,11 +57,12 @@ class Trusting(Asking):
     """The model's own confidence counts up to here."""
 
     def threshold(self, context: DecisionContext) -> float:
-        """The threshold with the personality's bias, within the safe range."""
+        """Return the threshold with the personality's bias, within the safe range."""
         return self._biased(context)
 
     def or_silence(self, context: DecisionContext, odds: Odds) -> Odds:
-        """The odds with what would ask the model given to silence, where that was learnt.
+        """Return the odds with what would ask the model given to silence, where that was
+        learnt.
 
         The model is still asked with a known probability, and always where much is at
         stake. Urgency lowers no threshold for silence.
@@ -104,7 +105,7 @@ class HeuristicFirst(Weights, Trusting):
     """By what the best is found: `similarity`, `similarity_confidence` or `full`."""
 
     def decide(self, context: DecisionContext) -> Odds:
-        """All the probability on one candidate, the model or silence."""
+        """Return all the probability on one candidate, the model or silence."""
         if self.rank == "similarity":
             odds = self.odds(context, ranked(context.candidates))
         else:
@@ -116,7 +117,7 @@ class HeuristicFirst(Weights, Trusting):
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """The odds once it is known in which order the candidates are tried."""
+        """Return the odds once it is known in which order the candidates are tried."""
         if not pool:
             return ask_or_reject(context)
         best = pool[0]
@@ -127,7 +128,7 @@ class HeuristicFirst(Weights, Trusting):
 
 
 def confidence_gate(confidence: float, threshold: float) -> Gate:
-    """Whether a heuristic is trusted enough to answer by itself."""
+    """Return whether a heuristic is trusted enough to answer by itself."""
     return Gate(
         name="confidence",
         passed=confidence >= threshold,
@@ -138,7 +139,7 @@ def confidence_gate(confidence: float, threshold: float) -> Gate:
 
 
 def ask_or_reject(context: DecisionContext, gates: tuple[Gate, ...] = ()) -> Odds:
-    """The model if there is one and the event may wait for it, else silence."""
+    """Return the model if there is one and the event may wait for it, else silence."""
     if context.llm_arm is None:
         return Odds.certain(SILENT, "llm_unavailable", *gates)
     if not context.immediate:

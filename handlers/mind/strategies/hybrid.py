@@ -28,7 +28,7 @@ class Hybrid(HeuristicFirst):
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """All the probability on the race, else as `heuristic_first`."""
+        """Return all the probability on the race, else as `heuristic_first`."""
         odds = super().odds(context, pool)
         if not pool or odds.greedy != pool[0].arm:
             return odds

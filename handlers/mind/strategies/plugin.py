@@ -81,7 +81,7 @@ class Unlisted:
 
 
 def make(name: str, parameters: Parameters) -> Own:
-    """The strategy that `module:function` makes of the parameters.
+    """Return the strategy that `module:function` makes of the parameters.
 
     Raises:
         OwnStrategyError: it cannot be imported, called, or makes no strategy.
@@ -133,7 +133,7 @@ def _function(name: str) -> Callable[[Parameters], Any]:
 
 
 def _checked(odds: Odds, context: DecisionContext) -> Odds:
-    """The odds, if every arm is on offer and they add up to one."""
+    """Return the odds, if every arm is on offer and they add up to one."""
     for arm, share in odds.arms:
         if not _is_on_offer(arm, context):
             raise _OddsError(f"the arm {quoted(arm)} is not on offer")
@@ -162,13 +162,13 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
 
 
 def _checked_gate(gate: object) -> Gate:
-    """A gate, or the fields of one, with every value as declared."""
+    """Return a gate, or the fields of one, with every value as declared."""
     fields = asdict(gate) if isinstance(gate, Gate) else gate
     return Gate(**part_model(Gate).model_validate(fields).model_dump())
 
 
 def _is_on_offer(arm: str, context: DecisionContext) -> bool:
-    """Whether it can be done: an eligible arm, or a race of the model with one."""
+    """Tell whether it can be done: an eligible arm, or a race of the model with one."""
     eligible = eligible_arms(context)
     if arm in eligible or context.llm_arm not in eligible:
         return arm in eligible
@@ -215,7 +215,7 @@ def allow(names: Iterable[str]) -> None:
 
 
 def allowed() -> tuple[str, ...]:
-    """The modules that may be imported."""
+    """Return the modules that may be imported."""
     return _LISTED.get()
 
 
@@ -269,7 +269,7 @@ def _check(name: str) -> None:
 
 
 def _used(tree: ast.AST) -> Iterator[str]:
-    """The dotted names that a module imports, and what it takes of those."""
+    """Yield the dotted names that a module imports, and what it takes of those."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -291,7 +291,7 @@ def _used(tree: ast.AST) -> Iterator[str]:
 
 
 def _source(name: str) -> bytes | None:
-    """The text of a module's file; None if it has none that can be read."""
+    """Return the text of a module's file; None if it has none that can be read."""
     try:
         found = find_spec(name)
     except (ImportError, ValueError):

@@ -58,7 +58,7 @@ class UnknownStrategyError(ValueError):
 
 
 def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Strategy:
-    """The strategy of a specification; what it leaves open comes from the settings.
+    """Return the strategy of a specification; what it leaves open comes from the settings.
 
     Raises:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
@@ -68,7 +68,7 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
 
 
 def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
-    """The strategy by which an agent decides; one that is no longer listed is silent.
+    """Return the strategy by which an agent decides; one that is no longer listed is silent.
 
     Raises:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
@@ -81,14 +81,14 @@ def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
 def _in_force(
     spec: StrategySpec, settings: MindSettings, _: tuple[str, ...]
 ) -> Strategy:
-    """The same, once for as long as the same modules are listed: 8 µs of each event."""
+    """Return the same, once for as long as the same modules are listed: 8 µs of each event."""
     if _is_listed(spec, settings):
         return create_decision_strategy(spec, settings)
     return plugin.Unlisted(spec.name, 0, {"strategy": spec.name})
 
 
 def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
-    """What keeps a strategy from being put in force; None if nothing does.
+    """Return what keeps a strategy from being put in force; None if nothing does.
 
     What is recorded decides which modules are admitted, so that a replay that may not
     import them comes to the same answer.
@@ -113,7 +113,7 @@ def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
 
 
 def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
-    """Whether the recorded settings admit the module of a strategy of one's own."""
+    """Tell whether the recorded settings admit the module of a strategy of one's own."""
     module, colon, _ = spec.name.partition(":")
     is_own = bool(colon) and module not in STRATEGIES
     if not is_own or settings.edition < LISTED_SINCE:
@@ -122,7 +122,7 @@ def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
 
 
 def from_settings(settings: MindSettings) -> Parameters:
-    """The parameters that settings have a say in, as they have it."""
+    """Return the parameters that settings have a say in, as they have it."""
     return {
         "confidence_threshold": settings.threshold,
         "max_candidates": settings.max_candidates,
@@ -146,7 +146,7 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
 
 
 def full_name(kind: Kind, name: str) -> str:
-    """What the strategy itself calls the parameter that people write as `name`."""
+    """Return what the strategy itself calls the parameter that people write as `name`."""
     full = SHORT_NAMES.get(name, name)
     return full if full in kind.model_fields else name
 
@@ -182,7 +182,7 @@ def _own(name: str, parameters: Parameters) -> Strategy:
 
 
 def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyError:
-    """What is wrong with the first parameter that is."""
+    """Return what is wrong with the first parameter that is."""
     fault = error.errors(include_url=False)[0]
     parameter = str(fault["loc"][0])
     return UnknownStrategyError(_told(name, kind, parameter, fault), parameter)
@@ -202,7 +202,7 @@ def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
 
 
 def _choice(name: str, known: Iterable[str]) -> str:
-    """What there is, and which of it may have been meant."""
+    """Return what there is, and which of it may have been meant."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     return ", ".join(names) + (f"; did you mean {quoted(near[0])}?" if near else "")

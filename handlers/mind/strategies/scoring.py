@@ -54,14 +54,14 @@ def scored(
     weights: Weights,
     now: datetime | None,
 ) -> tuple[Scored, ...]:
-    """Each candidate's score by a product; without a time nothing is recent."""
+    """Return each candidate's score by a product; without a time nothing is recent."""
     return tuple([_scored(each, rank, weights, now) for each in candidates])
 
 
 def best_first(
     candidates: Sequence[HeuristicCandidate], scores: Sequence[Scored]
 ) -> tuple[HeuristicCandidate, ...]:
-    """The eligible ones by score, then by confidence, then by the lowest id."""
+    """Return the eligible ones by score, then by confidence, then by the lowest id."""
     by_arm = {each.arm: each.score for each in scores}
     eligible = [each for each in candidates if each.eligible]
     eligible.sort(
@@ -73,7 +73,7 @@ def best_first(
 def factors(
     candidate: HeuristicCandidate, weights: Weights, now: datetime | None
 ) -> Factors:
-    """What the full score multiplies a candidate's similarity and confidence by."""
+    """Return what the full score multiplies a candidate's similarity and confidence by."""
     return Factors(
         recency=_recency(candidate, weights, now),
         origin=_origin(candidate, weights),
@@ -130,7 +130,7 @@ NEAR_TIE = 0.03
 def ranked(
     candidates: Sequence[HeuristicCandidate],
 ) -> tuple[HeuristicCandidate, ...]:
-    """The eligible candidates, best first.
+    """Return the eligible candidates, best first.
 
     Among those within 0.03 of the highest similarity the most confident comes first, then
     the lowest id; the rest keep the order of similarity.

@@ -15,7 +15,7 @@ class StrategyTextError(ValueError):
 
 
 def parse(text: str) -> StrategySpec:
-    """The strategy that a text names; whether it exists is for the registry to say.
+    """Return the strategy that a text names; whether it exists is for the registry to say.
 
     Raises:
         StrategyTextError: the text has another form, or names a parameter twice.
@@ -30,13 +30,13 @@ def parse(text: str) -> StrategySpec:
 
 
 def text_of(spec: StrategySpec) -> str:
-    """The text that `parse` reads as this specification, if one can be written."""
+    """Return the text that `parse` reads as this specification, if one can be written."""
     parts = [f"{key}={_written(spec.parameters[key])}" for key in spec.parameters]
     return ":".join([spec.name, *([",".join(parts)] if parts else [])])
 
 
 def _divided(text: str) -> tuple[str, str]:
-    """The name, and the parameters if there are any."""
+    """Return the name, and the parameters if there are any."""
     head, _, rest = text.partition(":")
     if not rest or "=" in rest.partition(":")[0]:
         return head, rest
@@ -61,7 +61,7 @@ def _parameters(text: str, given: str) -> dict[str, JsonValue]:
 
 
 def _value(text: str) -> JsonValue:
-    """A number, true, false or null where the text is one; else the text itself."""
+    """Return a number, true, false or null where the text is one; else the text itself."""
     if text in _WORDS:
         return _WORDS[text]
     for read in (int, float):

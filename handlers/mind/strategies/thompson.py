@@ -92,7 +92,7 @@ def best_of(beliefs: tuple[Counts, ...], threshold: float) -> tuple[float, ...]:
 
 @lru_cache(maxsize=4096)
 def histogram(alpha: float, beta: float) -> Histogram:
-    """A Beta's cells; by logarithms, lest small densities vanish all together."""
+    """Return a Beta's cells; by logarithms, lest small densities vanish all together."""
     a, b = max(alpha, _LEAST_COUNT), max(beta, _LEAST_COUNT)
     logs = [
         [(a - 1.0) * risen + (b - 1.0) * fallen for risen, fallen in nodes]
@@ -118,7 +118,7 @@ def interval(alpha: float, beta: float, level: float) -> tuple[float, float]:
 
 
 def _quantile(known: Histogram, share: float) -> float:
-    """Where so much lies below, even within a cell."""
+    """Return where so much lies below, even within a cell."""
     cell = max(bisect_right(known.below, share) - 1, 0)
     mass = known.mass[cell]
     within = (share - known.below[cell]) / mass if mass else 0.0

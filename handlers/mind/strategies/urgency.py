@@ -38,13 +38,13 @@ class _ByUrgency(HeuristicFirst):
     """How far behind the next similar match must lie."""
 
     def threshold(self, context: DecisionContext) -> float:
-        """The threshold with the personality's bias, lowered by urgency."""
+        """Return the threshold with the personality's bias, lowered by urgency."""
         bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
         lowered = self.confidence_threshold + bias - context.urgency * self.reduction
         return round6(clamp(lowered, *SAFE_THRESHOLDS))
 
     def tier(self, urgency: float) -> Tier:
-        """How soon an answer is worth having."""
+        """Return how soon an answer is worth having."""
         if urgency >= self.immediate_from:
             return "immediate"
         return "soon" if urgency >= self.soon_from else "not_urgent"
@@ -52,7 +52,7 @@ class _ByUrgency(HeuristicFirst):
     def singular(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """The odds without urgency: the one that matches well and is well trusted."""
+        """Return the odds without urgency: the one that matches well and is well trusted."""
         trusted = max(self.threshold(context), self.singular_confidence)
         gates = (confidence_gate(pool[0].confidence, trusted), *self._leads(pool))
         if all(gate.passed for gate in gates):
@@ -60,7 +60,7 @@ class _ByUrgency(HeuristicFirst):
         return ask_or_reject(context, gates)
 
     def _leads(self, pool: tuple[HeuristicCandidate, ...]) -> list[Gate]:
-        """Whether the best matches well, and nothing else nearly as well."""
+        """Return whether the best matches well, and nothing else nearly as well."""
         best, rivals = pool[0], pool[1:]
         lead = round6(
             best.similarity - max([each.similarity for each in rivals] or [0])
@@ -89,7 +89,7 @@ class Urgency(_ByUrgency):
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """The odds of the tier that the event's urgency puts it in."""
+        """Return the odds of the tier that the event's urgency puts it in."""
         if not pool:
             return ask_or_reject(context)
         tier = self.tier(context.urgency)
@@ -100,7 +100,7 @@ class Urgency(_ByUrgency):
         return _first_over(context, pool, self.threshold(context))
 
     def threshold(self, context: DecisionContext) -> float:
-        """The lowered threshold; where it is immediate what is reasonable is enough."""
+        """Return the lowered threshold; where it is immediate what is reasonable is enough."""
         lowered = super().threshold(context)
         if self.tier(context.urgency) != "immediate":
             return lowered
@@ -143,7 +143,7 @@ class FirstUrgency(_ByUrgency):
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """All the probability on one candidate, the model or silence."""
+        """Return all the probability on one candidate, the model or silence."""
         if not pool:
             return ask_or_reject(context)
         tier = self.tier(context.urgency)
@@ -156,7 +156,7 @@ class FirstUrgency(_ByUrgency):
 def _first_over(
     context: DecisionContext, pool: tuple[HeuristicCandidate, ...], bar: float
 ) -> Odds:
-    """All the probability on the first whose confidence reaches the bar, if one does."""
+    """Return all the probability on the first whose confidence reaches the bar, if one does."""
     reaching = (each for each in pool if each.confidence >= bar)
     answers = next(reaching, pool[0])
     gate = confidence_gate(answers.confidence, bar)

@@ -1,6 +1,6 @@
 """From readings of the machine to what is worth saying of them.
 
-Its rule: pure, and silent unless something changed. A gauge speaks when it crosses a mark
+Pure, and silent unless something changed. A gauge speaks when it crosses a mark
 upward, and once more when it is back under its relief; in between it may swing freely.
 """
 

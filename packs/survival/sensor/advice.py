@@ -1,6 +1,6 @@
 """Advice as the player takes it: heard, followed or not, tried, and reported on.
 
-Its rule: pure. Whether advice is followed is a keyed draw on its decision id, so the
+Pure. Whether advice is followed is a keyed draw on its decision id, so the
 same advice is taken the same way; advice that is followed gets exactly one report.
 """
 
@@ -134,7 +134,7 @@ class Follower:
 
 
 def _prevented(attempt: _Attempt, see: Observation) -> End | None:
-    """Whether something outside the goal ends it: sleep, or the limit of time."""
+    """Return whether something outside the goal ends it: sleep, or the limit of time."""
     if see.sleeping and attempt.advice.type != "rest":
         return End("overridden", "the player is asleep")
     if attempt.steps >= LIMIT:

@@ -1,6 +1,6 @@
 """The sensor's connection: events go out, what the companion says comes in.
 
-Its rule: the sensor publishes only below `in.<agent>.crafter` and hears only
+The sensor publishes only below `in.<agent>.crafter` and hears only
 `out.<agent>` and its own inbox; that is all its credentials allow.
 """
 
@@ -59,7 +59,7 @@ class Broker:
             raise BrokerError(f"{message.subject!r} was not stored: {refused!r}")
 
     async def heard(self, wait_s: float) -> Sequence[bytes]:
-        """What was said since last asked, waiting so long for the first of it."""
+        """Return what was said since last asked, waiting so long for the first of it."""
         said = []
         if wait_s:
             try:
@@ -131,7 +131,7 @@ async def connected(
 
 
 def _login(credentials: Path | None) -> dict[str, Any]:
-    """The options that log in as a file says.
+    """Return the options that log in as a file says.
 
     A sensor hears answers only below its own inbox, so the file names that too.
     """

@@ -1,6 +1,6 @@
 """What a sensor says of creatures: noticed, close, gone or defeated.
 
-Its rule: pure. Each creature is told once when it is noticed, once each time a hostile
+Pure. Each creature is told once when it is noticed, once each time a hostile
 one comes close, and once when it is gone.
 """
 
@@ -17,7 +17,7 @@ ATTACKERS = (*HOSTILE, "arrow")
 
 
 def observe(before: Observation, now: Observation) -> Iterator[Sensed]:
-    """What changed among the creatures between two observations of one life."""
+    """Yield what changed among the creatures between two observations of one life."""
     earlier = {creature.number: creature for creature in before.creatures}
     here = {creature.number for creature in now.creatures}
     for creature in now.creatures:
@@ -34,7 +34,7 @@ def observe(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def taking_part(kind: str) -> tuple[str, ...]:
-    """Who has to do with a creature: whoever attacks does so with the player."""
+    """Return who has to do with a creature: whoever attacks does so with the player."""
     if kind == "arrow":
         return ("arrow", "skeleton", "player")
     return (kind, "player") if kind in HOSTILE else (kind,)

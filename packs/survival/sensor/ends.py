@@ -21,10 +21,10 @@ Goal = Generator[Action, Observation, End]
 
 
 def succeeded(reason: str) -> End:
-    """The goal was reached; `reason` goes on after "the player"."""
+    """Return the goal was reached; `reason` goes on after "the player"."""
     return End("succeeded", reason)
 
 
 def failed(reason: str) -> End:
-    """The goal was not reached, because `reason`."""
+    """Return the goal was not reached, because `reason`."""
     return End("failed", reason)

@@ -1,6 +1,6 @@
 """From two observations to what a sensor says of the change between them.
 
-Its rule: pure, and thrifty. Vitals are told at thresholds, items when they are first
+Pure, and thrifty. Vitals are told at thresholds, items when they are first
 had or make something possible, creatures when they are noticed, near or gone.
 """
 
@@ -35,7 +35,7 @@ def observe(before: Observation, now: Observation) -> tuple[Sensed, ...]:
 
 
 def greet(now: Observation) -> Sensed:
-    """What is told when a life starts."""
+    """Return what is told when a life starts."""
     return Sensed(
         type="life_started",
         text=words.life_started(now.life),
@@ -79,7 +79,7 @@ def _death(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def _cause(before: Observation, now: Observation) -> str:
-    """The likeliest reason for lost health: an attacker in reach, or an empty vital."""
+    """Return the likeliest reason for lost health: an attacker in reach, or an empty vital."""
     lost = before.vitals["health"] - now.vitals["health"]
     empty = [cause for vital, cause in _WANT.items() if not now.vitals[vital]]
     # An arrow that hit is gone, and so is a zombie that was struck down as it hit.
@@ -166,7 +166,7 @@ def _items(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def _tools(now: Observation) -> dict[str, bool]:
-    """What decides which advice on building makes sense."""
+    """Return what decides which advice on building makes sense."""
     tools = ("wood_pickaxe", "stone_pickaxe", "wood_sword", "stone_sword")
     return {tool: now.inventory[tool] > 0 for tool in tools} | {
         "table": bool(now.achievements["place_table"])

@@ -1,7 +1,7 @@
 """What advice can ask for: each goal plays several seconds of the game to one end.
 
 A goal is a generator: it is sent what the player sees, yields the next action, and
-returns how it ended. Its rule: it knows nothing but what it is sent.
+returns how it ended. It knows nothing but what it is sent.
 """
 
 from collections.abc import Callable, Mapping
@@ -142,7 +142,7 @@ def make(see: Observation, tool: str) -> Goal:
 
 
 def begin(see: Observation, type_: str, target: str, count: int) -> Goal | None:
-    """The goal for an advised action; None if the player knows no such action."""
+    """Return the goal for an advised action; None if the player knows no such action."""
     plain = _PLAIN.get((type_, target))
     if plain is not None:
         return plain(see)

@@ -1,6 +1,6 @@
 """The scripted player: a curious novice who wanders, gathers and forgets its needs.
 
-Its rule: a pure policy over an observation and a seed. It neither drinks nor eats nor
+A pure policy over an observation and a seed. It neither drinks nor eats nor
 sleeps on purpose; that is what advice is for.
 """
 
@@ -14,7 +14,7 @@ DARK = 0.3
 
 
 def wander(see: Observation, seed: str) -> Action:
-    """What the player does of its own accord."""
+    """Return what the player does of its own accord."""
     if see.sleeping or (see.daylight < DARK and sheltered(see)):
         return "noop"
     return _strike_back(see) or _gather(see) or _stroll(see, seed)

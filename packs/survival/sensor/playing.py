@@ -77,7 +77,7 @@ async def play(
 
 
 def event_id(plan: Plan, at: datetime, index: int) -> str:
-    """A UUIDv7 of the game's time whose other bits derive from run, agent and index."""
+    """Return a UUIDv7 of the game's time whose other bits derive from run, agent and index."""
     key = f"{plan.run}|{plan.agent}|{SOURCE}|{index}".encode()
     bits = int.from_bytes(hashlib.blake2b(key, digest_size=10).digest(), "big")
     value = (int(at.timestamp() * 1000) & ((1 << 48) - 1)) << 80
@@ -88,7 +88,7 @@ def event_id(plan: Plan, at: datetime, index: int) -> str:
 
 
 def wire(plan: Plan, event: Sensed, at: datetime, index: int) -> Wire:
-    """The event as it is published: the `index`-th of its run."""
+    """Return the event as it is published: the `index`-th of its run."""
     id_ = event_id(plan, at, index)
     body = event.model_copy(update={"occurred_at": at})
     return Wire(

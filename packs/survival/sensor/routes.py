@@ -1,6 +1,6 @@
 """Finding the way: the next step over the known map toward what is wanted.
 
-Its rule: pure functions of an observation. The player never steps where it has not seen
+Pure functions of an observation. The player never steps where it has not seen
 firm ground, so it never walks into lava.
 """
 
@@ -14,7 +14,7 @@ Action = str
 
 
 def use(see: Observation, targets: Collection[Cell]) -> Action | None:
-    """The next action toward using one of `targets`: a step, a turn, at last `do`.
+    """Return the next action toward using one of `targets`: a step, a turn, at last `do`.
 
     None means that no known way leads there.
     """
@@ -26,12 +26,12 @@ def use(see: Observation, targets: Collection[Cell]) -> Action | None:
 
 
 def walk(see: Observation, goal: Cell) -> Action | None:
-    """The next step toward standing on `goal`; None if no known way leads there."""
+    """Return the next step toward standing on `goal`; None if no known way leads there."""
     return _first_step(see, lambda cell: cell == goal, ())
 
 
 def explore(see: Observation) -> Action | None:
-    """The next step toward the nearest edge of the map; None if there is none."""
+    """Return the next step toward the nearest edge of the map; None if there is none."""
 
     def borders_unknown(cell: Cell) -> bool:
         return any(
@@ -42,7 +42,7 @@ def explore(see: Observation) -> Action | None:
 
 
 def pocket(see: Observation, most: int) -> frozenset[Cell]:
-    """The cells that can be reached from here, cut off beyond `most`."""
+    """Return the cells that can be reached from here, cut off beyond `most`."""
     reached = {see.cell: True}
     waiting = deque([see.cell])
     while waiting and len(reached) <= most:
@@ -54,7 +54,7 @@ def pocket(see: Observation, most: int) -> frozenset[Cell]:
 
 
 def away(see: Observation, dangers: Collection[Cell]) -> Action | None:
-    """The step that leads farthest from `dangers`; None if every side is shut."""
+    """Return the step that leads farthest from `dangers`; None if every side is shut."""
     occupied = {creature.cell for creature in see.creatures}
     open_ways = [
         (way, side)
@@ -73,7 +73,7 @@ def away(see: Observation, dangers: Collection[Cell]) -> Action | None:
 
 
 def around(cell: Cell) -> tuple[Cell, ...]:
-    """The four cells beside a cell, in the order of `WAYS`."""
+    """Return the four cells beside a cell, in the order of `WAYS`."""
     return tuple((cell[0] + dx, cell[1] + dy) for dx, dy in WAYS.values())
 
 

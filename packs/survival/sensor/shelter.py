@@ -33,12 +33,12 @@ def shelter(see: Observation) -> Goal:
 
 
 def sheltered(see: Observation) -> bool:
-    """Whether the player stands in a closed room of at most two cells."""
+    """Tell whether the player stands in a closed room of at most two cells."""
     return len(pocket(see, 3)) <= 2
 
 
 def _site(see: Observation) -> tuple[Cell, Action, Action] | None:
-    """Where to stand, which way to dig and which way is back, as near as can be."""
+    """Return where to stand, which way to dig and which way is back, as near as can be."""
     sites = [
         (abs(x - see.cell[0]) + abs(y - see.cell[1]), entry, way)
         for x, y in sorted(see.chart.find("stone"))
@@ -52,7 +52,7 @@ def _site(see: Observation) -> tuple[Cell, Action, Action] | None:
 
 
 def _solid(see: Observation, entry: Cell, way: Way) -> bool:
-    """Whether two cells of stone, walled all round, lie ahead of open ground."""
+    """Tell whether two cells of stone, walled all round, lie ahead of open ground."""
     dx, dy = WAYS[way]
     first = entry[0] + dx, entry[1] + dy
     second = first[0] + dx, first[1] + dy

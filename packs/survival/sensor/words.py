@@ -1,6 +1,6 @@
 """The English of the sensor: one or two sentences for everything it tells.
 
-Its rule: said in varied words, but always in the words that the pack's conditions and
+Said in varied words, but always in the words that the pack's conditions and
 outcome patterns use, for these are matched against the text.
 """
 
@@ -12,14 +12,14 @@ FULL = 9
 
 
 def low(name: str, value: int, step: int) -> str:
-    """A vital fell to a threshold."""
+    """Return a vital fell to a threshold."""
     level = 0 if value == 0 else 1 if value <= 2 else 2 if value <= 3 else 3
     how = _pick(_FALLEN[level], step).format(name=name, value=value)
     return how if level == 3 else how + _pick(_FEELINGS[name][level], step)
 
 
 def restored(name: str, value: int) -> str:
-    """A vital is back."""
+    """Return a vital is back."""
     return f"Your {name} is restored to {value} of {FULL}."
 
 
@@ -33,7 +33,7 @@ def damage(cause: str, lost: int, health: int, step: int) -> str:
 
 
 def death(cause: str, life: int) -> str:
-    """The player's health reached zero.
+    """Return the player's health reached zero.
 
     It names neither creature nor vital: no advice on one of those may earn credit by
     what happens in the next life.
@@ -43,19 +43,19 @@ def death(cause: str, life: int) -> str:
 
 
 def life_started(life: int) -> str:
-    """A game begins, or begins again."""
+    """Return a game begins, or begins again."""
     if life == 1:
         return "A new game starts: you wake up in an unknown land, healthy and rested."
     return f"A new life starts, number {life}: you wake up in another unknown land."
 
 
 def appeared(creature: Creature, step: int) -> str:
-    """A creature came into view."""
+    """Return a creature came into view."""
     return _pick(_APPEARED[creature.kind], step).format(where=_where(creature))
 
 
 def near(creature: Creature, step: int) -> str:
-    """A hostile creature is close."""
+    """Return a hostile creature is close."""
     return _pick(_NEAR, step).format(
         article=_article(creature.kind).capitalize(),
         kind=creature.kind,
@@ -64,23 +64,23 @@ def near(creature: Creature, step: int) -> str:
 
 
 def left(creature: Creature, step: int) -> str:
-    """A creature went out of view."""
+    """Return a creature went out of view."""
     seen = direction(creature.dx, creature.dy)
     return _pick(_LEFT, step).format(kind=creature.kind, direction=seen)
 
 
 def defeated(kind: str) -> str:
-    """A hostile creature was killed by the player."""
+    """Return a hostile creature was killed by the player."""
     return f"The {kind} is defeated."
 
 
 def slept(energy: int) -> str:
-    """The player fell asleep."""
+    """Return the player fell asleep."""
     return f"You fell asleep with {energy} of {FULL} energy."
 
 
 def woke(energy: int, hurt: bool) -> str:
-    """The player woke up."""
+    """Return the player woke up."""
     if hurt:
         return f"You were woken by an attack, with {energy} of {FULL} energy."
     return f"You woke up rested, with {energy} of {FULL} energy."
@@ -92,7 +92,7 @@ def achievement(name: str) -> str:
 
 
 def item(name: str, count: int) -> str:
-    """An item reached a count that matters."""
+    """Return an item reached a count that matters."""
     if count == 0:
         return f"You have no {plain(name)} left."
     if count == 1:
@@ -101,17 +101,17 @@ def item(name: str, count: int) -> str:
 
 
 def daylight(turn: str) -> str:
-    """The light changed."""
+    """Return the light changed."""
     return _LIGHT[turn]
 
 
 def report(doing: str, outcome: str, reason: str) -> str:
-    """How advice turned out."""
+    """Return how advice turned out."""
     return _REPORTS[outcome].format(doing=doing, reason=reason)
 
 
 def direction(dx: int, dy: int) -> str:
-    """Where something lies, as a compass says it."""
+    """Return where something lies, as a compass says it."""
     if dx == dy == 0:
         return "here"
     if abs(dx) >= 2 * abs(dy):
@@ -122,7 +122,7 @@ def direction(dx: int, dy: int) -> str:
 
 
 def plain(token: str) -> str:
-    """A token of the game in plain words."""
+    """Return a token of the game in plain words."""
     return token.replace("_", " ")
 
 

@@ -1,6 +1,6 @@
 """Crafter behind a small typed face: actions in, observations out, life after life.
 
-Its rule: the same seed and actions make the same world, in any process. Two traps stand
+The same seed and actions make the same world, in any process. Two traps stand
 in the way. The game lets creatures take their turns in the order of a set, that is of
 memory addresses: here they stand in the order they came. And it draws the noise of the
 night from the world's own dice each time it paints a picture: here nothing is painted.
@@ -48,14 +48,14 @@ class Chart:
     """One byte a cell, column by column; 0 where nothing was seen."""
 
     def at(self, cell: Cell) -> str | None:
-        """What covers a cell; None if it was never seen or lies outside the world."""
+        """Return what covers a cell; None if it was never seen or lies outside the world."""
         x, y = cell
         if not (0 <= x < SIZE and 0 <= y < SIZE):
             return None
         return _MATERIALS[self.cells[x * SIZE + y]]
 
     def find(self, material: str) -> frozenset[Cell]:
-        """Every cell known to be covered with `material`."""
+        """Return every cell known to be covered with `material`."""
         wanted = _MATERIALS.index(material)
         return frozenset(
             divmod(place, SIZE)
@@ -111,7 +111,7 @@ class Observation:
         return self.cell[0] + self.facing[0], self.cell[1] + self.facing[1]
 
     def nearest(self, *kinds: str) -> Creature | None:
-        """The closest creature of some kinds."""
+        """Return the closest creature of some kinds."""
         found = [creature for creature in self.creatures if creature.kind in kinds]
         return min(found, key=lambda each: (each.distance, each.number), default=None)
 
@@ -141,7 +141,7 @@ class World:
         self._look()
 
     def observe(self) -> Observation:
-        """What the player knows now."""
+        """Return what the player knows now."""
         player = self._env._player
         counts = {name: int(count) for name, count in player.inventory.items()}
         return Observation(

@@ -45,7 +45,7 @@ _NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
 
 
 def initial(declared: float, learning: LearningSettings) -> Belief:
-    """The belief before any evidence: the declared confidence."""
+    """Return the belief before any evidence: the declared confidence."""
     return _initial(declared, learning.kappa)
 
 
@@ -64,7 +64,7 @@ def _initial(declared: float, kappa: float) -> Belief:
 
 
 def fired(belief: Belief, at: datetime) -> Belief:
-    """The belief after the heuristic's action was shown once more."""
+    """Return the belief after the heuristic's action was shown once more."""
     return replace(
         belief,
         fire_count=belief.fire_count + 1,
@@ -76,7 +76,7 @@ def fired(belief: Belief, at: datetime) -> Belief:
 def outcome_seen(
     belief: Belief, fire_id: str, is_success: bool, at: datetime
 ) -> Belief:
-    """The belief that remembers when it was last told how a fire went."""
+    """Return the belief that remembers when it was last told how a fire went."""
     return replace(
         belief, recent=recency.outcome_seen(belief.recent, fire_id, is_success, at)
     )
@@ -90,7 +90,7 @@ def observed(
     learning: LearningSettings,
     is_second: bool = False,
 ) -> Belief:
-    """The belief after the world showed how a fire ended; the first showing counts.
+    """Return the belief after the world showed how a fire ended; the first showing counts.
 
     It takes the place of what was made of the world's silence. `is_second` says that a
     vote on the fire is settled.
@@ -113,14 +113,16 @@ def observed(
 
 
 def expired(belief: Belief, *, is_judged: bool) -> Belief:
-    """The belief after nothing came of a fire; if somebody judged it, it was noticed."""
+    """Return the belief after nothing came of a fire; if somebody judged it, it was noticed."""
     return replace(belief, ignored=0 if is_judged else belief.ignored + 1)
 
 
 def ignored(
     belief: Belief, fire_id: str, place: int, learning: LearningSettings
 ) -> Belief:
-    """The belief after several fires in a row were ignored, the last of them `fire_id`."""
+    """Return the belief after several fires in a row were ignored, the last of them
+    `fire_id`.
+    """
     signal = Signal(place=place, fire_id=fire_id, kind="ignored", value=0.0)
     return _with_signal(replace(belief, ignored=0), signal, learning)
 
@@ -135,7 +137,7 @@ def voted(
     given: Given = _AT_ONCE,
     is_second: bool = False,
 ) -> Belief:
-    """The belief after an actor's vote, which replaces that actor's earlier one.
+    """Return the belief after an actor's vote, which replaces that actor's earlier one.
 
     `is_second` says that the outcome of the fire is settled.
     """
@@ -167,7 +169,7 @@ def voted(
 def withdrawn(
     belief: Belief, fire_id: str, actor: str, learning: LearningSettings
 ) -> Belief:
-    """The belief without an actor's vote on a fire, if that can still be changed."""
+    """Return the belief without an actor's vote on a fire, if that can still be changed."""
     index = find(belief, fire_id, "explicit")
     if index is None or actor not in belief.signals[index].votes:
         return belief
@@ -192,7 +194,7 @@ def endorsed(
     place: int,
     learning: LearningSettings,
 ) -> Belief:
-    """The belief after a model said the same by itself, once for each decision."""
+    """Return the belief after a model said the same by itself, once for each decision."""
     if find(belief, decision_id, "endorsement") is not None:
         return belief
     signal = Signal(
@@ -206,7 +208,7 @@ def endorsed(
 
 
 def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
-    """Where among the signals that can still change this one stands."""
+    """Return where among the signals that can still change this one stands."""
     for index, signal in enumerate(belief.signals):
         if signal.fire_id == fire_id and signal.kind == kind:
             return index
@@ -216,7 +218,7 @@ def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
 def relearnt(
     belief: Belief, before: LearningSettings, after: LearningSettings
 ) -> Belief:
-    """The belief as its evidence makes it under other settings, from there on.
+    """Return the belief as its evidence makes it under other settings, from there on.
 
     Evidence that is settled keeps the weight that it had; all else is counted anew, so
     that going back to `before` gives the very belief that was.
@@ -232,7 +234,7 @@ def relearnt(
 
 
 def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
-    """The belief by the same evidence from another declared confidence on."""
+    """Return the belief by the same evidence from another declared confidence on."""
     was, now = (
         counting.prior_counts(each, learning.kappa)
         for each in (belief.declared, declared)
@@ -250,7 +252,9 @@ def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> B
 def lifecycle(
     belief: Belief, frozen_by_hand: bool, learning: LearningSettings
 ) -> Lifecycle:
-    """Where the heuristic stands in its life: frozen never fires, deprecated still does."""
+    """Return where the heuristic stands in its life: frozen never fires, deprecated still
+    does.
+    """
     if frozen_by_hand or belief.confidence < learning.frozen_below:
         return "frozen"
     return "deprecated" if belief.confidence < learning.deprecated_below else "active"
@@ -294,7 +298,7 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
 
 
 def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
-    """The pseudo-counts behind a belief, not rounded: prior and all its evidence."""
+    """Return the pseudo-counts behind a belief, not rounded: prior and all its evidence."""
     prior = counting.prior_counts(belief.declared, learning.kappa)
     alpha, beta = counting.pseudo_counts(
         belief.settled_alpha,

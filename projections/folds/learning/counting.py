@@ -23,7 +23,7 @@ _JUDGEMENTS: tuple[SignalKind, ...] = ("implicit", "explicit")
 
 
 def prior_counts(declared: float, kappa: float) -> tuple[float, float]:
-    """The pseudo-counts of a declared confidence: successes and failures."""
+    """Return the pseudo-counts of a declared confidence: successes and failures."""
     c = clamp(declared, *_DECLARED)
     return kappa * c, kappa * (1.0 - c)
 
@@ -36,7 +36,7 @@ def pseudo_counts(
     learning: LearningSettings,
     approvals: int = 0,
 ) -> tuple[float, float]:
-    """The pseudo-counts after `signals`, starting from `alpha` and `beta`.
+    """Return the pseudo-counts after `signals`, starting from `alpha` and `beta`.
 
     `approvals` is how many there were before these; more of them may count for less.
     What models' agreement adds is `endorsement`'s to say.
@@ -63,7 +63,7 @@ def endorsed_successes(
     signals: Iterable[Signal],
     learning: LearningSettings,
 ) -> float:
-    """What of the successes models' agreement adds after `signals`, from `endorsed` on.
+    """Return what of the successes models' agreement adds after `signals`, from `endorsed` on.
 
     It never exceeds what lifts the prior alone to the cap. So without a word of people
     or the world a confidence stays there; what they add comes on top.
@@ -79,17 +79,17 @@ def endorsed_successes(
 
 
 def is_approval(signal: Signal) -> bool:
-    """Whether a signal is that people, on the whole, approved."""
+    """Tell whether a signal is that people, on the whole, approved."""
     return signal.kind == "explicit" and signal.value > 0.5
 
 
 def is_stronger(one: Signal, other: Signal) -> bool:
-    """Whether of two signals on one fire the first says how it went."""
+    """Tell whether of two signals on one fire the first says how it went."""
     return _STRENGTH[one.kind] > _STRENGTH[other.kind]
 
 
 def successes(signals: tuple[Signal, ...]) -> int:
-    """How many fires went well, going by the stronger of each fire's signals."""
+    """Return how many fires went well, going by the stronger of each fire's signals."""
     stronger: dict[str, Signal] = {}
     for signal in signals:
         if signal.kind == "endorsement" or signal.is_second:
@@ -101,14 +101,14 @@ def successes(signals: tuple[Signal, ...]) -> int:
 
 
 def _room(prior: tuple[float, float], cap: float) -> float:
-    """What may be added to the prior's successes until its mean is the cap."""
+    """Return what may be added to the prior's successes until its mean is the cap."""
     if cap >= 1.0:
         return inf
     return max(0.0, (cap * (prior[0] + prior[1]) - prior[0]) / (1.0 - cap))
 
 
 def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
-    """The weight and the value that a signal counts with."""
+    """Return the weight and the value that a signal counts with."""
     weights = learning.weights
     if signal.kind == "implicit":
         return weights.outcome, signal.value

@@ -32,7 +32,7 @@ class Drift:
 
 
 def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
-    """How the latest fires differ from those before; None if they do not, or too few.
+    """Return how the latest fires differ from those before; None if they do not, or too few.
 
     There must have been as many fires before as there are now.
     """
@@ -61,7 +61,7 @@ def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
 
 
 def interval(alpha: float, beta: float, n: int, level: float) -> tuple[int, int]:
-    """The central interval of the successes among `n` fires, by Beta(alpha, beta)."""
+    """Return the central interval of the successes among `n` fires, by Beta(alpha, beta)."""
     tail = (1.0 - level) / 2.0
     reached = list(accumulate(_beta_binomial(alpha, beta, n)))
     low = sum(1 for each in reached if each <= tail)
@@ -70,7 +70,7 @@ def interval(alpha: float, beta: float, n: int, level: float) -> tuple[int, int]
 
 
 def _beta_binomial(alpha: float, beta: float, n: int) -> list[float]:
-    """The probability of each number of successes, from none to `n`."""
+    """Return the probability of each number of successes, from none to `n`."""
     # From one number to the next all but a few factors are the same. It begins where
     # most of the probability lies, so that nothing that matters is lost to underflow.
     middle = round(n * alpha / (alpha + beta))
@@ -87,7 +87,7 @@ def _beta_binomial(alpha: float, beta: float, n: int) -> list[float]:
 
 
 def _ends(signals: tuple[Signal, ...]) -> list[Signal]:
-    """How each fire went, in order, by the strongest that was said of it."""
+    """Return how each fire went, in order, by the strongest that was said of it."""
     told: dict[str, Signal] = {}
     for signal in signals:
         if signal.kind != "endorsement":

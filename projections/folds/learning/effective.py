@@ -23,7 +23,7 @@ def raw_belief(
     heuristic_id: str,
     content_hash: str,
 ) -> Belief:
-    """What evidence says of a heuristic's content, its start if there is none yet."""
+    """Return what evidence says of a heuristic's content, its start if there is none yet."""
     known = state.beliefs.get(belief_key(heuristic_id, content_hash))
     return known or _beginning(state, packs, learning, heuristic_id)[1]
 
@@ -35,14 +35,14 @@ def bounded_belief(
     heuristic_id: str,
     content_hash: str,
 ) -> Belief:
-    """What is believed of a heuristic's content, within the bounds that hold for it."""
+    """Return what is believed of a heuristic's content, within the bounds that hold for it."""
     known = state.beliefs.get(belief_key(heuristic_id, content_hash))
     its, start = _beginning(state, packs, learning, heuristic_id)
     return bounded(known or start, its)
 
 
 def bounded(belief: Belief, learning: LearningSettings) -> Belief:
-    """The belief as it is reported: with its confidence within the bounds, if any."""
+    """Return the belief as it is reported: with its confidence within the bounds, if any."""
     within = clamp(belief.confidence, learning.floor, learning.ceiling)
     if within == belief.confidence:
         return belief
@@ -50,7 +50,7 @@ def bounded(belief: Belief, learning: LearningSettings) -> Belief:
 
 
 def revived(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
-    """The belief that begins a new trial, from the declared confidence.
+    """Return the belief that begins a new trial, from the declared confidence.
 
     What was learnt before does not count any more. Of whom so little was declared that
     it would freeze again at once, the trial begins where a life is active.
@@ -74,7 +74,7 @@ def redeclared(
     learning: LearningSettings,
     taught: Taught,
 ) -> AgentState:
-    """The state in which what was learnt counts from what is declared now."""
+    """Return the state in which what was learnt counts from what is declared now."""
     key = belief_key(taught.id, taught.content_hash)
     known = state.beliefs.get(key)
     declared = terms.declared(state, packs, taught.id)
@@ -91,7 +91,7 @@ def reread(
     before: LearningSettings,
     after: LearningSettings,
 ) -> AgentState:
-    """The state whose evidence is counted under other settings."""
+    """Return the state whose evidence is counted under other settings."""
     if before == after:
         return state
 
@@ -109,7 +109,7 @@ def reread(
 
 
 def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:
-    """Whether a heuristic that fired once has not for so many days; of 0 days never."""
+    """Tell whether a heuristic that fired once has not for so many days; of 0 days never."""
     if last_fired is None or days <= 0.0:
         return False
     return now - last_fired > timedelta(days=days)
@@ -118,7 +118,7 @@ def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:
 def relearnt(
     belief: Belief, before: LearningSettings, after: LearningSettings, its: Terms
 ) -> Belief:
-    """The belief in a heuristic of these terms once the agent's settings are others."""
+    """Return the belief in a heuristic of these terms once the agent's settings are others."""
     return confidence.relearnt(
         belief, terms.under(before, its), terms.under(after, its)
     )
@@ -130,7 +130,7 @@ def _beginning(
     learning: LearningSettings,
     heuristic_id: str,
 ) -> tuple[LearningSettings, Belief]:
-    """What a heuristic is judged by, and what is believed of it before any evidence."""
+    """Return what a heuristic is judged by, and what is believed of it before any evidence."""
     is_taught = heuristics.find(state, heuristic_id) is not None
     known = _beginnings(learning, state.priors.get("skill_pack"), *packs)
     if not is_taught and heuristic_id in known:
@@ -148,7 +148,7 @@ def _beginning(
 def _beginnings(
     *_: LearningSettings | Prior | CompiledPack | None,
 ) -> dict[str, tuple[LearningSettings, Belief]]:
-    """The beginnings of packs' heuristics worked out so far, by id.
+    """Return the beginnings of packs' heuristics worked out so far, by id.
 
     What they depend on besides the id is given, the prior of all packs among it. To work
     one out takes 6 µs, and an event meets one or two that nobody has ever judged.

@@ -23,7 +23,7 @@ from schemas.values.vectors import Vector
 def all_heuristics(
     state: AgentState, packs: Sequence[CompiledPack]
 ) -> Iterator[Taught]:
-    """Every heuristic that an agent goes by: of its packs, then what it was taught."""
+    """Yield every heuristic that an agent goes by: of its packs, then what it was taught."""
     for pack in packs:
         yield from of_pack(pack)
     for domain in sorted(state.shelves):
@@ -32,7 +32,7 @@ def all_heuristics(
 
 
 def of_pack(pack: CompiledPack) -> Iterator[Taught]:
-    """The heuristics of a pack as if they had been taught in its domain, for their words.
+    """Yield the heuristics of a pack as if they had been taught in its domain, for their words.
 
     They have no vectors: the pack's own stand together in one array.
     """
@@ -56,7 +56,7 @@ def of_pack(pack: CompiledPack) -> Iterator[Taught]:
 
 
 def find(state: AgentState, heuristic_id: str) -> Taught | None:
-    """The taught heuristic of this id."""
+    """Return the taught heuristic of this id."""
     for domain in sorted(state.shelves):
         found = state.shelves[domain].heuristics.get(heuristic_id)
         if found is not None:
@@ -67,7 +67,7 @@ def find(state: AgentState, heuristic_id: str) -> Taught | None:
 def seeded(
     state: AgentState, message: HeuristicSeeded, aids: Aids, origin_id: str
 ) -> AgentState:
-    """The state with one more heuristic, that a person taught by this control."""
+    """Return the state with one more heuristic, that a person taught by this control."""
     return _put(
         state,
         Taught(
@@ -98,7 +98,7 @@ def formed(
     aids: Aids,
     kept: tuple[Vector, Vector] = (b"", b""),
 ) -> AgentState:
-    """The state with one more heuristic, made of what a model had said.
+    """Return the state with one more heuristic, made of what a model had said.
 
     `kept` are the vectors of condition and words, if they were made earlier.
     """
@@ -128,7 +128,9 @@ def formed(
 
 
 def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
-    """The state without a heuristic; what was learnt of it stays, should it come again."""
+    """Return the state without a heuristic; what was learnt of it stays, should it come
+    again.
+    """
     held = find(state, heuristic_id)
     assert held is not None
     left = state.shelves[held.domain].heuristics.delete(heuristic_id)
@@ -138,7 +140,7 @@ def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
 
 
 def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentState:
-    """The state with a heuristic changed; `keep` carries its belief over."""
+    """Return the state with a heuristic changed; `keep` carries its belief over."""
     held = find(state, message.heuristic_id)
     if held is None:
         return state
@@ -165,7 +167,7 @@ def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentStat
 
 
 def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
-    """The state with a heuristic frozen by hand, or released."""
+    """Return the state with a heuristic frozen by hand, or released."""
     if message.frozen:
         return replace(state, frozen=state.frozen.set(message.heuristic_id, True))
     if message.heuristic_id not in state.frozen:
@@ -176,14 +178,16 @@ def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
 def content_hash(
     condition: str, when: str | None, text: str, action: Action | None
 ) -> str:
-    """What evidence belongs to: another condition, `when` or action is another content."""
+    """Return what evidence belongs to: another condition, `when` or action is another
+    content.
+    """
     fields = action.model_dump(exclude_none=True) if action is not None else None
     content = [condition, when, text, fields]
     return ids.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
 
 
 def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
-    """The state that believes of the new content what it did of the old one."""
+    """Return the state that believes of the new content what it did of the old one."""
     was, key = (belief_key(each.id, each.content_hash) for each in (old, new))
     belief, fit = state.beliefs.get(was), state.fits.get(was)
     if belief is not None:

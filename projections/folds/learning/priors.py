@@ -25,7 +25,7 @@ LEAST = 3
 
 
 def pooled(beliefs: Iterable[Belief]) -> Prior | None:
-    """The prior that the evidence on heuristics of one origin speaks for, if it does."""
+    """Return the prior that the evidence on heuristics of one origin speaks for, if it does."""
     ends = [counts for counts in map(_counts, beliefs) if total(counts) > 0.0]
     if len(ends) < LEAST:
         return None
@@ -44,6 +44,8 @@ def pooled(beliefs: Iterable[Belief]) -> Prior | None:
 
 
 def _counts(belief: Belief) -> tuple[float, float]:
-    """How many fires went well, and how many badly, as the weights of the signals count."""
+    """Return how many fires went well, and how many badly, as the weights of the signals
+    count.
+    """
     good = total(each.value for each in belief.signals)
     return good, len(belief.signals) - good

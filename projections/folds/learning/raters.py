@@ -21,7 +21,7 @@ Raters = Bounded[str, Rater]
 
 
 def base(raters: Raters, actor: str, target: str, before: float | None = None) -> float:
-    """What a person uses to say of anything but this target, from -1 to 1.
+    """Return what a person uses to say of anything but this target, from -1 to 1.
 
     `before` is that person's earlier vote on it, as others than the rater remember it.
     """
@@ -36,7 +36,7 @@ def base(raters: Raters, actor: str, target: str, before: float | None = None) -
 def voted(
     raters: Raters, actor: str, target: str, vote: float, before: float | None = None
 ) -> Raters:
-    """What people use to say, once this person's latest vote on a target is known."""
+    """Return what people use to say, once this person's latest vote on a target is known."""
     rater = raters.get(actor, Rater())
     earlier = _earlier(rater, target, before)
     changed = replace(
@@ -49,7 +49,7 @@ def voted(
 
 
 def _earlier(rater: Rater, target: str, before: float | None) -> float | None:
-    """The vote on a target that is in the rater's sum already."""
+    """Return the vote on a target that is in the rater's sum already."""
     earlier = rater.votes.get(target)
     # Of what it summed a rater forgets the oldest; of what came before it nothing is in it.
     has_forgotten = rater.count > len(rater.votes)
@@ -57,5 +57,5 @@ def _earlier(rater: Rater, target: str, before: float | None) -> float | None:
 
 
 def share(vote: float, base_: float) -> float:
-    """How much of a vote counts, by what that person used to say."""
+    """Return how much of a vote counts, by what that person used to say."""
     return clamp(1.0 - vote * base_, LEAST_SHARE, 1.0)

@@ -9,7 +9,7 @@ from schemas.state.recency import NEVER, Recent
 
 
 def fired(recent: Recent | None, at: datetime) -> Recent:
-    """What is remembered once a heuristic's action was shown again."""
+    """Return what is remembered once a heuristic's action was shown again."""
     recent = recent or NEVER
     return replace(recent, fires=(*recent.fires, at)[-limits.RECENT_FIRES :])
 
@@ -17,7 +17,7 @@ def fired(recent: Recent | None, at: datetime) -> Recent:
 def outcome_seen(
     recent: Recent | None, fire_id: str, is_success: bool, at: datetime
 ) -> Recent:
-    """What is remembered once an outcome or a vote told how a fire went.
+    """Return what is remembered once an outcome or a vote told how a fire went.
 
     A success of which later the contrary is told was none; an earlier one is then not
     remembered any more.

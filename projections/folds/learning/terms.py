@@ -52,7 +52,7 @@ _NOTHING_COUNTS = LearningWeights(
 
 
 def under(learning: LearningSettings, terms: Terms) -> LearningSettings:
-    """The settings that a heuristic of these terms is judged by."""
+    """Return the settings that a heuristic of these terms is judged by."""
     is_plain = terms.is_free and _weight(learning, terms) == learning.kappa
     if is_plain and learning.feedback_weight == 1.0 and _is_unbounded(learning):
         return learning
@@ -82,7 +82,7 @@ def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
 
 
 def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> Terms:
-    """The terms of a heuristic as it stands now; free if there is none."""
+    """Return the terms of a heuristic as it stands now; free if there is none."""
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
         return Terms(kappa=_kappa(state, taught.origin), origin=taught.origin)
@@ -94,12 +94,12 @@ def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> T
 
 
 def of_key(state: AgentState, packs: Sequence[CompiledPack], key: str) -> Terms:
-    """The terms of what stands in beliefs under `<heuristic id>@<content hash>`."""
+    """Return the terms of what stands in beliefs under `<heuristic id>@<content hash>`."""
     return of(state, packs, key.rpartition("@")[0])
 
 
 def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Terms]:
-    """The terms of all heuristics, by id, of which there are any."""
+    """Return the terms of all heuristics, by id, of which there are any."""
     ids = [id_ for pack in packs for id_ in pack.ids]
     for domain in sorted(state.shelves):
         ids += sorted(state.shelves[domain].heuristics)
@@ -110,7 +110,7 @@ def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Term
 def declared(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> float:
-    """What a heuristic starts from: what its origin's prior says, else its author.
+    """Return what a heuristic starts from: what its origin's prior says, else its author.
 
     0.5 if it is not known any more.
     """
@@ -160,7 +160,7 @@ def _of_author(constraints: Constraints, declared: float, kappa: float | None) -
 
 
 def _weight(learning: LearningSettings, terms: Terms) -> float:
-    """The weight of the prior: its origin's own, else so many times the settings'."""
+    """Return the weight of the prior: its origin's own, else so many times the settings'."""
     if terms.kappa is not None:
         return terms.kappa
     if terms.origin is None:

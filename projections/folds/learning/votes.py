@@ -67,7 +67,7 @@ class Vote:
         earlier: tuple[Strand, ...],
         learning: LearningSettings,
     ) -> Belief:
-        """What is believed after it; `earlier` is where votes on the fire count already.
+        """Return what is believed after it; `earlier` is where votes on the fire count already.
 
         Those that are settled can change no more, and no second entry is made.
         """
@@ -89,24 +89,24 @@ class Vote:
 
 
 def vote_place(vote: FeedbackApplied) -> str:
-    """Where a vote stands in a heuristic's evidence: each place has one such entry."""
+    """Return where a vote stands in a heuristic's evidence: each place has one such entry."""
     return vote.fire_id or vote.through or DIRECT_VOTE
 
 
 def target(vote: FeedbackApplied) -> str:
-    """What a person has one vote on."""
+    """Return what a person has one vote on."""
     return vote.decision_id or vote.through or vote.heuristic_id or ""
 
 
 def base(state: AgentState, vote: FeedbackApplied, before: float | None) -> float:
-    """What the voter used to say of anything else; `before` is what was said of this."""
+    """Return what the voter used to say of anything else; `before` is what was said of this."""
     return raters.base(state.raters, vote.actor, target(vote), before)
 
 
 def before(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> float | None:
-    """What the same person said of the same before, whoever remembers it."""
+    """Return what the same person said of the same before, whoever remembers it."""
     if vote.decision_id is None:
         key = belief_key(vote.heuristic_id or "", vote.content_hash or "")
         return vote_in(state.beliefs.get(key), vote)
@@ -117,7 +117,7 @@ def before(
 
 
 def vote_in(held: Belief | None, vote: FeedbackApplied) -> float | None:
-    """What the same person said of the same, where that is among this evidence."""
+    """Return what the same person said of the same, where that is among this evidence."""
     place = vote_place(vote)
     index = None if held is None else confidence.find(held, place, "explicit")
     if held is None or index is None:
@@ -126,7 +126,7 @@ def vote_in(held: Belief | None, vote: FeedbackApplied) -> float | None:
 
 
 def rated(state: AgentState, vote: FeedbackApplied, before: float | None) -> AgentState:
-    """The state that knows how the voter uses to judge, this vote included."""
+    """Return the state that knows how the voter uses to judge, this vote included."""
     people = raters.voted(state.raters, vote.actor, target(vote), vote.value, before)
     return replace(state, raters=people)
 
@@ -138,7 +138,7 @@ def felt(
     before: float | None,
     pace: rapport.Pace = rapport.USUAL,
 ) -> AgentState:
-    """The state in which the voter stands to the companion as after a vote on words.
+    """Return the state in which the voter stands to the companion as after a vote on words.
 
     `before` is what the voter said earlier. Whoever does not know any more what that
     moved leaves it as it is.
@@ -160,7 +160,7 @@ def felt(
 def given(
     vote: FeedbackApplied, base: float, place: int, *, is_told: bool = False
 ) -> Vote:
-    """A vote as evidence; `base` is what the voter used to say until then."""
+    """Return a vote as evidence; `base` is what the voter used to say until then."""
     return Vote(
         aspect=vote.aspect,
         fire_id=vote_place(vote),
@@ -183,7 +183,7 @@ def counted(
     learning: LearningSettings,
     now: datetime,
 ) -> AgentState:
-    """The state that believes of what stands under `key` what it should after a vote.
+    """Return the state that believes of what stands under `key` what it should after a vote.
 
     `held` is what is believed of it, `earlier` where earlier votes on the fire count.
     """
@@ -199,7 +199,7 @@ def counted(
 
 
 def carried(state: AgentState, vote: FeedbackApplied) -> tuple[str, ...]:
-    """The other contents of the heuristic that hold the vote which this one changes.
+    """Return the other contents of the heuristic that hold the vote which this one changes.
 
     An edit that keeps what was learnt takes its votes along.
     """
@@ -223,7 +223,7 @@ def noted(
     *,
     is_kept: bool,
 ) -> AgentState:
-    """The state that knows that a decision was judged, and where that counts.
+    """Return the state that knows that a decision was judged, and where that counts.
 
     `before` is what was believed before the vote; `is_kept` says whether the vote itself
     is remembered.
@@ -248,7 +248,7 @@ def noted(
 def earlier(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> tuple[Strand, ...]:
-    """Where earlier votes on the same decision count."""
+    """Return where earlier votes on the same decision count."""
     remembered = state.decisions.get(vote.decision_id or "")
     if remembered is not None:
         return remembered.entries
@@ -258,19 +258,19 @@ def earlier(
 def counts_already(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> bool:
-    """Whether the world has shown how the fire that is judged went."""
+    """Tell whether the world has shown how the fire that is judged went."""
     known = state.decisions.get(vote.decision_id or "")
     about = known or (heard.about if heard is not None else None)
     return about is not None and about.outcome in ("success", "fail")
 
 
 def initial_fit(learning: LearningSettings) -> Belief:
-    """What is believed of a condition that nobody judged."""
+    """Return what is believed of a condition that nobody judged."""
     return confidence.initial(TRUSTED, learning)
 
 
 def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
-    """How much of a likeness counts: 1 unless people said that it told wrongly.
+    """Return how much of a likeness counts: 1 unless people said that it told wrongly.
 
     It is the share that votes have left of the trust that a condition begins with.
     """
@@ -282,7 +282,9 @@ def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
 
 
 def _told(given: Vote, held: Belief, now: datetime) -> Belief:
-    """The belief that remembers what was last told of the fire, if this vote tells it."""
+    """Return the belief that remembers what was last told of the fire, if this vote tells
+    it.
+    """
     held = replace(held, ignored=0) if held.ignored else held
     if STRANDS[given.aspect] != "pair" or given.value == 0.0:
         return held
@@ -290,7 +292,7 @@ def _told(given: Vote, held: Belief, now: datetime) -> Belief:
 
 
 def _is_found(state: AgentState, vote: FeedbackApplied, strand: Strand) -> bool:
-    """Whether votes on the fire are among the evidence that can still change."""
+    """Tell whether votes on the fire are among the evidence that can still change."""
     believed = state.beliefs if strand == "pair" else state.fits
     held = believed.get(belief_key(vote.heuristic_id or "", vote.content_hash or ""))
     if held is None:
