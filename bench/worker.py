@@ -14,7 +14,7 @@ from echoic.embedders import embedder
 from echoic.run.process import prepare
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners
-from handlers.worker.loop import ALL_PARTITIONS, SILENT, Worker
+from handlers.worker.loop import SILENT, Worker
 from schemas.messages.controls import MindStarted
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import (
@@ -23,6 +23,7 @@ from schemas.values.settings import (
     MatchLimits,
     MindSettings,
 )
+from schemas.values.subjects import ALL_PARTITIONS
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.checkpoints import Checkpoints, JetStreamCheckpoints
 from streams.jetstream.migrate import epoch_of

@@ -20,7 +20,6 @@ from echoic.doors.services import Reply, refusal
 from echoic.errors import EchoicError, plainly
 from handlers.aids import PackLibrary
 from handlers.mind.stages import matching
-from handlers.worker.loop import ALL_PARTITIONS
 from projections.folds import domains
 from projections.folds.learning import effective
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
@@ -29,6 +28,7 @@ from schemas.state.evidence import Belief
 from schemas.values.base import Name, Part, Unit
 from schemas.values.settings import UNSTARTED
 from schemas.values.subjects import (
+    ALL_PARTITIONS,
     PUBLISHED_CONTROL,
     PUBLISHED_FEEDBACK,
     is_agent,

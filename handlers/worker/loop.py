@@ -36,7 +36,7 @@ from schemas.ports import faults
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.record import Record
 from schemas.values.subjects import (
-    PARTITIONS,
+    ALL_PARTITIONS,
     SHARED_AGENT,
     inputs_of,
     parse,
@@ -56,10 +56,9 @@ TAKEN_AT_ONCE = 4 * INPUTS_AT_ONCE
 TURNS_BETWEEN = 16
 """After so many turns, a few milliseconds, whoever else waits in this process goes on."""
 
-ALL_PARTITIONS = tuple(range(PARTITIONS))
-
 Taken = tuple[Input, int]
 """An input and when it was picked up, in nanoseconds since 1970."""
+
 SILENT = Listeners()
 """Nobody listens."""
 

@@ -23,6 +23,8 @@ OUTPUT_KINDS: tuple[str, ...] = get_args(OutputKind)
 PARTITIONS = 16
 """How many partitions a log has; frozen for its life, since it is part of every subject."""
 
+ALL_PARTITIONS = tuple(range(PARTITIONS))
+
 SHARED_AGENT = "_"
 """The agent token of what concerns a whole partition; no sensor may send as it."""
 
