@@ -1,7 +1,8 @@
-"""What holds of a strategy whatever the log does not show (Manski's bounds).
+"""Bound a strategy's value without assuming anything about what the log does not show.
 
-Every reward that was not seen may be anything in [0, 1]: of the arms not taken, and of
-the arm taken where its outcome is not known. The rule: no probability is needed.
+Worst-case bounds (Manski, 1990, "Nonparametric bounds on treatment effects"): every reward
+that was not observed may be anything in [0, 1], for arms not taken and for unknown
+outcomes alike. They need no propensity, so they hold where every gate has refused.
 """
 
 import numpy as np
@@ -14,7 +15,10 @@ Interval = tuple[float, float]
 
 
 def value_bounds(columns: Columns, odds: Odds) -> Interval:
-    """Return the least and the most that a strategy can have been worth, on these rows."""
+    """Return the lowest and highest value a strategy can have on these rows, in [0, 1].
+
+    Low is mean(pi Y) over what was observed; high adds 1 for all odds that were not.
+    """
     seen = np.where(columns.known, odds.taken, 0.0)
     low = mean(seen * columns.reward)
     if not columns.rows:
@@ -23,10 +27,16 @@ def value_bounds(columns: Columns, odds: Odds) -> Interval:
 
 
 def difference_bounds(columns: Columns, contrast: Contrast) -> Interval:
-    """Return the least and the most that the target can have been better by."""
+    """Return the lowest and highest target value less baseline value, in [-1, 1].
+
+    Tighter than the two `value_bounds` subtracted: where both have the same odds on an
+    arm, its unknown reward cancels.
+    """
+    # Where the outcome is unknown, the arm that was taken counts as not observed.
     taken = np.where(columns.known, contrast.taken, 0.0)
     seen = taken * columns.reward
-    # What is left to the arms that were not seen; rounding must not turn its sign.
+    # The change of odds left to arms that were not observed. It is at least 0 but for
+    # rounding, and rounding must not turn a bound inside out.
     loss = np.maximum(contrast.lost - np.maximum(-taken, 0.0), 0.0)
     gain = np.maximum(contrast.gained - np.maximum(taken, 0.0), 0.0)
     return mean(seen - loss), mean(seen + gain)

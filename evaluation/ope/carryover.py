@@ -1,8 +1,8 @@
-"""Whether having spoken once still matters at the next decision.
+"""Test whether having spoken at one decision still affects the outcome of the next.
 
-One-step values hold only if it does not: a companion that talks more may win each single
-decision and lose the person. The logged probabilities tell: by lot some decisions spoke
-and others in their place did not. What cannot be tested is said to be so.
+One-step values hold only without such carry-over: a companion that talks more may win each
+single decision and annoy the person over time. Exploration makes speaking random with a
+known probability, so its effect one step later can be estimated without bias.
 """
 
 from dataclasses import dataclass
@@ -14,35 +14,40 @@ from evaluation.ope.columns import Columns, Flags, Floats, Ints
 from evaluation.ope.student import p_value
 
 ALPHA = 0.05
+"""The level below which carry-over counts as found."""
 LEAST_PAIRS = 15
-"""Successive decisions needed on either side: the first spoke, the first kept silent."""
+"""Pairs of successive decisions needed with a spoken first one, and with a silent one;
+below about 15 no interval in simulations held its nominal level."""
 LEAST_SESSIONS = 15
+"""Sessions needed, as for `flip_sessions`: the error is clustered by session."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarryOver:
-    """What speaking at one decision does to the outcome of the next."""
+    """The effect of speaking at one decision on the outcome of the next."""
 
     effect: float
-    """Outcome after having spoken less outcome after silence, in outcome units."""
+    """Mean outcome after speech less mean outcome after silence, in outcome units."""
     se: float
+    """Standard error of the effect, clustered by session."""
     p_value: float
+    """Two-sided, by Student's t with sessions less one degrees of freedom."""
     pairs: int
     sessions: int
     alpha: float = ALPHA
 
     @property
     def is_significant(self) -> bool:
+        """Whether chance alone is an unlikely explanation, at level `alpha`."""
         return self.p_value < self.alpha
 
 
 def carry_over(columns: Columns, *, alpha: float = ALPHA) -> CarryOver | None:
-    """Test for carry-over; None if the log does not allow it.
+    """Test for carry-over; None if the log has too few testable pairs or sessions.
 
-    psi = Y_t (1[a_{t-1} spoke] / mu - 1[it did not] / (1 - mu)), its errors clustered by
-    session. Y_t is taken less its mean, which changes no expectation and removes most of
-    the noise. It needs decisions in their order, with the probability of speaking
-    strictly between 0 and 1, and a known outcome next.
+    The estimator is that of Horvitz and Thompson (1952) for the previous action: the mean
+    of Y_t (1[a_{t-1} spoke] / mu - 1[it did not] / (1 - mu)), where mu is the logged
+    probability of speaking at t-1. A pair needs positions, 0 < mu < 1 and a known Y_t.
     """
     first = np.flatnonzero(_is_testable(columns))
     spoke = columns.responded[first] == 1
@@ -53,19 +58,21 @@ def carry_over(columns: Columns, *, alpha: float = ALPHA) -> CarryOver | None:
     outcome = columns.reward[first + 1]
     chance = columns.respond_probability[first]
     weight = np.where(spoke, 1.0 / chance, -1.0 / (1.0 - chance))
+    # The weights have mean 0, so centring Y leaves the expectation and removes most noise.
     effects = (outcome - outcome.mean()) * weight
     effect, se = _clustered(effects, cluster, len(sessions))
+    # Without any spread, the slightest effect is certain and none is none.
     t = effect / se if se > 0.0 else (0.0 if effect == 0.0 else inf)
     p = p_value(t, len(sessions) - 1)
     return CarryOver(effect, se, p, len(first), len(sessions), alpha)
 
 
 def _is_testable(columns: Columns) -> Flags:
-    """For each row, whether it and the next one make a pair."""
+    """Return for each row whether it and the next one make a testable pair."""
     testable = np.zeros(columns.rows, dtype=bool)
     chance = columns.respond_probability
     could_differ = (chance > 0.0) & (chance < 1.0) & (columns.responded >= 0)
-    # Without positions nobody knows which came first.
+    # Rows without positions all have position 0: their order is unknown, so no pair.
     follows = (columns.session[1:] == columns.session[:-1]) & (
         columns.position[1:] > columns.position[:-1]
     )
@@ -74,7 +81,10 @@ def _is_testable(columns: Columns) -> Flags:
 
 
 def _clustered(values: Floats, cluster: Ints, clusters: int) -> tuple[float, float]:
-    """Return the mean and its standard error, from the sums of whole sessions."""
+    """Return the mean and its standard error from whole sessions (Liang and Zeger, 1986).
+
+    The factor G / (G - 1) corrects for few clusters (CR1).
+    """
     mean = float(values.mean())
     sums = np.bincount(cluster, weights=values - mean, minlength=clusters)
     spread = float((sums**2).sum()) * clusters / (clusters - 1)

@@ -1,8 +1,9 @@
-"""Errors and intervals of a mean over sessions, whose decisions are not independent.
+"""Standard errors and intervals of a mean, clustered by session.
 
-What is shown holds two intervals: bootstrap-t, which leans with the skew, and a jackknife
-with as many degrees of freedom as the sessions are worth, which few or uneven ones widen.
-The draws follow from the data, so that the same data give the same interval.
+Decisions of one session are not independent. The interval shown is the hull of two: a
+cluster bootstrap-t (Hall, 1988; Cameron, Gelbach and Miller, 2008), which follows the skew,
+and a CR3 jackknife t interval, which widens where sessions are few or uneven. Draws are
+seeded by the data, so the same data give the same interval.
 """
 
 from dataclasses import dataclass, replace
@@ -18,45 +19,55 @@ from evaluation.ope.resampling import uniforms
 from evaluation.ope.student import p_value
 
 LEVEL = 0.95
+"""The nominal coverage of every interval."""
 _MOST_CLUSTERS = 4096
+"""Clusters that a bootstrap draws from at most; see `pooled`."""
 _DRAWS_AT_ONCE = 1 << 20
+"""Draws held at a time: arrays of 8 MiB, however many resamples there are."""
 _NOTHING = 1e-12
+"""Relative to the mean, an error up to here is rounding: all sessions say the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean, its error and where it lies; None where one session tells nothing."""
+    """A mean's standard error and confidence interval; None for a single session."""
 
     se: float | None
     ci: tuple[float, float] | None
     p_value: float | None
-    """Of no difference from 0, on both sides."""
+    """Two-sided, for a mean of 0."""
 
     is_bootstrap: bool = False
+    """Whether the bootstrap took part; otherwise it is the jackknife's alone."""
 
     def clipped(self, low: float, high: float) -> "Interval":
-        """Return the same as far as it lies in the range of what is possible."""
+        """Return the interval with its ends limited to the range of possible values."""
         if self.ci is None:
             return self
         ends = tuple(min(max(end, low), high) for end in self.ci)
         return replace(self, ci=(ends[0], ends[1]))
 
     def moved(self, by: float) -> "Interval":
-        """Return the same about another centre; of no p-value then."""
+        """Return the interval shifted by an amount; the p-value does not carry over."""
         ci = None if self.ci is None else (self.ci[0] + by, self.ci[1] + by)
         return Interval(self.se, ci, None, self.is_bootstrap)
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """A mean's sessions: how far the sum of each lies off what the mean expects."""
+    """The sessions that a mean is taken over."""
 
     rows: Floats
+    """The number of rows in each."""
     off: Floats
+    """The sum of each session's numbers less its rows times the overall mean."""
 
     @property
     def variance(self) -> float | None:
-        """Of the mean; None of a single session."""
+        """Cluster-robust variance of the mean (CR1; Liang and Zeger, 1986).
+
+        None for a single session.
+        """
         count = len(self.rows)
         if count < 2:
             return None
@@ -65,10 +76,14 @@ class Clusters:
 
     @property
     def jackknife(self) -> float | None:
-        """The same from the means without each session (CR3): of uneven ones it is more."""
+        """The same by leaving out each session (CR3; Bell and McCaffrey, 2002).
+
+        It is larger than CR1 where sessions are uneven, which CR1 underestimates there.
+        """
         count = len(self.rows)
         if count < 2:
             return None
+        # How far the mean moves when a session is left out, up to its sign.
         moved = self.off / (self.rows.sum() - self.rows)
         spread = float(np.square(moved - moved.mean()).sum())
         return spread * (count - 1) / count
@@ -77,8 +92,8 @@ class Clusters:
     def freedom(self) -> int:
         """Degrees of freedom of that variance, at least 1.
 
-        The effective number of sessions less one, or fewer if a few of them make most of
-        the variance (Satterthwaite: 2 over the squared relative error of the variance).
+        The effective number of sessions (Kish) less one, or fewer if a few of them make most
+        of the variance: 2 over its squared relative error (Satterthwaite, 1946).
         """
         count = len(self.rows)
         even = effective_number(self.rows) - 1.0
@@ -86,15 +101,17 @@ class Clusters:
         total = float(square.sum())
         if not total:
             return max(1, int(even))
+        # The relative variance of a mean of squares is (kurtosis - 1) / count.
         kurtosis = count * float(np.square(square / total).sum())
         steady = 2.0 * count / (kurtosis - 1.0) if kurtosis > 1.0 else even
+        # Rounded first, so that 13.9999999 of 15 even sessions is 14 and not 13.
         return max(1, int(round(min(even, steady, count - 1.0), 6)))
 
 
 def clusters_of(
     columns: Columns, numbers: Floats, rows: Flags | None = None
 ) -> Clusters:
-    """Sum `numbers` by session; they are of those `rows` only, or of all."""
+    """Sum `numbers` by session; they belong to the rows flagged in `rows`, or to all."""
     session = columns.session if rows is None else columns.session[rows]
     count = np.bincount(session, minlength=columns.sessions).astype(np.float64)
     sums = summed(session, numbers, columns.sessions)
@@ -104,14 +121,18 @@ def clusters_of(
 
 
 def clustered_variance(columns: Columns, numbers: Floats) -> float | None:
-    """Return the variance of the mean of all rows; None of a single session."""
+    """Return the CR1 variance of the mean over all rows; None for a single session."""
     return clusters_of(columns, numbers).variance
 
 
 def interval(
     columns: Columns, numbers: Floats, rows: Flags, resamples: int
 ) -> Interval:
-    """Return the interval of the mean of `numbers`, which are of those `rows`."""
+    """Return the interval of the mean of `numbers`, which belong to the flagged `rows`.
+
+    It is the hull of jackknife and bootstrap-t, with the larger of their p-values: either
+    alone covered too little somewhere in simulations (few, uneven or skewed sessions).
+    """
     clusters = _in_order(clusters_of(columns, numbers, rows))
     plain = _plain(mean(numbers), clusters)
     if plain.se is None or plain.ci is None or plain.se == 0.0:
@@ -121,6 +142,7 @@ def interval(
         return plain
     centre, se = mean(numbers), sqrt(clusters.variance or 0.0)
     low, high = _tails(drawn)
+    # Bootstrap-t reflects: the upper tail of the resamples gives the lower end.
     return Interval(
         plain.se,
         (min(plain.ci[0], centre - high * se), max(plain.ci[1], centre - low * se)),
@@ -147,17 +169,19 @@ def _plain(centre: float, clusters: Clusters) -> Interval:
 
 
 def _in_order(clusters: Clusters) -> Clusters:
-    """By what they hold, so that no name moves a draw."""
+    """Sort clusters by content, so that a session's name cannot change a draw."""
     order = np.lexsort((clusters.off, clusters.rows))
     return Clusters(clusters.rows[order], clusters.off[order])
 
 
+# The bisection costs about 50 evaluations, and plans ask again for the same few degrees.
 @lru_cache
 def quantile(freedom: int, level: float = LEVEL) -> float:
-    """Return how many errors to either side of a mean hold `level` of Student's t."""
+    """Return Student's t quantile in standard errors, two-sided at `level`."""
     low, high = 0.0, 1.0
     while p_value(high, freedom) > 1.0 - level:
         high *= 2.0
+    # Bisected until no float lies between: the same bits on every machine.
     while (middle := (low + high) / 2.0) not in (low, high):
         if p_value(middle, freedom) > 1.0 - level:
             low = middle
@@ -167,14 +191,15 @@ def quantile(freedom: int, level: float = LEVEL) -> float:
 
 
 def pooled(clusters: Clusters) -> Clusters:
-    """Return the same in at most 4,096 clusters, made of whole ones by turns.
+    """Return at most 4,096 clusters, each pooled from whole sessions at random.
 
-    A mean keeps its spread and its skewness if sessions are bound together at random, and
-    a bootstrap of a million sessions would take minutes.
+    Pooling at random keeps the mean's variance and skewness, and a bootstrap of a million
+    sessions would take minutes.
     """
     count = len(clusters.rows)
     if count <= _MOST_CLUSTERS:
         return clusters
+    # A random permutation dealt out in turn: pools differ by one session at most.
     turn = np.empty(count, np.int64)
     turn[np.argsort(uniforms(0, 0, count), kind="stable")] = np.arange(count)
     turn %= _MOST_CLUSTERS
@@ -185,9 +210,10 @@ def pooled(clusters: Clusters) -> Clusters:
 
 
 def studentised(clusters: Clusters, resamples: int) -> Floats | None:
-    """Return each resample's distance from the mean in its own errors, ascending.
+    """Return the t statistic of each bootstrap resample of whole sessions, ascending.
 
-    None if one of them has no error to measure by: it drew the same over and over.
+    None if a resample has no spread, since it drew one session (or equal ones) throughout;
+    the jackknife then stands alone.
     """
     count = len(clusters.rows)
     seed = _seed(clusters)
@@ -195,6 +221,7 @@ def studentised(clusters: Clusters, resamples: int) -> Floats | None:
     found = []
     for first in range(0, resamples, at_once):
         size = min(at_once, resamples - first)
+        # Numbered through all resamples, so the size of a batch changes no draw.
         draws = uniforms(seed, first * count, size * count).reshape(size, count)
         chosen = (draws * count).astype(np.int64)
         rows, off = clusters.rows[chosen], clusters.off[chosen]
@@ -214,20 +241,23 @@ def _seed(clusters: Clusters) -> int:
 
 
 def _tails(drawn: Floats) -> tuple[float, float]:
-    """Return the quantiles that cut off half of what the level leaves, on either side."""
+    """Return the lower and upper quantile that leave (1 - LEVEL) / 2 on either side."""
     last = len(drawn) - 1
     cut = (1.0 - LEVEL) / 2.0 * last
     return _at(drawn, cut), _at(drawn, last - cut)
 
 
 def _at(drawn: Floats, place: float) -> float:
-    """Return the value at a place between two of them."""
+    """Return the value at a fractional index, interpolated linearly."""
     below, above = float(drawn[floor(place)]), float(drawn[ceil(place)])
     return below + (above - below) * (place - floor(place))
 
 
 def _share_beyond(drawn: Floats, t: float) -> float:
-    """Twice the share of resamples beyond `t`, on the side where they are fewer."""
+    """Return the two-sided bootstrap p-value: twice the share beyond `t`.
+
+    One is added above and below (Davison and Hinkley, 1997), so it is never 0.
+    """
     below = int(np.searchsorted(drawn, t, side="right"))
     above = len(drawn) - int(np.searchsorted(drawn, t, side="left"))
     return min(1.0, 2.0 * (1 + min(below, above)) / (len(drawn) + 1))

@@ -1,7 +1,7 @@
-"""The reward model: how an arm tends to do in a context, learnt from the other sessions.
+"""The reward model of the doubly robust estimate: mean reward by context and arm.
 
-What is predicted for a session never saw that session, else the doubly robust
-estimate would be biased.
+It is cross-fitted (Chernozhukov et al., 2018, "Double/debiased machine learning"): what is
+predicted for a session was learnt from other sessions, else the estimate would be biased.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ import numpy as np
 from evaluation.ope.columns import Columns, Flags, Floats, Ints, Odds, summed
 
 _ROWS = 2.0
-"""So many rows' worth is what a mean shrinks to, as for heuristics."""
+"""Pseudo-observations of the value a mean is shrunk toward; two, as a Beta(1, 1) prior."""
 
 _UNTAUGHT = 0.5
-"""Expected of everything where not one reward is known."""
+"""The prediction for everything where not one reward is known: the middle of [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,19 @@ class RewardModel:
 
     arms: int
     cells: Ints
-    """The pairs context * arms + arm that were seen, ascending."""
+    """The pairs that were seen, encoded as context * arms + arm, ascending."""
 
     by_cell: Floats
+    """The shrunk mean reward of each of them, in the same order."""
+
     by_arm: Floats
+    """The shrunk mean reward of each arm over all contexts."""
+
     seen: Flags
     """Which arms were seen at all."""
 
     overall: float
+    """The mean reward of all rows learnt from."""
 
     def predict(self, context: Ints, arm: Ints) -> Floats:
         """Return the expected reward of each pair; of its arm if the pair was never seen.
@@ -41,15 +46,16 @@ class RewardModel:
         if not len(self.cells):
             return rough
         wanted = context * self.arms + arm
+        # A pair beyond the last one seen would index past the end; it compares unequal.
         place = np.minimum(np.searchsorted(self.cells, wanted), len(self.cells) - 1)
         return np.where(self.cells[place] == wanted, self.by_cell[place], rough)
 
 
 def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> RewardModel:
-    """Learn from rows.
+    """Learn a reward model from rows with known rewards.
 
-    The mean of a pair shrinks to that of its arm, and this to that of all rows, as if two
-    more rows had shown it: where nearly all fails, what was seen twice is no coin flip.
+    The mean of a pair is shrunk toward that of its arm, and this toward that of all rows,
+    not toward 1/2: where nearly everything fails, a pair seen twice is no coin flip.
     """
     overall = float(reward.mean()) if len(reward) else _UNTAUGHT
     cells, inverse = np.unique(context * arms + arm, return_inverse=True)
@@ -59,7 +65,7 @@ def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> RewardModel:
 
 
 def _shrunk(index: Ints, reward: Floats, toward: Floats) -> tuple[Floats, Flags]:
-    """Return the mean reward of each index, drawn toward what is given; which were seen."""
+    """Return each index's mean reward, (sum + k toward) / (n + k), and which were seen."""
     size = len(toward)
     rows = np.bincount(index, minlength=size)
     means = (summed(index, reward, size) + _ROWS * toward) / (_ROWS + rows)
@@ -75,11 +81,11 @@ class CrossFitted:
     """0 or 1 for each row: which of them judges it."""
 
     def taken(self, columns: Columns) -> Floats:
-        """At each row, the expected reward of the arm that was taken."""
+        """Return for each row the expected reward of the arm that was taken."""
         return self._predict(self.half, columns.context, columns.arm)
 
     def entries(self, columns: Columns, odds: Odds) -> Floats:
-        """For each entry of the odds, the expected reward of its arm."""
+        """Return for each entry of the odds the expected reward of its arm."""
         row = odds.row
         return self._predict(self.half[row], columns.context[row], odds.arm)
 
@@ -89,7 +95,7 @@ class CrossFitted:
 
 
 def cross_fitted(columns: Columns, split: int = 0) -> CrossFitted:
-    """Learn one model for each half, from the known rewards of the other."""
+    """Learn one model for each half of the sessions, from the known rewards of the other."""
     half = columns.halves[split][columns.session]
     first, second = (
         _learnt_from(columns, columns.known & (half != own)) for own in (0, 1)

@@ -1,14 +1,17 @@
-"""Several challengers against one baseline: each is one more chance to win by luck.
+"""Adjust p-values when several challengers are compared with one baseline.
 
-Holm's adjustment keeps the chance of any false verdict at the level of one. Its rule:
-raw and adjusted p-values are shown side by side, in the order they came.
+Holm's step-down method (Holm, 1979, Scandinavian Journal of Statistics 6) bounds the chance
+of any false rejection by the level of a single test, whatever the tests' dependence, as
+challengers on one log have. Raw and adjusted values are shown side by side.
 """
 
 from collections.abc import Mapping
 
 
 def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
-    """Return the adjusted p-value of each name; one without a p-value was not tested.
+    """Return Holm's adjusted p-value of each name, in the order given.
+
+    None means that a name was not tested; it does not count among the tests.
 
     Raises:
         ValueError: a p-value lies outside [0, 1].
@@ -20,7 +23,8 @@ def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
     adjusted: dict[str, float | None] = dict.fromkeys(p_values)
     largest = 0.0
     for rank, (p, name) in enumerate(tested):
-        # What came before was harder to reject, so none may come out below it.
+        # The k-th smallest of m is multiplied by m - k + 1. The running maximum keeps the
+        # order: a larger raw p-value must not become the smaller adjusted one.
         largest = max(largest, min(1.0, (len(tested) - rank) * p))
         adjusted[name] = largest
     return adjusted

@@ -1,7 +1,8 @@
-"""How healthy the weights are: what the log supports, and whether its probabilities fit.
+"""Diagnose importance weights: overlap, tails, and whether the logged propensities fit.
 
-The probabilities are tested on all rows, also those whose reward is not known;
-under the right ones a strategy's weights average 1, less what the log cannot show.
+Under the true propensities a strategy's weights average 1, less the mass of arms that the
+log could not show. That is tested on all rows, with known reward or not; it is for
+off-policy evaluation what a sample-ratio-mismatch test is for an experiment.
 """
 
 from dataclasses import dataclass
@@ -28,41 +29,50 @@ class Weights:
     """One strategy's weights."""
 
     ess: float
-    """The effective number of decisions among those whose reward is known."""
+    """Kish's effective number of decisions among those whose reward is known."""
 
     max_weight: float
     max_share: float
+    """The largest weight as a share of the sum of weights with known reward."""
+
     mean_weight: float
-    """Of all decisions."""
+    """Over all decisions, with known reward or not."""
 
     z: float
-    """How many standard errors the mean, with what is unsupported, lies off 1."""
+    """Standard errors between the mean weight plus unsupported mass and 1."""
 
     unsupported_mass: float
+    """The mean odds on arms that the logging policy could not take, in [0, 1]."""
+
     pareto_k: float | None
     """The shape of the tail; None if it is bounded, flat or too short to have one."""
 
     known_z: float
-    """The same for weights less 1 where the reward is known: off 0 if knowing it depends
-    on the arm."""
+    """The same z for weights less 1 where the reward is known: it is far from 0 if
+    whether a reward is known depends on the arm."""
 
     most: float = inf
-    """No weight can exceed this, by the recorded probabilities; where these tell of the
-    taken arm alone, the largest there was."""
+    """The largest weight that the recorded probabilities allow; where only the taken arm's
+    was recorded, the largest that occurred."""
 
 
 _SETTLED = 100.0
-"""So many decisions of equal weight make a tail's shape irrelevant."""
+"""An effective number of decisions from which the tail's shape is irrelevant: twice the
+least that the gate on it asks for."""
 
 _LEAST_TAIL = 5
+"""Weights that a tail needs at least for a fit, as in PSIS."""
+
 _PRIOR_ROWS = 10.0
 _PRIOR_SHAPE = 0.5
+"""The weak prior of PSIS: ten observations' worth of k = 1/2 (Vehtari et al., 2024)."""
+
 _GRID = 30
-"""How many slopes are tried for the tail's shape, at least."""
+"""Slopes tried for the tail's shape at least, plus sqrt(n), as in PSIS."""
 
 
 def weights(columns: Columns, odds: Odds) -> Weights:
-    """Diagnose a strategy's weights."""
+    """Return the diagnostics of a strategy's weights."""
     ratio = odds.taken / columns.propensity
     missing = unsupported(columns, odds)
     used = ratio[columns.known]
@@ -75,7 +85,8 @@ def weights(columns: Columns, odds: Odds) -> Weights:
         key=mean,
     )
     most = _most(columns, odds)
-    # E[w²] is at most the largest weight, so the effective number is at least n over it.
+    # E[w] = 1, so E[w²] is at most the largest weight and the effective number is at least
+    # n over it: a bounded tail cannot make a mean diverge, whatever shape is fitted.
     is_settled = most * _SETTLED <= len(used)
     return Weights(
         ess=effective_number(used),
@@ -93,7 +104,7 @@ def weights(columns: Columns, odds: Odds) -> Weights:
 
 
 def _most(columns: Columns, odds: Odds) -> float:
-    """Return the largest weight that could have been drawn, as far as the log tells."""
+    """Return the largest weight that could have been drawn, as far as the log shows."""
     drawn = odds.taken / columns.propensity
     logging = columns.logging
     told = _cells(columns, logging)
@@ -102,15 +113,16 @@ def _most(columns: Columns, odds: Odds) -> float:
         return float(drawn.max(initial=0.0))
     place = np.minimum(np.searchsorted(told, wanted), len(told) - 1)
     chance = np.where(told[place] == wanted, logging.probability[place], 1.0)
+    # Arms the logging policy could not take have no weight; they are unsupported mass.
     possible = odds.probability / np.maximum(chance, LEAST)
     return float(max(drawn.max(initial=0.0), possible.max(initial=0.0)))
 
 
 def unsupported(columns: Columns, odds: Odds) -> Floats:
-    """At each row, the odds of arms that the logging policy could not take there.
+    """Return for each row the strategy's odds on arms the logging policy could not take.
 
-    Where it is not told what the policy could take, an arm counts as out of reach if the
-    arm taken was certain, or if it was never taken where the strategy would.
+    Where the log lacks the policy's odds, an arm counts as out of reach if the arm taken
+    was certain, or if the log never shows it where the strategy would take it.
     """
     wanted = columns.arm[odds.taken > 0.0]
     unseen = np.bincount(wanted, minlength=len(columns.arms)) == 0
@@ -126,9 +138,10 @@ def unsupported(columns: Columns, odds: Odds) -> Floats:
 
 
 def uniform_z(columns: Columns) -> float | None:
-    """Return the test for the strategy that takes each possible arm alike.
+    """Return the z of the uniform strategy's weights, over the arms possible at each row.
 
-    None if no row tells the whole logging policy.
+    It tests the propensities of all arms, whatever the compared strategies would take.
+    None if no row has the whole logging policy.
     """
     row = columns.logging.row
     if not len(row):
@@ -144,10 +157,10 @@ def uniform_z(columns: Columns) -> float | None:
 
 
 def _least_variance(taken: Floats, propensity: Floats) -> Floats:
-    """Return the least that a weight can vary by, given what is known of its row.
+    """Return a lower bound on the variance of each row's weight.
 
-    The arm taken has weight taken / p with chance p; all others together cannot vary less
-    than if they were one arm.
+    The arm taken has weight pi / p with probability p; all others together vary least if
+    they are one arm, which gives (pi - p)² / (p (1 - p)). 0 where the arm was certain.
     """
     rest = np.where(propensity < CERTAIN, 1.0 - propensity, 1.0)
     spread = np.square(taken - propensity) / (propensity * rest)
@@ -155,10 +168,11 @@ def _least_variance(taken: Floats, propensity: Floats) -> Floats:
 
 
 def _drawn_variance(ratio: Floats, missing: Floats) -> Floats:
-    """Return what weights vary by if their size, where they are not 0, is what was drawn.
+    """Return the variance of each row's weight, with the typical size of the drawn weights.
 
-    Under the right probabilities E[w²] is the strategy's own mean of w, which sum w² / sum
-    w tells however often it was drawn: too few draws by chance do not look sure of it.
+    Under the true propensities E[w²] is the mean of w under the strategy itself, which
+    sum w² / sum w estimates however often rare arms were drawn: too few draws by chance
+    then do not look like certainty.
     """
     total = fsum(ratio.tolist())
     size = fsum(np.square(ratio).tolist()) / total if total else 0.0
@@ -167,11 +181,11 @@ def _drawn_variance(ratio: Floats, missing: Floats) -> Floats:
 
 
 def _z(columns: Columns, excess: Floats, entailed: Floats) -> float:
-    """Return how many standard errors the mean of `excess` lies off 0.
+    """Return the mean of `excess` in standard errors.
 
-    The error is the largest of the one seen between sessions, the one about 0 between
-    rows and the one that the probabilities entail: few rows may by chance show little
-    variation, or one rare arm alone make all of the mean.
+    The error is the largest of three: clustered by session, of single rows about 0, and
+    `entailed` by the probabilities (a variance a row). Few rows may by chance vary little,
+    and one rare arm may make the whole mean.
     """
     rows = max(columns.rows, 1)
     sessions = clustered_variance(columns, excess) or 0.0
@@ -179,19 +193,22 @@ def _z(columns: Columns, excess: Floats, entailed: Floats) -> float:
     least = fsum(np.maximum(entailed, 0.0).tolist()) / rows**2
     error = sqrt(max(sessions, single, least))
     off = mean(excess)
+    # Odds add up to 1 only but for rounding; a mean this small is no evidence.
     if abs(off) < 1e-9:
         return 0.0
+    # No variation is possible and yet the mean is off: the probabilities must be wrong.
     if error == 0.0:
         return copysign(inf, off)
     return _eased(off / error, (excess - off) / (error * rows))
 
 
 def _eased(z: float, deviations: Floats) -> float:
-    """Return a z below 0, eased by the skewness of the mean (Hall, 1992).
+    """Return z, corrected for skewness where it is negative.
 
-    `deviations` are those of the rows, in errors of their sum. Where a few large weights
-    carry a mean, to miss some by chance makes the mean low and its error small at once.
-    What lies above 0 stays: there the error is large as well.
+    Hall's cubic transformation (1992, "On the removal of skewness by transformation"),
+    z + g z²/3 + g² z³/27 + g/6, with g the skewness of the mean; `deviations` are those of
+    the rows in standard errors of their sum. Where a few large weights carry the mean,
+    missing some by chance makes mean and error small at once; above 0 both are large.
     """
     if z >= 0.0:
         return z
@@ -209,10 +226,11 @@ def _cells(columns: Columns, odds: Odds) -> Ints:
 
 
 def tail_shape(weights: Floats) -> float | None:
-    """Return the shape k of the largest weights, of a generalised Pareto distribution.
+    """Return the shape k of a generalised Pareto distribution fitted to the largest weights.
 
-    None if they are too few, or all alike: a tail of equal weights has no shape. Of n
-    weights the tail is the largest min(n / 5, 3 sqrt n).
+    The diagnostic of Pareto smoothed importance sampling (Vehtari et al., 2024, JMLR 25):
+    of n weights the tail is the largest min(n / 5, 3 sqrt n). None if they are too few or
+    all alike, since a tail of equal weights has no shape.
     """
     n = len(weights)
     size = int(min(0.2 * n, 3.0 * sqrt(n)))
@@ -221,6 +239,7 @@ def tail_shape(weights: Floats) -> float | None:
     ordered = np.sort(weights)
     cutoff = ordered[n - size - 1]
     exceeding = ordered[n - size :] - cutoff
+    # Ties with the cutoff exceed it by nothing, or by rounding alone.
     exceeding = exceeding[exceeding > 1e-12 * max(float(ordered[-1]), 1e-300)]
     if len(exceeding) < _LEAST_TAIL or exceeding[0] == exceeding[-1]:
         return None
@@ -228,10 +247,10 @@ def tail_shape(weights: Floats) -> float | None:
 
 
 def _shape(exceeding: Floats) -> float:
-    """Fit ascending positive numbers; the prior draws few of them toward 1/2.
+    """Return k of ascending positive exceedances, shrunk toward 1/2 where they are few.
 
-    The fit is that of Zhang and Stephens (2009), as Pareto smoothed importance sampling
-    uses it.
+    The quasi-Bayesian fit of Zhang and Stephens (2009, Technometrics 51), as PSIS uses it:
+    a mean of slopes on a grid, weighted by their profile likelihood.
     """
     n = len(exceeding)
     count = _GRID + int(sqrt(n))
@@ -245,6 +264,7 @@ def _shape(exceeding: Floats) -> float:
     rates = np.full(count, 1.0 / float(exceeding.mean()))
     np.divide(-slopes, shapes, out=rates, where=shapes != 0.0)
     likelihood = n * (np.log1p(rates - 1.0) - shapes - 1.0)
+    # Relative to the largest, so that the exponential cannot overflow.
     weight = np.expm1(likelihood - likelihood.max()) + 1.0
     slope = float((slopes * weight).sum() / weight.sum())
     shape = float(np.log1p(-slope * exceeding).mean())
