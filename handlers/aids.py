@@ -1,7 +1,7 @@
-"""The aids: the vectors and packs that the mind needs for its inputs.
+"""Aids: the vectors and packs that the mind needs for its inputs, made by the shell.
 
-Worker and replay bring them alike. What a machine could not compute again is recorded,
-and taken from the record.
+Worker, projector and replay make them in the same way. A vector that another machine might
+not compute again is recorded with the decision, and read from there.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ from streams.groups import Group
 from streams.log import ReadableLog
 
 GROUPS_AT_ONCE = 64
-"""How many recorded groups are brought aids together."""
+"""For how many recorded groups aids are made together: one call of the embedder each."""
 
 _HARMLESS = "dusk"
-"""A text that tells whether an embedder works at all."""
+"""A text that any working embedder can embed: it tells a bad text from a bad embedder."""
 
 _NONE: Mapping[str, Vector] = {}
 
 
 class PackLibrary:
-    """Packs out of the log's blob store, compiled once and kept."""
+    """Packs of the log's blob store, compiled once and kept for the life of the process."""
 
     def __init__(self, log: ReadableLog, embedder: Embedder) -> None:
         """Read blobs from `log` and embed conditions with `embedder`."""
@@ -58,9 +58,9 @@ class PackLibrary:
         return self._packs
 
     async def fetch(self, digests: Iterable[str]) -> None:
-        """Have these packs at hand; one without a readable blob is left out.
+        """Fetch and compile these packs; leave out one without a readable blob.
 
-        Whoever refers to a pack that is left out is told so by the mind.
+        Of an input that refers to one that is left out, the mind makes a refusal.
         """
         for digest in digests:
             if digest in self._packs:
@@ -69,7 +69,9 @@ class PackLibrary:
             if blob is None:
                 continue
             try:
+                # Embedding all conditions of a large pack would hold up the event loop.
                 compiled = await asyncio.to_thread(_compiled, blob, self._embedder)
+            # The mind refuses the control that loads it, and the log says so.
             except PackError:
                 continue
             # A new mapping: aids that were brought earlier stay what they were.
@@ -77,7 +79,7 @@ class PackLibrary:
 
 
 class AidProvider:
-    """Brings aids, with one embedder and one library."""
+    """Makes the aids of inputs, with one embedder and one library of packs."""
 
     def __init__(self, embedder: Embedder, library: PackLibrary) -> None:
         """Embed with `embedder` and take packs from `library`."""
@@ -87,16 +89,21 @@ class AidProvider:
     async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> list[Aids]:
-        """Return the aids of inputs, one for each; their texts are embedded at once.
+        """Return the aids of inputs, in their order; their texts are embedded in one call.
 
-        Of those that are `shed`, because their source sent too many, nothing is embedded.
+        `shed` says, in order, which inputs exceed their source's rate: of these nothing is
+        embedded. Without it none do.
         """
         return await self._bring_all(inputs, [None] * len(inputs), shed)
 
     async def for_recorded(
         self, answered: AsyncIterator[Group]
     ) -> AsyncIterator[tuple[Group, Input, Aids]]:
-        """Recorded groups with their inputs, read, and what these were answered with."""
+        """Yield recorded groups with their decoded inputs and the aids these had then.
+
+        Raises:
+            LogDamaged: after all that stands before the damage.
+        """
         few: list[Group] = []
         try:
             async for group in answered:
@@ -106,7 +113,7 @@ class AidProvider:
                         yield brought
                     few = []
         except LogDamaged:
-            # What stands before the damage is as good as ever.
+            # What stands before the damage is sound, and must be folded before the error.
             for brought in await self._recorded(few):
                 yield brought
             raise
@@ -117,6 +124,7 @@ class AidProvider:
         self, groups: Sequence[Group]
     ) -> list[tuple[Group, Input, Aids]]:
         inputs = [read_input(group.input) for group in groups]
+        # An exact embedder gives the same bytes everywhere, so only others need the record.
         known = [
             None if self._embedder.exact else _recorded_vector(group.outputs)
             for group in groups
@@ -129,7 +137,7 @@ class AidProvider:
         ]
 
     async def fetch_packs_of(self, state: PartitionState) -> None:
-        """Have every pack at hand that a state refers to."""
+        """Fetch every pack that a state refers to."""
         shelves = [state.shared.packs, *(each.packs for each in state.agents.values())]
         await self._library.fetch(
             sorted({ref.digest for shelf in shelves for ref in shelf.values()})
@@ -143,6 +151,7 @@ class AidProvider:
     ) -> list[Aids]:
         if not any(shed):
             return await self._bring(inputs, known)
+        # Embedded without those that are shed, then put back in the order of the inputs.
         kept = [place for place, is_shed in enumerate(shed) if not is_shed]
         brought = await self._bring(
             [inputs[place] for place in kept], [known[place] for place in kept]
@@ -154,9 +163,10 @@ class AidProvider:
     async def _bring(
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
-        """Return the aids of inputs; one that raises is told by its aids, the others go on."""
+        """Return the aids of inputs; one whose text fails carries the fault in its aids."""
         try:
             return await self._brought(inputs, known)
+        # The broker's failures and this machine's are waited for, and blamed on no input.
         except StreamsError:
             raise
         except faults.OF_THE_SHELL:
@@ -164,6 +174,7 @@ class AidProvider:
         except faults.OF_AN_INPUT as error:
             if len(inputs) == 1:
                 return [await self._faulty(faults.named(error))]
+        # The batch failed as a whole: one by one shows which text is at fault.
         alone = [
             await self._bring([input_], [vector])
             for input_, vector in zip(inputs, known, strict=True)
@@ -171,14 +182,17 @@ class AidProvider:
         return [aids for (aids,) in alone]
 
     async def _faulty(self, fault: str) -> Aids:
-        """Return the aids of an input that raised, unless any other would, too."""
+        """Return aids that carry the fault of an input.
+
+        Raises whatever the embedder raises of a harmless text: then no input is to blame.
+        """
         await self._embed([_HARMLESS])
         return Aids(None, self._library.packs, self._embedder.exact, fault=fault)
 
     async def _brought(
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
-        """Return the aids of inputs; a vector that is known already is not computed again."""
+        """Make the aids of inputs; a vector that is known already is not computed again."""
         needs = [needs_of(input_) for input_ in inputs]
         await self._library.fetch(
             need.pack_digest for need in needs if need.pack_digest
@@ -190,11 +204,14 @@ class AidProvider:
         ]
         further = [embedded(text) for need in needs for text in need.further]
         made = await self._embed([*texts, *further])
+        # The own texts come first in `made`, in the order of the inputs; further texts
+        # after.
         fresh, rest = iter(made), dict(zip(further, made[len(texts) :], strict=True))
         vectors = [
             vector or (None if need.text is None else next(fresh))
             for need, vector in zip(needs, known, strict=True)
         ]
+        # Shared by all inputs of the batch: products with a pack are made for all at once.
         batch = Batch([vector for vector in vectors if vector is not None])
         packs, is_exact = self._library.packs, self._embedder.exact
         return [
@@ -205,6 +222,7 @@ class AidProvider:
     async def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         if not texts:
             return ()
+        # It does no I/O, and is quicker than a thread is to start.
         if self._embedder.exact:
             return self._embedder.embed(texts)
         # Such an embedder may wait for the network or work for long.
@@ -212,7 +230,7 @@ class AidProvider:
 
 
 def _of(need: Needs, made: Mapping[str, Vector]) -> Mapping[str, Vector]:
-    """Return the vectors of an input's further texts, which most have not."""
+    """Return the vectors of an input's further texts; most inputs have none."""
     if not need.further:
         return _NONE
     return {text: made[text] for text in map(embedded, need.further)}
@@ -224,7 +242,10 @@ def _compiled(blob: bytes, embedder: Embedder) -> CompiledPack:
 
 
 def _as_it_was(group: Group, input_: Input, aids: Aids) -> Aids:
-    """Return the aids of a recorded input: a pack that was missing then has come too late."""
+    """Return the aids as they were when the input was answered.
+
+    A pack whose blob was missing then is left out, though the store may hold it by now.
+    """
     if not isinstance(input_.message, PackLoaded):
         return aids
     first = group.outputs[0]
@@ -238,7 +259,8 @@ def _as_it_was(group: Group, input_: Input, aids: Aids) -> Aids:
 
 
 def _was_shed(output: Record) -> bool:
-    """Tell whether a recorded answer says that its input was too many."""
+    """Tell whether a recorded answer says that its input exceeded its source's rate."""
+    # The subject is tested first: decoding each recorded body would be the dearest step.
     is_kept = subjects.parse(output.subject).detail == Quarantined.token
     return is_kept and orjson.loads(output.body).get("reason") == "rate"
 

@@ -30,8 +30,11 @@ def faststream_broker(credentials: Credentials) -> NatsBroker:
         security=SASLPlaintext(credentials.user, credentials.password, use_ssl=False),
         name="echoic handlers",
         inbox_prefix=credentials.inbox_prefix,
+        # For ever, each second: the program outlives a restart of the server.
         max_reconnect_attempts=-1,
         reconnect_time_wait=1,
+        # A dead connection is noticed within half a minute; the client's default is
+        # minutes.
         ping_interval=10,
         max_outstanding_pings=2,
         graceful_timeout=5.0,
@@ -47,7 +50,7 @@ def _logger() -> logging.Logger:
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    """Tell whether a remark is worth a line.
+    """Tell whether a log record of FastStream is worth a line.
 
     A fetch that found nothing may end in asyncio's TimeoutError, where FastStream expects
     the NATS client's: it restarts the fetch, which is right, and shows a traceback.
@@ -78,7 +81,7 @@ async def stop(broker: NatsBroker) -> None:
 
 
 async def settle(connection: Flushing) -> None:
-    """Return when the server has taken in all that was sent so far."""
+    """Wait until the server has processed all that was sent so far."""
     # The client's flush sends its PING ahead of what it has not written yet; the
     # second PING is behind that for certain.
     await connection.flush(FLUSH_S)

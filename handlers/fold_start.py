@@ -1,7 +1,7 @@
-"""Where a fold begins: at the last checkpoint that fits, else before the first message.
+"""The start of a fold: the last checkpoint that fits, else before the first message.
 
 A checkpoint fits if it is of this log and this code, and if the log still holds the input
-it was taken at. Worker, projector and commands begin alike.
+it was taken at. Worker, projector and commands all start here.
 """
 
 import logging
@@ -30,7 +30,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class Beginnings:
-    """Finds beginnings in one log."""
+    """Finds where to begin a fold of one log."""
 
     log: ReadableLog
     checkpoints: Checkpoints | None
@@ -40,13 +40,14 @@ class Beginnings:
     async def of(
         self, partition: int, *, until: int | None = None, at: datetime | None = None
     ) -> Beginning:
-        """Return the last one of a partition, at or before an input or a moment.
+        """Return the last usable beginning of a partition, at or before an input or a time.
 
         Raises:
             LogUnavailable: the broker does not answer.
         """
         if self.checkpoints is None:
             return Beginning(PartitionState())
+        # Newest first; one that cannot be used gives way to the one before it.
         for label in await self.checkpoints.labels(partition):
             if _is_by(label, until, at):
                 found = await self._at(label, self.checkpoints)
@@ -74,11 +75,13 @@ class Beginnings:
         return None
 
     async def _fault(self, label: Label) -> str | None:
-        """Why a checkpoint does not fit; None if it does."""
+        """Return why a checkpoint does not fit; None if it does."""
+        # A data folder may have been restored or emptied: sequences alone prove nothing.
         if label.epoch != self.log.epoch:
             return f"it is of the log {label.epoch}, not {self.log.epoch}"
         if label.code != self.code:
             return "it was made by other code"
+        # The same sequence must hold the same input, or the log was damaged or replaced.
         record = await self.log.record(label.sequence)
         if record is None or read_input(record).id != label.message_id:
             return f"the log does not hold its input at sequence {label.sequence}"

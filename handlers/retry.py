@@ -1,4 +1,4 @@
-"""Waiting for a broker that is away, and stopping when told to."""
+"""Waiting for a broker that is away, without missing a cancellation."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from streams.errors import LogFull, LogUnavailable
 T = TypeVar("T")
 
 PAUSE_S = 0.5
-"""Between attempts."""
+"""Seconds between attempts."""
 
 _PASSING: tuple[type[Exception], ...] = (LogUnavailable, LogFull, *OF_THE_SHELL)
 
@@ -19,10 +19,11 @@ _log = logging.getLogger(__name__)
 
 
 async def until_available(action: Callable[[], Awaitable[T]]) -> T:
-    """Do it, again and again while the broker is away or full; say so once.
+    """Repeat an action while the broker is away or full; log that once.
 
-    Whatever else this machine lacks, a blob or memory, is waited for alike.
+    What else this machine may lack for a while, a blob or memory, is waited for as well.
     """
+    # One line for an outage of hours: two a second would hide everything else.
     told = False
     while True:
         heed_cancellation()
@@ -42,5 +43,6 @@ def heed_cancellation() -> None:
     cancellation that comes at the same moment as its result. Endless loops call this.
     """
     task = asyncio.current_task()
+    # The count of requests stays up when the exception itself got lost.
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

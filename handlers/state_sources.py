@@ -1,7 +1,7 @@
-"""What shapes a state besides the log: a digest that a cached state is bound to.
+"""A digest of all code that shapes a state: what a checkpoint is bound to.
 
-A checkpoint is what this program would fold. After any change of a source that the fold
-depends on, or of a library that reads and writes for it, the log is folded anew.
+A checkpoint must be what this program would fold. After any change of a source that the
+fold depends on, or of a library that reads or writes for it, the log is folded anew.
 """
 
 import hashlib
@@ -20,11 +20,11 @@ _ROOTS = {
     projections: ("folds",),
     handlers: ("mind/turn.py", "aids.py"),
 }
-"""What a fold runs through: the messages and their reading, the folds, and what brings
-vectors and packs. The mind's stages decide what is in the log, not what it means."""
+"""What a fold runs through: messages and their decoding, the folds, and what makes vectors
+and packs. The mind's stages decide what is in the log, not what it means."""
 
 _LIBRARIES = ("immutables", "msgspec", "numpy", "orjson", "pydantic", "pydantic_core")
-"""Whose behaviour the bytes of a state may follow. The embedder has a digest of its own."""
+"""Libraries on which the bytes of a state may depend. The embedder has its own digest."""
 
 
 def state_code(embedder: str) -> str:
@@ -34,14 +34,17 @@ def state_code(embedder: str) -> str:
 
 @cache
 def _code() -> str:
-    """Of the sources as they were first asked for: a program runs what it started with."""
+    """Digest the sources, once: a process runs what it started with, whatever changes."""
     made = hashlib.blake2b(digest_size=12)
     for name, data in _parts():
+        # Name and length in front, so that bytes cannot move from one file to the next
+        # unseen.
         made.update(f"{name}\0{len(data)}\0".encode() + data)
     return made.hexdigest()
 
 
 def _parts() -> Iterator[tuple[str, bytes]]:
+    # The interpreter's bytecode tag stands for its version: 3.12 may fold other than 3.11.
     yield "python", str(sys.implementation.cache_tag).encode()
     for library in _LIBRARIES:
         yield library, version(library).encode()
@@ -53,4 +56,5 @@ def _parts() -> Iterator[tuple[str, bytes]]:
 
 
 def _sources(place: Path) -> list[Path]:
+    # Sorted, since the order of a directory differs between machines.
     return sorted(place.rglob("*.py")) if place.is_dir() else [place]

@@ -1,6 +1,7 @@
-"""The group under way: the outputs said so far, and the state as they leave it.
+"""The context of one turn: the outputs emitted so far, and the state after them.
 
-It lives for one call of `handle`. Stages read `state`, which includes what was said.
+It exists for one call of `handle` and is passed as `turn`. Whoever reads `state` sees every
+output emitted before.
 """
 
 from datetime import datetime
@@ -39,7 +40,10 @@ Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | Silenc
 
 
 class TurnContext:
-    """What answers one input."""
+    """Collects the outputs that answer one input, and folds them into the agent's state.
+
+    Mutable, but local to one call: nobody outside the call may keep it.
+    """
 
     def __init__(
         self,
@@ -66,12 +70,12 @@ class TurnContext:
 
     @property
     def outputs(self) -> tuple[OutputMessage, ...]:
-        """What was said, in order."""
+        """The outputs emitted so far, in order."""
         return tuple(self._outputs)
 
     @property
     def settings(self) -> MindSettings:
-        """The settings in force."""
+        """The settings in force, with those of an adopted variant on top."""
         return self._settings
 
     @property
@@ -81,7 +85,7 @@ class TurnContext:
 
     @property
     def appearance(self) -> Appearance:
-        """What the event at hand is to the agent."""
+        """The event's domain and habit, as the agent knows them."""
         return self._scene.appearance
 
     @property
@@ -91,7 +95,7 @@ class TurnContext:
 
     @property
     def possible_goals(self) -> tuple[str, ...]:
-        """What tells which other goals a model may be told."""
+        """Texts that identify which other goals a model may be told; part of its arm."""
         return goals.possible(self.state, self.settings)
 
     def goals_of(self, domain: str) -> tuple[str, ...]:
@@ -112,8 +116,8 @@ class TurnContext:
 
     @property
     def state(self) -> AgentState:
-        """The agent's state after the input and what was said so far."""
-        # Folded only when somebody looks: most groups say their last words unseen.
+        """The agent's state after the input and the outputs emitted so far."""
+        # Folded on demand: nothing in the turn reads the state after its last outputs.
         while self._folded < len(self._outputs):
             index = self._folded
             self._folded += 1
@@ -124,7 +128,7 @@ class TurnContext:
 
     @property
     def next_id(self) -> str:
-        """The id of the output to be said next."""
+        """The id of the output to be emitted next."""
         return self.id_of(len(self._outputs))
 
     def id_of(self, index: int) -> str:
@@ -138,18 +142,23 @@ class TurnContext:
         return id_
 
     def settle(self) -> int:
-        """Fold all that was said; return how much that is."""
+        """Fold all outputs emitted so far; return how many there are.
+
+        Raises whatever a fold raises of them, before anything of it can be written.
+        """
+        # Reading `state` folds the outputs.
         assert self.state is not None
         return len(self._outputs)
 
     def unsay(self, count: int, state: AgentState) -> None:
-        """Take back all but the first `count` outputs, which left `state`."""
+        """Take back all but the first `count` outputs; `state` is the one after those."""
         del self._outputs[count:]
         self._state, self._folded = state, count
+        # The variant was adopted for what is taken back; the next output chooses its own.
         self.adopt(None)
 
     def adopt(self, variant: Variant | None) -> None:
-        """Go on under this variant of an experiment, or under none."""
+        """Use the settings of a variant of an experiment from here on; of none if None."""
         self.variant = variant or AS_SET
         self._settings = experiments.under(self._scene.settings, self.variant)
 
@@ -158,16 +167,17 @@ class TurnContext:
         return ids.draw(self.settings.seed, self.input.agent, self.input.id, purpose)
 
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
-        """Return what is believed of a heuristic's content at this point."""
+        """Return the Beta belief about a heuristic's content at this point of the turn."""
         return crediting.belief_of(self.state, self._scene, heuristic_id, content_hash)
 
     def action_of(self, fire: ShownFire) -> Action | None:
-        """Return what a fire's heuristic would have done, as it stands now."""
+        """Return the action of a fire's heuristic, as that is defined now."""
         return controls.action(self.state, self.packs, fire.heuristic_id)
 
     def credit(self, message: Credited) -> None:
-        """Say what credits a heuristic, and announce the limit that it crosses by it."""
+        """Emit evidence on a heuristic, and announce the limit that it crosses by it."""
         id_, content_hash = message.heuristic_id, message.content_hash
+        # A vote on a model's words credits no heuristic, and is recorded all the same.
         if id_ is None or content_hash is None:
             self.emit(message)
             return
@@ -176,7 +186,9 @@ class TurnContext:
     def watch(
         self, heuristic_id: str, content_hash: str, message: OutputMessage
     ) -> None:
-        """Say what concerns a heuristic, and announce what it comes to by it."""
+        """Emit a message on a heuristic; announce a new lifecycle or drift alarm by it."""
+        # Compared before and after the fold, so that what is announced is what a reader
+        # folds.
         life = self.life(heuristic_id, content_hash)
         drifted = self._drift(heuristic_id, content_hash)
         self.emit(message)
@@ -192,6 +204,7 @@ class TurnContext:
                 )
             )
         drifts = self._drift(heuristic_id, content_hash)
+        # Only on the rising edge: an alarm that lasts is announced once.
         if drifts is not None and drifted is None:
             self.emit(
                 DriftRaised(
@@ -206,7 +219,7 @@ class TurnContext:
             )
 
     def life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
-        """Return where a heuristic's content stands in its life."""
+        """Return the lifecycle of a heuristic's content."""
         return confidence.lifecycle(
             self.belief(heuristic_id, content_hash),
             heuristic_id in self.state.frozen,

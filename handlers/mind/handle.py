@@ -53,7 +53,8 @@ from schemas.state.agent import STRANGER, AgentState, PartitionState, Timer
 from schemas.values.settings import UNSTARTED
 
 TIMERS_AT_ONCE = 200
-"""How many timers run in one group; what is left runs with the next input."""
+"""How many timers run in one group, so that it stays below the broker's 1,000 messages;
+what is left runs with the next input."""
 
 
 class Outputs(Struct, frozen=True):
@@ -64,7 +65,8 @@ class Outputs(Struct, frozen=True):
     outputs: tuple[OutputMessage, ...]
     """One or more; all concern the input's agent."""
     agent: AgentState
-    """The agent's state after them; its chain is still the one before."""
+    """The agent's state after them; its chain is still the one before, for that covers the
+    bytes of the outputs, which are made later."""
 
 
 def handle(
@@ -75,11 +77,12 @@ def handle(
     *,
     timers_at_once: int = TIMERS_AT_ONCE,
 ) -> Outputs:
-    """Return the group of outputs that answers `taken`; `state` is before it.
+    """Return the group of outputs that answers `input_`; `state` is before it.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
     """
+    # First of all, so that an input which is shed costs nothing but its count.
     agent = _admitted(state, input_)
     if isinstance(agent, Outputs):
         return agent
@@ -90,10 +93,13 @@ def handle(
     try:
         at_input, now = agent_fold.begin(agent, input_, state.shared.settings)
     except clock.ClockFaultError as fault:
+        # The clock's fold refuses an implausible time; the state stays as before the input.
         # An event that was seen before is a repeat, and naturally late.
         refused = refused or intake.quarantined(input_, Unreadable("clock", str(fault)))
         return Outputs(agent.now or input_.at, (refused,), agent)
     turn = TurnContext(at_input, state.shared, input_, aids, now, epoch)
+    # Timers first: what was due before the input must not see it. They run even if the
+    # input is refused, for its time has passed all the same.
     ran = _run_timers(turn, timers_at_once)
     if refused is not None:
         turn.emit(refused)
@@ -112,7 +118,7 @@ def kept_apart(state: PartitionState, input_: Input, detail: str) -> Outputs:
 
 
 def _admitted(state: PartitionState, input_: Input) -> AgentState | Outputs:
-    """Return the agent to whom an input may come; the answer, if its source sent too many."""
+    """Return the agent, its source's allowance charged; the answer, if that is used up."""
     agent, settings = state.agents.get(input_.agent, STRANGER), state.shared.settings
     if not rate_limits.is_excess(agent, settings, input_):
         return rate_limits.admitted(agent, settings, input_)
@@ -121,7 +127,7 @@ def _admitted(state: PartitionState, input_: Input) -> AgentState | Outputs:
 
 
 def _admitted_or_charged(state: PartitionState, input_: Input) -> AgentState | Outputs:
-    """Return the same where admitting may be what raised."""
+    """Return the same; if admitting is itself what raised, only charge the source."""
     try:
         return _admitted(state, input_)
     except faults.OF_THE_SHELL:
@@ -132,7 +138,7 @@ def _admitted_or_charged(state: PartitionState, input_: Input) -> AgentState | O
 
 
 def _run_timers(turn: TurnContext, at_once: int) -> int:
-    """Do what is due by now, soonest first; return how much that was."""
+    """Run the timers that are due, soonest first, at most `at_once`; return how many."""
     due = timers.due(turn.state.timers, turn.now)[:at_once]
     for timer in due:
         # One that ran before it may have ended what this one was to end.
@@ -142,10 +148,12 @@ def _run_timers(turn: TurnContext, at_once: int) -> int:
 
 
 def _run_apart(turn: TurnContext, timer: Timer) -> None:
-    """Run a timer; one that cannot be run is ended, so that it holds up nothing else."""
+    """Run a timer; end one that raises, or it would fail each later input as well."""
+    # Settled first, so that a fold which raises below is of this timer's outputs alone.
     said, before = turn.settle(), turn.state
     try:
         _run_timer(turn, timer)
+        # Checked here, where it can be blamed on one timer and undone.
         faults.check_size([each.to_bytes() for each in turn.outputs[said:]])
         turn.settle()
     except faults.OF_THE_SHELL:
@@ -188,7 +196,7 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
 
 
 def _expire(turn: TurnContext, fire_id: str) -> None:
-    """Wait no longer for what comes of a fire; several such in a row may tell something."""
+    """Expire an open fire; several ignored in a row may count against its heuristic."""
     end = outcomes.expired(turn.state.fires, fire_id)
     turn.emit(end)
     after = turn.learning.ignored_after
@@ -200,7 +208,7 @@ def _expire(turn: TurnContext, fire_id: str) -> None:
 
 
 def _answer(turn: TurnContext, ran: int) -> None:
-    """Answer the input by the stages that its kind is for."""
+    """Dispatch the input to the flow or stage that answers its kind."""
     match turn.input.message:
         case Sensed() as event:
             decide.decide(turn, event)
@@ -225,6 +233,7 @@ def _answer(turn: TurnContext, ran: int) -> None:
 
 
 def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
+    # One ask id tells whose answer it is: a sleep's, a rule's, or a decision's.
     asleep = turn.state.sleeping
     if asleep is not None and result.ask_id == asleep.ask_id:
         reflect.heard(turn, result)
@@ -234,6 +243,7 @@ def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         form.heard(turn, made, result)
         return
     asked = turn.state.pending.get(result.ask_id)
+    # The variant may have changed since the model was asked; the answer is the asker's.
     strategy = consult.strategy_that_asked(turn, asked)
     conclude.heard(turn, strategy, result)
 
@@ -263,6 +273,7 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
         problem,
         edition=turn.settings.edition,
     )
+    # Freezing and releasing change a lifecycle, so they are announced as evidence is.
     if isinstance(control, HeuristicFrozen):
         id_ = control.heuristic_id
         content_hash = content_in_force(turn.state, turn.packs, id_)

@@ -1,4 +1,8 @@
-"""What the shell must work out for an input before the mind can answer it."""
+"""What the shell must compute or fetch for an input before the mind can answer it.
+
+It follows from the input alone, never from the state, so that worker, projector and replay
+make the same aids.
+"""
 
 from msgspec import Struct
 
@@ -16,12 +20,12 @@ from schemas.messages.sensing import Sensed
 
 
 class Needs(Struct, frozen=True):
-    """What the shell must bring for an input."""
+    """What the aids of an input must hold."""
 
     text: str | None = None
-    """To be embedded."""
+    """The text to embed as the input's own vector."""
     further: tuple[str, ...] = ()
-    """Other texts to be embedded: what heuristics and models say."""
+    """Other texts to embed: what heuristics and models say, and goals."""
     pack_digest: str | None = None
     """The pack that the input loads."""
 
@@ -39,6 +43,8 @@ def needs_of(input_: Input) -> Needs:
             return Needs(further=model_answer.texts(text))
         case GoalsSet(goals=goals):
             return Needs(further=goals)
+        # Vectors of goals are made when goals are set, so that no event waits for them (ADR
+        # 0009).
         case MindStarted(settings=settings) if settings.goals_choose:
             return Needs(further=settings.goals)
         case PackLoaded(digest=digest):

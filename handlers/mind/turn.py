@@ -1,7 +1,7 @@
-"""A turn: one input answered and folded, as bytes. The worker and every replay take them.
+"""A turn: one input answered and folded, with its outputs as bytes.
 
-This is all that the two drivers share, and they share all of it: what a turn puts out is
-byte for byte what the other driver would.
+`answer` is the only entry of worker and replay alike, so a replay of the same input on the
+same state repeats the outputs byte for byte.
 """
 
 from uuid import UUID
@@ -28,15 +28,17 @@ class Turn(Struct, frozen=True):
 
 
 def answer(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Turn:
-    """Answer an input, whatever the mind or a fold makes of it; `state` is before it.
+    """Answer an input, even if the mind or a fold raises of it; `state` is before it.
 
-    What raises or is more than the log takes is tried once more with fewer timers, for
-    these may be at fault, and is then kept apart with the error's name.
+    What raises is tried once more without timers, and what is more than the log takes with
+    half of them each time, for they may be at fault. What fails still is quarantined with
+    the error's name.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
         MemoryError, OSError: of this machine, which no input is to blame for.
     """
+    # Embedding it failed where a harmless text did not: the input is to blame (ADR 0012).
     if aids.fault is not None:
         return _kept_apart(state, input_, aids, epoch, aids.fault)
     at_once = handle.TIMERS_AT_ONCE
@@ -49,6 +51,8 @@ def answer(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Tur
         except faults.OF_AN_INPUT as error:
             if not at_once:
                 return _kept_apart(state, input_, aids, epoch, faults.named(error))
+            # With fewer timers a group that is too large may fit; anything else gets none
+            # at all.
             is_too_much = isinstance(error, faults.OversizeError)
             at_once = at_once // 2 if is_too_much else 0
 
@@ -65,14 +69,18 @@ def _turn(
 ) -> Turn:
     outputs = marked(input_, made, epoch)
     faults.check_size([output.record.body for output in outputs])
-    # The mind has folded what it said; `fold` makes the same state of the recording.
+    # Bytes are checked here, once they exist: JSON may be longer than what was counted.
+    # The mind has folded its outputs; the recorded bytes fold to the same state.
     return Turn(
         input_, outputs, partition.concluded(state, input_, outputs, made.agent, aids)
     )
 
 
 def marked(input_: Input, made: handle.Outputs, epoch: UUID) -> tuple[Output, ...]:
-    """Return the outputs with their ids and group marks, as the bytes to be stored."""
+    """Encode the outputs, each with its id and group mark (cause, index, count).
+
+    By its mark a reader knows when a group is whole; the count is the same in all.
+    """
     count = len(made.outputs)
     return tuple(
         _output(
@@ -94,6 +102,8 @@ def _output(
         at=made.at,
     )
     return Output(
+        # Sequence and time are 0: the broker assigns them, and no fold of outputs may use
+        # them.
         record=Record(wire.subject, wire.headers, wire.body, 0, 0),
         partition=input_.partition,
         agent=input_.agent,

@@ -1,5 +1,5 @@
 """The live driver of the mind: takes inputs from the log and appends their answers.
 
-It owns some partitions. Their state is a fold of the log; what the worker has not seen
-acknowledged did not happen.
+It owns some partitions. Their state is a fold of the log; a write that was not acknowledged
+counts as not made until the log shows otherwise.
 """

@@ -1,4 +1,4 @@
-"""When checkpoints are made: now and then, in the background, one at a time."""
+"""Saving checkpoints: every few thousand groups, in the background, one at a time."""
 
 import asyncio
 import logging
@@ -15,17 +15,17 @@ from streams.jetstream.checkpoints import Checkpoints
 _log = logging.getLogger(__name__)
 
 GROUPS_BETWEEN = 15_000
-"""How many groups of all partitions a start may have to fold at most, or little more."""
+"""About how many groups, of all partitions together, a start has to fold at most."""
 
 GROUPS_AT_END = 100
-"""A partition with so many is saved at the end, so that the next start folds few."""
+"""A partition with so many unsaved groups is saved when the worker ends."""
 
 END_S = 10.0
-"""How long saving may take at the end: the broker may be away."""
+"""How long saving may take when the worker ends: the broker may be away."""
 
 
 class Saver:
-    """Makes the checkpoints of all partitions."""
+    """Saves the checkpoints of all partitions."""
 
     def __init__(
         self,
@@ -34,27 +34,30 @@ class Saver:
         code: str,
         groups_between: int = GROUPS_BETWEEN,
     ) -> None:
-        """Make none if there is nowhere to keep them."""
+        """Save to `checkpoints`; without a store nothing is saved."""
         self._checkpoints = checkpoints
         self._epoch = epoch
         self._code = code
         self._groups_between = groups_between
         self._groups: Counter[int] = Counter()
-        """Of each partition, since its newest checkpoint."""
+        """Groups of each partition since its newest checkpoint."""
         self._saving: asyncio.Task[None] | None = None
 
     def recovered(self, standing: PartitionOwner) -> None:
-        """Count what had to be folded: the next start should not have to."""
+        """Count what had to be folded, so that the next start need not fold it again."""
         self._groups[standing.partition] = standing.folded
 
     def note(self, turns: Sequence[Turn]) -> None:
         """Count acknowledged groups; the start of a session is worth a checkpoint."""
         for turn in turns:
+            # Replays begin at sessions, so a state before one is asked for again and again.
             starts = isinstance(turn.input.message, SessionStarted)
             self._groups[turn.input.partition] += self._groups_between if starts else 1
 
     def save(self, standings: Mapping[int, PartitionOwner]) -> None:
-        """Begin to save what costs a start most, if that is due and nothing is saved."""
+        """Start saving the partition with most unsaved groups, if one is due and none
+        runs.
+        """
         is_busy = self._saving is not None and not self._saving.done()
         if is_busy or self._groups.total() < self._groups_between:
             return
@@ -62,7 +65,7 @@ class Saver:
         self._saving = asyncio.create_task(self._save(standings[partition]))
 
     async def finish(self, standings: Mapping[int, PartitionOwner]) -> None:
-        """Save what is worth it, and wait for it."""
+        """Save what is worth it, and wait for it, for `END_S` seconds at most."""
         try:
             async with asyncio.timeout(END_S):
                 if self._saving is not None:
@@ -74,6 +77,8 @@ class Saver:
             _log.warning("not all checkpoints were saved: the next start takes longer")
 
     async def _save(self, standing: PartitionOwner) -> None:
+        # Reset first: groups that are answered while this is written count for the next
+        # one.
         self._groups[standing.partition] = 0
         if self._checkpoints is None or not standing.state.position:
             return

@@ -1,4 +1,4 @@
-"""The clock: when a timer is due and nothing else comes, a tick is the input to run it.
+"""The clock: if a timer is due and no other input comes, a tick is appended to run it.
 
 Only events move the time of a session that keeps its own: there a tick comes when that
 session has lapsed.
@@ -13,18 +13,19 @@ from projections.folds import sessions
 from schemas.state.agent import AgentState, PartitionState
 
 AGAIN = timedelta(seconds=1)
-"""When a tick that changed nothing is repeated: the broker's clock may be behind ours."""
+"""After how long a tick that changed nothing is repeated: the broker's clock, by which
+timers are due, may be behind ours."""
 
 AGAIN_AT_MOST = timedelta(minutes=1)
-"""The wait doubles up to here, so that a tick that is refused cannot flood the log."""
+"""The wait doubles up to this, so that a tick that is refused cannot flood the log."""
 
 
 _STALE = 64
-"""So many entries of the heap may be stale besides one for each agent."""
+"""How many entries of the heap may be stale, besides one for each agent."""
 
 
 def wall_clock() -> datetime:
-    """Return the time on the wall, in UTC."""
+    """Return the system's time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -49,20 +50,22 @@ class Alarms:
         self._clock = clock
         self._alarms: dict[str, Alarm] = {}
         self._times: list[tuple[datetime, str]] = []
-        """A heap of when each alarm rings; of one that was put off or away it is stale."""
+        """A heap of when each alarm rings; entries of moved or dropped alarms stay, as
+        stale."""
 
     def note(self, partition: int, agent: str, state: AgentState) -> None:
-        """Take in an agent's timers as they are now."""
+        """Set the agent's alarm by its earliest timer, or drop it."""
         due = sessions.next_due(state)
         if due is None:
             self._alarms.pop(agent, None)
             return
         known = self._alarms.get(agent)
+        # The same timer keeps its alarm, or the doubling of its waits would start over.
         if known is None or known.due != due:
             self._set(Alarm(agent, partition, due, at=due))
 
     def note_all(self, partition: int, state: PartitionState) -> None:
-        """Take in a partition's timers as they are now, and forget what they were."""
+        """Set the alarms of a whole partition anew, after it was folded again."""
         stale = [each for each in self._alarms.values() if each.partition == partition]
         for alarm in stale:
             del self._alarms[alarm.agent]
@@ -77,9 +80,7 @@ class Alarms:
         return max((soonest.at - self._clock()).total_seconds(), 0.0)
 
     def ring(self) -> Iterable[Alarm]:
-        """Return the alarms that ring now; each is put off, for its tick takes time to
-        count.
-        """
+        """Return the alarms that are due, and put each off: its tick is answered later."""
         now, ringing = self._clock(), []
         while (alarm := self._soonest()) is not None and alarm.at <= now:
             ringing.append(alarm)
@@ -96,7 +97,7 @@ class Alarms:
             heapq.heapify(self._times)
 
     def _soonest(self) -> Alarm | None:
-        """Return the alarm that rings next: found without looking at those of all agents."""
+        """Return the alarm that rings next, dropping stale entries from the heap's top."""
         while self._times:
             at, agent = self._times[0]
             alarm = self._alarms.get(agent)

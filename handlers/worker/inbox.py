@@ -1,4 +1,4 @@
-"""What arrives in the log, with an end to waiting."""
+"""What arrives in the log, read with a timeout that loses nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,6 +6,7 @@ from typing import Any
 
 from streams.log import Records
 
+# How long a cancelled read may take to end before it is cancelled once more.
 CANCEL_AGAIN_S = 0.1
 
 
@@ -13,7 +14,7 @@ class Arrivals:
     """An endless iterator of records that one can stop waiting for and come back to."""
 
     def __init__(self, arriving: AsyncIterator[Records]) -> None:
-        """Take the iterator over, and close it in the end."""
+        """Own the iterator: nobody else may advance or close it."""
         self._arriving = arriving
         self._next: asyncio.Future[Records] | None = None
 
@@ -23,6 +24,8 @@ class Arrivals:
         Raises:
             StopAsyncIteration: nothing will come any more.
         """
+        # `wait`, not `wait_for`: that would cancel the read at the timeout, and lose its
+        # records.
         await asyncio.wait({self.coming()}, timeout=seconds)
         return self.arrived()
 
@@ -37,7 +40,7 @@ class Arrivals:
         return self.arrived()
 
     def coming(self) -> asyncio.Future[Records]:
-        """Return the next records, once they are there."""
+        """Return a future of the next records; the same one until they are fetched."""
         if self._next is None:
             self._next = asyncio.ensure_future(anext(self._arriving))
         return self._next
@@ -54,7 +57,7 @@ class Arrivals:
         return input_.result()
 
     async def close(self) -> None:
-        """Stop waiting for good."""
+        """Stop waiting, and close the iterator."""
         while self._next is not None and not self._next.done():
             # Once may not be enough: see `heed_cancellation`.
             self._next.cancel()

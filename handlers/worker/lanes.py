@@ -1,7 +1,7 @@
-"""Lanes: partitions are read apart and served in turn, so that none waits for another's flood.
+"""Lanes: partitions are read apart and served in turn, so none waits for another's flood.
 
 Each partition has a reader of its own, which holds a few records and asks for more when
-they are taken. Within a partition the order is that of the log; between partitions there
+they are served. Within a partition the order is that of the log; between partitions there
 is none.
 """
 
@@ -52,21 +52,21 @@ async def in_turn(
 
 
 class _Lane:
-    """One partition: what of it waits to be served, and its reader."""
+    """One partition: its reader, and the records that were read and not yet served."""
 
     def __init__(self, arrivals: Arrivals) -> None:
         self.arrivals = arrivals
         self.waiting: deque[Record] = deque()
 
     def take_in(self) -> None:
-        """Take what was read, unless enough waits; begin to read on."""
+        """Queue what was read, unless enough waits, and start the next read."""
         if len(self.waiting) < READ_AT_ONCE:
             self.waiting.extend(self.arrivals.arrived())
             self.arrivals.coming()
 
 
 def served(lanes: Sequence[_Lane], limit: int) -> list[Record]:
-    """Return the next records, one of each lane after the other."""
+    """Remove and return up to `limit` records, one of each lane in turn."""
     taken: list[Record] = []
     while len(taken) < limit and any(lane.waiting for lane in lanes):
         for lane in lanes:

@@ -1,4 +1,4 @@
-"""Who is told of what a worker does; nobody who listens may raise."""
+"""Callbacks on what a worker does, for traces and progress; none may raise."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from handlers.worker.timing import Times
 Timed = tuple[Turn, Times]
 
 Observer = Callable[[Sequence[Timed]], None]
-"""Is told of turns once the log holds them."""
+"""Called with turns once the log holds them."""
 
 Progress = Callable[[int, int, int], None]
-"""Is told a partition that is folded, the last output folded, and the last there is."""
+"""Called with a partition being folded, its last folded output, and its last output."""
 
 
 def tell_nobody(*_: object) -> None:
-    """Listen to nothing."""
+    """Ignore the call: the default listener."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who listens to a worker."""
+    """The callbacks of one worker."""
 
     answered: Observer = tell_nobody
     folding: Progress = tell_nobody

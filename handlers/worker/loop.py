@@ -1,4 +1,4 @@
-"""The loop: take all that waits, answer it, append whole groups behind the fences.
+"""The worker's loop: read what waits, answer it, append whole groups behind the fences.
 
 While one write is under way, the next inputs are decided on, on top of it. A write that
 is not acknowledged, for whatever reason, costs the state: it is dropped and folded again
@@ -51,10 +51,10 @@ INPUTS_AT_ONCE = 192
 """How many inputs are answered with one write, at most."""
 
 TAKEN_AT_ONCE = 4 * INPUTS_AT_ONCE
-"""How many are decided on before the loop looks up: timers may be due."""
+"""How many inputs are decided on before the loop checks its timers again."""
 
 TURNS_BETWEEN = 16
-"""After so many turns, a few milliseconds, whoever else waits in this process goes on."""
+"""After so many turns, a few milliseconds, other tasks of this process get to run."""
 
 Taken = tuple[Input, int]
 """An input and when it was picked up, in nanoseconds since 1970."""
@@ -69,7 +69,7 @@ _PASSING: tuple[type[Exception], ...] = (
     LogRefused,
     *faults.OF_THE_SHELL,
 )
-"""Turns that failed for these are taken again, from what the log holds then."""
+"""Errors that pass: the inputs are answered again, on what the log holds by then."""
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Worker:
         listeners: Listeners = SILENT,
         clock: Callable[[], datetime] = wall_clock,
     ) -> None:
-        """Prepare to own `partitions`; `started` is what each of them is told first."""
+        """Prepare to own `partitions`; `started` is appended to each of them first."""
         code = state_code(started.digests.embedder)
         self.ready = asyncio.Event()
         """Set when the state is there and inputs are being answered."""
@@ -102,6 +102,8 @@ class Worker:
         self._recovery = Recovery(log, bringer, checkpoints, code, listeners.folding)
         self._saver = Saver(checkpoints, log.epoch, code)
         self._alarms = Alarms(clock)
+        # Only what the log has acknowledged; turns decided ahead are local to
+        # `_answer_ahead`.
         self._standings: dict[int, PartitionOwner] = {}
 
     def state_of(self, agent: str) -> AgentState | None:
@@ -117,6 +119,8 @@ class Worker:
     async def run(self) -> None:
         """Answer inputs until cancelled."""
         await self._recover(self._partitions)
+        # Recovered first: the announcement is an input like any other, and is answered
+        # below.
         await self._announce()
         first = await until_available(self._first_to_read)
         after = {
@@ -127,12 +131,15 @@ class Worker:
         self.ready.set()
         try:
             while True:
+                # A request of the client may have swallowed it (ADR 0007).
                 heed_cancellation()
                 records = await arrivals.within(self._alarms.wait_s())
+                # Inputs go before ticks: one that comes now runs the due timers itself.
                 await self._answer(arrivals, self._owned(records))
                 if not records:
                     await self._tick()
         finally:
+            # The reader first, so that no record arrives while the last states are saved.
             await arrivals.close()
             await self._saver.finish(self._standings)
 
@@ -142,6 +149,7 @@ class Worker:
         An idle partition's position may lie far behind; what others have answered since
         need not be read again.
         """
+        # The end of all inputs is the start if every partition has answered what it has.
         starts = [await self._log.last_sequence(inputs_of("*"))]
         for partition, standing in self._standings.items():
             subjects, position = inputs_of(partition), standing.state.position
@@ -152,7 +160,7 @@ class Worker:
         return min(starts)
 
     def _owned(self, records: Iterable[Record]) -> list[Taken]:
-        """Return what of the records is ours to answer, picked up now."""
+        """Return the inputs that are ours to answer, with the time of pick-up in ns."""
         now_ns = time_ns()
         return [
             (read_input(record), now_ns)
@@ -177,6 +185,7 @@ class Worker:
         Raises:
             Fenced, LogUnavailable, LogFull: of the first write that failed.
         """
+        # States are persistent values (ADR 0005): if a write fails, these are just dropped.
         ahead = {each.partition: each.state for each in self._standings.values()}
         decided = 0
         write: asyncio.Task[None] | None = None
@@ -188,7 +197,10 @@ class Worker:
                 decided += len(timed)
                 if write is not None:
                     await write
+                # One write at a time: the next one's fence is the last output of this one.
                 write = asyncio.create_task(self._write(timed))
+                # While the disk syncs the write, take what arrives; the bound keeps timers
+                # from waiting.
                 if decided == len(taken) < TAKEN_AT_ONCE:
                     arrived = self._owned(await arrivals.before(write))
                     taken += self._unanswered(arrived)
@@ -196,11 +208,17 @@ class Worker:
                 await write
         finally:
             if write is not None and not write.done():
+                # Whether it reached the log is unknown now; the caller folds the state
+                # again.
                 write.cancel()
                 await asyncio.wait({write})
 
     async def _write(self, timed: Sequence[Timed]) -> None:
-        """Append turns: a few of one message each one by one, all others in one batch."""
+        """Append turns: a few of one message each one by one, all others in one batch.
+
+        Raises:
+            Fenced, LogUnavailable, LogFull: of the first write that failed.
+        """
         alone, together = parted(timed)
         begun = [self._write_one_by_one(each) for each in alone]
         if together:
@@ -216,8 +234,9 @@ class Worker:
             await self._write_at_once([each])
 
     async def _write_at_once(self, timed: Sequence[Timed]) -> None:
-        """Append turns, go on from them, and tell whoever watches."""
+        """Append turns in one fenced write, adopt their states, notify the listeners."""
         made = [turn for turn, _ in timed]
+        # The fence: refused as a whole if anybody wrote an output since `last_output`.
         ends = await self._writer.commit(writes(made, self._standings))
         self._adopt(made, advanced(made, ends))
         self._tell(timed, time_ns())
@@ -226,22 +245,29 @@ class Worker:
         return [
             (each, picked_up_ns)
             for each, picked_up_ns in taken
+            # After a doubtful write the log may turn out to hold some of the answers
+            # already.
             if each.sequence > self._standings[each.partition].state.position
         ]
 
     async def _turns(
         self, taken: Sequence[Taken], states: dict[int, PartitionState]
     ) -> list[Timed]:
-        """Take as many turns as fit into one write; `states` goes on with each."""
+        """Answer as many inputs as fit into one write; `states` is advanced with each."""
         made: list[Timed] = []
         messages = 0
+        # Known before any embedding, so that a flood costs no vectors. It may be shorter
+        # than `taken`: the rest waits for the next call.
         shed = rate_limits.sheds(states, [each for each, _ in taken])
         inputs = [each for each, _ in taken[: len(shed)]]
         brought = await self._bringer.for_inputs(inputs, shed)
+        # Not strict: aids are made for a prefix of `taken` only, see above.
         for (each, picked_up_ns), aids in zip(taken, brought, strict=False):
             started_ns = time_ns()
             turn = turns.answer(states[each.partition], each, aids, self._log.epoch)
             messages += len(turn.outputs)
+            # A group is never split; this input is answered again with the next write. The
+            # first always fits, since `turn.answer` bounds a group to the same limit.
             if made and messages > BATCH_LIMIT:
                 break
             states[each.partition] = turn.state
@@ -250,13 +276,15 @@ class Worker:
             )
             made.append((turn, times))
             if len(made) % TURNS_BETWEEN == 0:
+                # The mind is pure CPU: without this the reader and the heartbeats would
+                # starve.
                 await asyncio.sleep(0)
         return made
 
     def _adopt(
         self, made: Sequence[Turn], standings: dict[int, PartitionOwner]
     ) -> None:
-        """Go on from turns that the log holds."""
+        """Make acknowledged turns the worker's state; note their timers and checkpoints."""
         self._standings |= standings
         for turn in made:
             agent, partition = turn.input.agent, turn.input.partition
@@ -267,7 +295,7 @@ class Worker:
         self._saver.save(self._standings)
 
     def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
-        """Tell whoever watches of turns that the log holds."""
+        """Notify the listeners of turns that the log holds."""
         told = [
             (turn, replace(each, committed_ns=committed_ns)) for turn, each in timed
         ]
@@ -277,9 +305,10 @@ class Worker:
             _log.exception("whoever listens to the worker failed; it goes on unheard")
 
     async def _fold_again(self, taken: Sequence[Taken], error: Exception) -> None:
-        """Drop what was thought of the partitions of some inputs, and ask the log."""
+        """Drop the state of the partitions of some inputs, and fold it from the log."""
         partitions = {each.partition for each, _ in taken}
         _log.warning("%s; partitions %s are folded again", error, sorted(partitions))
+        # A fence says that the log moved on, which reading at once shows; others need time.
         if not isinstance(error, Fenced):
             await asyncio.sleep(PAUSE_S)
         await self._recover(sorted(partitions))
@@ -292,7 +321,7 @@ class Worker:
             self._saver.recovered(standing)
 
     async def _announce(self) -> None:
-        """Tell each partition which settings are in force from here."""
+        """Append to each partition which settings are in force from here."""
         appends = (
             self._append(self._started, SHARED_AGENT, partition, "/echoic/worker")
             for partition in self._partitions
@@ -319,6 +348,8 @@ class Worker:
             message,
             agent=agent,
             partition=partition,
+            # Made once, outside the attempts, so that a repeated append is dropped as a
+            # duplicate.
             id_=str(uuid4()),
             source=source,
         )

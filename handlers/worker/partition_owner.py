@@ -1,4 +1,4 @@
-"""Where a partition stands: its state, and the fence its next write must pass."""
+"""How far a partition is: its state, and the fence that its next write must pass."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from schemas.values.record import Wire
 from streams.log import GroupWrite
 
 FEW = 8
-"""So many turns are sooner written one by one: most are one message, which the broker
-stores in a sixth of the time that it takes for a batch."""
+"""Up to so many turns are written one by one: most are one message, which the broker
+stores in a sixth of the time that it takes for a batch (measured)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionOwner:
-    """A partition as the log has it."""
+    """A partition as the log has it; never what is only decided and not yet written."""
 
     partition: int
     state: PartitionState
@@ -36,6 +36,8 @@ def writes(
     """Return the groups of `turns`, by partition, behind the fences of `standings`."""
     messages: dict[int, list[Wire]] = {}
     for turn in turns:
+        # All groups of a partition share one fence: the first message of the batch carries
+        # it.
         group = messages.setdefault(turn.input.partition, [])
         group.extend(
             Wire(each.record.subject, each.record.headers, each.record.body)
@@ -50,10 +52,12 @@ def writes(
 def advanced(
     turns: Sequence[Turn], ends: Mapping[int, int]
 ) -> dict[int, PartitionOwner]:
-    """Return where the partitions of acknowledged turns stand; `ends` are their last
-    outputs.
+    """Return the partitions after acknowledged turns.
+
+    `ends` holds the sequence of each partition's last output, as the broker gave it.
     """
     return {
+        # Of several turns of one partition the last wins, which holds the newest state.
         turn.input.partition: PartitionOwner(
             partition=turn.input.partition,
             state=turn.state,
@@ -66,13 +70,14 @@ def advanced(
 
 
 def parted(timed: Sequence[Timed]) -> tuple[list[list[Timed]], list[Timed]]:
-    """Turns by how they are written: by partition one after the other, or all at once.
+    """Divide turns by how they are written: one by one by partition, or all in one batch.
 
     A batch costs the server seven times a single message, whether it holds two or twenty:
     partitions that need one for a turn share it.
     """
     if len(timed) > FEW:
         return [], list(timed)
+    # Within a partition the order must stay; partitions know nothing of one another.
     by_partition: dict[int, list[Timed]] = {}
     for each in timed:
         by_partition.setdefault(each[0].input.partition, []).append(each)

@@ -1,4 +1,4 @@
-"""Finding out where a partition stands: from its checkpoint, then from the log."""
+"""Recovering a partition: its checkpoint first, then whatever the log holds after it."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -21,14 +21,14 @@ BEHIND_S = 0.05
 """How long to wait for a reader that is behind the writes, each time."""
 
 PATIENCE = 200
-"""How many times; what is not whole by then never will be."""
+"""How many times: 10 s in all; a group that is not whole by then never will be."""
 
 GROUPS_BETWEEN_NEWS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What partitions are recovered with."""
+    """Folds partitions up to the end of the log."""
 
     log: ReadableLog
     provider: AidProvider
@@ -45,13 +45,19 @@ class Recovery:
             LogDamaged, UnreadableOutputError: the log cannot be folded.
             MissingPackError: a pack in force has no blob any more.
         """
+        # A checkpoint is a cache: without a fitting one the fold begins before the first
+        # message.
         found = await Beginnings(self.log, self.checkpoints, self.code).of(partition)
         standing = PartitionOwner(
             partition, found.state, found.last_output, found.last_input_id
         )
+        # Read back from the log: a write of which no acknowledgement came is found here.
         end = await self._end(partition)
+        # Pages may come from a replica that lags behind the sequence that the leader gave.
         for _ in range(PATIENCE):
             standing = await self._fold(standing, end)
+            # What a loss left of a group is never read, but the broker compares with it all
+            # the same.
             if standing.last_output < end and await self._is_void(standing):
                 # The fence counts them all the same.
                 standing = replace(standing, last_output=end)
@@ -75,9 +81,11 @@ class Recovery:
     async def _fold(self, standing: PartitionOwner, end: int) -> PartitionOwner:
         """Fold whatever groups follow."""
         state = standing.state
+        # The packs in force at a checkpoint were loaded by inputs before it, not read here.
         await self.provider.fetch_packs_of(state)
         recorded = groups(self.log, standing.partition, state.position)
         async for group, input_, aids in self.provider.for_recorded(recorded):
+            # Outputs are folded as recorded; the mind is not asked again what it would say.
             state = fold_recorded(state, input_, group.outputs, aids)
             standing = PartitionOwner(
                 standing.partition,
@@ -93,7 +101,7 @@ class Recovery:
 
 
 def checkpoint_of(standing: PartitionOwner, epoch: UUID, code: str) -> Checkpoint:
-    """Return the checkpoint of a partition as it stands."""
+    """Encode a partition as a checkpoint; takes long, so it runs in a thread."""
     label = Label(
         partition=standing.partition,
         sequence=standing.state.position,

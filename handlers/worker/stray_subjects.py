@@ -1,7 +1,7 @@
 """Strays: messages that a sensor published to a subject with a `*` or `>` for a token.
 
-The server takes the sign for a wildcard and stores such a message as it came, where no
-reader of the log looks. It is appended once more as an input, and so gets its answer.
+The server takes the sign for a wildcard and stores the message without the transform, where
+no reader of the log looks. It is appended once more as an input, and so gets its answer.
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ _PARTITION = partition_of(SHARED_AGENT)
 
 
 async def reappend(log: ReadableLog, writer: WritableLog) -> None:
-    """Append again whatever strays into the log, for ever."""
+    """Append each stray again as an input, until cancelled."""
     position = await until_available(partial(last_readmitted, log))
     async for strays in log.follow(SENSOR_SUBJECTS, position, _AT_ONCE):
         for stray in strays:
@@ -43,7 +43,9 @@ async def last_readmitted(log: ReadableLog) -> int:
 async def _append(log: ReadableLog, writer: WritableLog, stray: Record) -> None:
     # The place of the stray in its subject: where to go on, and proof that it is ours.
     subject = input_subject(_PARTITION, SHARED_AGENT, KIND, str(stray.sequence))
+    # The subject as published goes along, so that the input can say where it came from.
     headers = {**stray.headers, STRAYED_TO: stray.subject}
+    # Derived from the stray, so that the broker drops a second append of the same one.
     message_id = f"{EPOCH_PREFIX}{log.epoch}:{KIND}-{stray.sequence}"
     wire = Wire(subject, headers, stray.body)
     await until_available(partial(writer.append, wire, message_id))

@@ -1,16 +1,16 @@
-"""When the worker did what with an input; for those who watch it, never for the mind."""
+"""When the worker did what with an input: for traces and metrics, never for the mind."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The stations of one input, in nanoseconds since 1970."""
+    """The times of one input's steps, in nanoseconds since 1970."""
 
     picked_up_ns: int
-    """It came out of the broker, with others."""
+    """It was read from the broker, in a batch."""
     started_ns: int
-    """The mind began with it."""
+    """The mind started on it."""
     decided_ns: int
     """Its group was made."""
     committed_ns: int = 0
