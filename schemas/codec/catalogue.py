@@ -1,4 +1,4 @@
-"""Every message there is, by kind and token: what the log may hold."""
+"""The catalogue of every message that the log may hold, by kind and token."""
 
 from typing import TypeAlias
 
@@ -151,6 +151,7 @@ def by_token(*models: MessageType) -> dict[tuple[str, str], MessageType]:
     """
     found: dict[tuple[str, str], MessageType] = {}
     for model in models:
+        # Not `hasattr`: an inherited token would give two messages one name on the log.
         if "token" not in vars(model):
             raise TypeError(
                 f"{model.__name__} declares no `token: ClassVar[str]`: its name on the log"

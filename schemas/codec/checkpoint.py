@@ -1,9 +1,9 @@
 """A state as JSON and back: what a checkpoint and a session file hold.
 
-A checkpoint in the cache is never the truth: whoever has one of other sources folds the
-log instead. The state that a session file begins with is data: it is read by every later
-program, through an upcast for each format since. Keys are sorted, so equal states have
-equal bytes.
+A cached checkpoint is never the truth: one that cannot be used is replaced by folding the
+log. The state at the head of a session file, however, is data: every later program reads
+it, through an upcast for each format since. Keys are sorted, so equal states have equal
+bytes.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,12 +26,12 @@ State = dict[str, Any]
 
 
 def _added(state: State) -> State:
-    """From 2 to 3 fields came, each with a default that means as before."""
+    """Return a state of format 2 as one of 3, which only added fields with defaults."""
     return state
 
 
 UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added}
-"""By the format that each makes one newer."""
+"""By format: the function that makes a state of that format one format newer."""
 
 OLDEST = min(UPCASTS)
 
@@ -41,19 +41,19 @@ class CheckpointError(ValueError):
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """What tells how the rest is to be read."""
+    """The format alone, read before anything else can be."""
 
     format: int
 
 
 class _Old(msgspec.Struct, frozen=True):
-    """A state of another shape."""
+    """A state of an older format, as raw JSON."""
 
     state: State
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A state with the format that it is written in."""
+    """A state and the format it is written in."""
 
     format: int
     state: PartitionState
@@ -70,9 +70,10 @@ def load(data: bytes) -> PartitionState:
     """Return the state of a checkpoint.
 
     Raises:
-        CheckpointError: it is none, or has a format that this program does not read.
+        CheckpointError: this is no checkpoint, or of a format that cannot be read here.
     """
     try:
+        # In two passes, since the types of `Checkpoint` only fit the present format.
         head = msgspec.json.decode(data, type=_Head)
         if head.format < FORMAT:
             data = _upcast(data, head.format)
@@ -117,7 +118,10 @@ def _to_builtin(value: Any) -> Any:
 def _from_builtin(type_: Any, value: Any) -> Any:
     if get_origin(type_) is Map:
         plain = GenericAlias(dict, get_args(type_))
+        # Through a dict of the same types: msgspec knows no persistent maps, and so their
+        # values are converted, too.
         held = msgspec.convert(value, plain, dec_hook=_from_builtin)
+        # One empty map for all: a state holds tens of thousands of them.
         return Map(held) if held else EMPTY
     if issubclass(type_, Part):
         return type_.model_validate(value)

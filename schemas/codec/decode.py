@@ -1,7 +1,7 @@
 """From bytes to messages: the one place where a record gets its meaning.
 
-Reading an input never fails: what cannot be read becomes `Unreadable` with a reason, for
-the mind to answer. Reading an output of our own raises, for then the log is damaged.
+Reading an input never fails: one that cannot be read becomes `Unreadable` with a reason,
+for the mind to answer. Reading an output raises: we wrote it, so the log is damaged.
 """
 
 import re
@@ -28,6 +28,8 @@ BODY_LIMIT = 256 * 1024
 NESTING_LIMIT = 100
 """How deep the JSON of an input may go; deeper, it could not be written again."""
 
+# Without control characters: the id becomes a header of each output (`ce-causeid`), and a
+# line break there would end the header. The length is `NAME_LIMIT`.
 _ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
 _VERSION = re.compile(r"[1-9][0-9]{0,5}")
 
@@ -45,7 +47,12 @@ class _RefusedError(Exception):
 
 
 def read_input(record: Record) -> Input:
-    """Read an input; whatever it is, the result can be answered."""
+    """Read an input; whatever it holds, the result can be answered.
+
+    Raises:
+        SubjectError: the record's subject is not the log's, so it is no input of ours.
+        OSError, MemoryError: a fault of this machine, for which no input is to blame.
+    """
     place = subjects.parse(record.subject)
     agent = place.agent
     message: InputMessage | Unreadable | NotBuilt
@@ -55,9 +62,14 @@ def read_input(record: Record) -> Input:
         message = _input_message(record, place)
     except _RefusedError as refused:
         message = refused.unreadable
+        # What names no possible agent is answered under the agent of the partition.
         agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
+    # Before the next clause, which would catch these, too: quarantine is recorded for good,
+    # and a machine short of memory may read the same input a moment later.
     except faults.OF_THE_SHELL:
         raise
+    # Whatever else a body provokes is an answer like any other: one input must not stop
+    # the partition (docs/adr/0012).
     except faults.OF_AN_INPUT as error:
         message = Unreadable("error", faults.named(error))
         agent = agent if subjects.is_agent(agent) else subjects.SHARED_AGENT
@@ -72,7 +84,7 @@ def read_input(record: Record) -> Input:
 
 
 def read_output(record: Record) -> Output:
-    """Read an output of ours.
+    """Read an output, which this program or an older one wrote.
 
     Raises:
         UnreadableOutputError: its subject, group mark or body is not what we write.
@@ -111,7 +123,11 @@ def read_mark(record: Record) -> Mark:
 
 
 def _output_message(record: Record, place: subjects.LogSubject) -> OutputMessage:
-    """Read the body, a struct of the present version in one step."""
+    """Read the body of an output.
+
+    A struct of the present version is decoded in one step; an older one needs its raw
+    fields for the upcasts.
+    """
     model, version = message_type(place.kind, place.detail), _version(record)
     if model and issubclass(model, StructMessage) and version == model.version:
         return cast(OutputMessage, model.from_bytes(record.body))
@@ -127,8 +143,8 @@ def _check_agent(record: Record, place: subjects.LogSubject) -> None:
             f" {quoted(record.headers.get(subjects.STRAYED_TO))}",
         )
     if place.kind == "sensor" and place.agent == subjects.SHARED_AGENT:
-        # What was published outside the grammar comes in the partition of its first
-        # token: so `in.ana.game` is told from `in._.game.hit`.
+        # What was published outside the grammar is filed under `_`, but in the partition of
+        # its first token: that tells `in.ana.game` from `in._.game.hit`.
         own = place.partition == subjects.partition_of(subjects.SHARED_AGENT)
         if own and place.detail.count(".") == 1:
             raise _RefusedError(
@@ -155,7 +171,7 @@ def _check_id(record: Record) -> None:
 
 
 def _id(record: Record) -> str:
-    """Return the id that the sender gave, or one of the record's place where that is none."""
+    """Return the sender's id; if that is unusable, one derived from the record's place."""
     id_ = record.headers.get("ce-id", "")
     if _ID.fullmatch(id_):
         return id_
@@ -172,7 +188,8 @@ def _input_message(
     _check_tokens(source, type_)
     fields = _fields(record)
     if type_ == subjects.PUBLISHED_FEEDBACK:
-        # What the log knows of a decision is not a sensor's to say.
+        # Both are ours to fill in: a sensor votes under its own name alone, and what the
+        # log knows of a decision is looked up, not believed.
         fields |= {"actor": source, "about": None}
         return _message(record, "feedback", "feedback_given", fields)
     if type_ == subjects.PUBLISHED_CONTROL:
@@ -189,6 +206,7 @@ def _message(
         raise _RefusedError(
             "unknown_type", f"there are no inputs of the kind {quoted(kind)}"
         )
+    # Refused by name, so that a client learns it is not built, and not mistyped.
     if kind == "control" and token in controls.UNBUILT:
         return NotBuilt(token)
     return cast(InputMessage, _decode(kind, token, fields, _version(record)))
@@ -210,9 +228,11 @@ def _fields(record: Record) -> dict[str, Any]:
         raise _RefusedError(
             "too_large", f"{len(body)} bytes, the limit is {BODY_LIMIT}"
         )
+    # The size is checked first: a body that is too large is never decoded.
     text = _utf8(body).strip()
     if not text:
         raise _RefusedError("empty", "the message has no body")
+    # A sensor that declares JSON hears of a mistake in it; any other may send bare text.
     says_json = "json" in record.headers.get("content-type", "")
     if not (text.startswith("{") or says_json):
         return {"text": text}
@@ -224,7 +244,8 @@ def _fields(record: Record) -> dict[str, Any]:
         raise _RefusedError(
             "not_an_object", f"the body is a JSON {type(fields).__name__}, no object"
         )
-    # Counting is cheap and true of all but a few bodies, so that few are walked.
+    # There are at least as many brackets as levels: counting them is cheap and spares all
+    # but a few bodies the walk.
     brackets = text.count("[") + text.count("{")
     if brackets > NESTING_LIMIT and _depth(fields) > NESTING_LIMIT:
         raise _RefusedError("invalid", f"nested deeper than {NESTING_LIMIT} levels")
@@ -232,7 +253,10 @@ def _fields(record: Record) -> dict[str, Any]:
 
 
 def _depth(value: object) -> int:
-    """Return how many objects and lists a JSON value has inside one another."""
+    """Return how deep objects and lists are nested in a JSON value.
+
+    Level by level and not recursively: a body could exhaust the stack.
+    """
     depth, level = 0, [value]
     while level:
         nested = [each for each in level if isinstance(each, dict | list)]
@@ -276,6 +300,7 @@ def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> AnyM
 
 
 def _first_fault(error: ValidationError) -> str:
+    # Without the input, which may be long or private: the detail goes into the log.
     fault = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in fault["loc"]) or "the message"
     more = error.error_count() - 1

@@ -17,7 +17,7 @@ _TYPE_PREFIX = "echoic."
 def write_input(
     message: InputMessage, *, agent: str, partition: int, id_: str, source: str
 ) -> Wire:
-    """Return an input of ours on its way into the log; sensors write their own."""
+    """Encode an input of our own, such as a control; sensors encode theirs."""
     return Wire(
         subject=subjects.input_subject(partition, agent, message.kind, message.token),
         headers=_headers(message, agent, id_, source),
@@ -34,7 +34,11 @@ def write_output(
     mark: Mark,
     at: datetime,
 ) -> Wire:
-    """Return an output on its way into the log, with its group mark."""
+    """Encode an output with its group mark.
+
+    The same output to the same cause gets the same bytes and the same id each time: the
+    read-back after a doubtful write, and verify, compare them.
+    """
     id_ = ids.output_id(epoch, mark.cause_sequence, mark.index)
     return Wire(
         subject=subjects.output_subject(partition, agent, message.kind, message.token),
@@ -51,16 +55,20 @@ def write_output(
 
 
 def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    """Return what of a message enters the chain: subject, ce-headers and body, 12 bytes."""
+    """Return the 12 bytes by which a message enters the chain, over subject, ce- headers
+    and body.
+    """
     names = _ce_names(tuple(headers))
     attributes = "\n".join([f"{name}:{headers[name]}" for name in names])
     return ids.raw_digest(subject.encode(), attributes.encode(), body)
 
 
+# Nearly all messages have one of a few sets of headers.
 @lru_cache(maxsize=1024)
 def _ce_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of the headers that enter the chain, in order; most messages have the
-    same.
+    """Return the names of the headers that enter the chain, sorted.
+
+    Others are the transport's and may differ between two copies of one message.
     """
     return tuple(sorted(name for name in names if name[:3] == "ce-"))
 

@@ -1,4 +1,4 @@
-"""What a message of the log is once read: who, when, what, and in answer to what."""
+"""Messages of the log once decoded: who, when, what, and in answer to what."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from schemas.values.record import Record
 
 
 class Unreadable(Struct, frozen=True):
-    """An input that has no meaning, and why."""
+    """An input that cannot be understood, and why; the mind quarantines it."""
 
     reason: Quarantine
     detail: str
@@ -23,12 +23,12 @@ class NotBuilt(Struct, frozen=True):
 
 
 class Input(Struct, frozen=True):
-    """An input as the mind takes it."""
+    """An input as the mind receives it."""
 
     record: Record
     partition: int
     agent: str
-    """Whom it concerns; `_` if it is shared, or names no agent that could exist."""
+    """The agent it concerns; `_` for the whole partition, or if it names no valid agent."""
     id: str
     """Its `ce-id`, or one derived from its place in the log."""
     at: datetime
@@ -42,7 +42,10 @@ class Input(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """Which place an output has in the group that answers an input."""
+    """The place of an output in the group that answers an input.
+
+    Index and count tell a reader when a group is whole.
+    """
 
     cause_sequence: int
     cause_id: str

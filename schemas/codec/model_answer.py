@@ -1,7 +1,7 @@
-"""Answers: what stands in the text that a model sent.
+"""Reading a model's answer out of the text that it sent.
 
-Models were asked for one JSON object, and like to wrap it in a fence or a sentence. The
-mind and the shell, which embeds what was said, read a text alike by reading it here.
+Models are asked for one JSON object and often wrap it in a code fence or a sentence. The
+mind reads answers here, and so does the shell, which embeds them: both must find the same.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,16 @@ from collections.abc import Mapping
 import orjson
 
 RULE = ("condition", "message")
-"""The fields of a rule whose meaning is looked at."""
+"""The fields of a rule that are embedded and compared."""
 
 
 def object_in(text: str, key: str) -> dict[str, object] | None:
-    """Return the JSON object in a model's text; one that has not `key` must be all of it."""
+    """Return the JSON object in a model's text, None if there is none.
+
+    An object within other text counts only if it has `key`.
+    """
+    # From the first brace to the last: braces in a sentence around it make it unreadable,
+    # and then the text stands for itself.
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return None
@@ -21,25 +26,25 @@ def object_in(text: str, key: str) -> dict[str, object] | None:
         fields: dict[str, object] = orjson.loads(text[start : end + 1])
     except orjson.JSONDecodeError:
         return None
-    # An object that is all of the answer is for a program: nobody should hear it.
+    # An answer that is nothing but JSON is meant for a program: no person should hear it.
     is_all = text.strip() == text[start : end + 1]
     return fields if is_all or key in fields else None
 
 
 def said(text: str) -> str:
-    """Return what a model says to the person; a text without an object is taken at its word."""
+    """Return what a model says to the person: its `response`, or a text without JSON."""
     fields = object_in(text, "response")
     return text.strip() if fields is None else words(fields, "response")
 
 
 def words(fields: Mapping[str, object], name: str) -> str:
-    """Return a field's text without space around it; empty if there is none."""
+    """Return a field's text, stripped; empty if the field is missing or no text."""
     value = fields.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def texts(text: str) -> tuple[str, ...]:
-    """Return what of a model's text may have to be compared with other texts."""
+    """Return the parts of a model's text that may have to be compared with other texts."""
     rule = object_in(text, RULE[0]) or {}
     found = (said(text), *(words(rule, name) for name in RULE))
     return tuple(each for each in found if each)

@@ -1,7 +1,7 @@
-"""The pydantic models of structs: for schemas, for pages, and to check what others made.
+"""Pydantic models derived from structs: for JSON Schema, generated pages, and validation.
 
-A struct is made without a check. Its model has the same fields, limits and explanations,
-and is made of it once, when somebody needs it.
+A struct is made without validation. Its model has the same fields, limits and docstrings,
+and is derived on first use (docs/adr/0028).
 """
 
 import ast
@@ -39,7 +39,7 @@ def part_model(kind: type[StructPart]) -> type[Part]:
 
 
 def _model(kind: type[StructPart], base: Any) -> Any:
-    """Return the model with a struct's fields on a base."""
+    """Derive a model with a struct's fields from a base."""
     hints, explained = get_type_hints(kind, include_extras=True), _explained(kind)
     fields: dict[str, Any] = {
         field.name: (
@@ -52,7 +52,7 @@ def _model(kind: type[StructPart], base: Any) -> Any:
 
 
 def _of_models(hint: Any) -> Any:
-    """Return a field's type with models where it has structs."""
+    """Return a field's type with each struct replaced by its model."""
     if isinstance(hint, type) and issubclass(hint, StructPart):
         return part_model(hint)
     if isinstance(hint, UnionType):
@@ -69,7 +69,10 @@ def _default(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
 
 
 def _explained(kind: type[StructPart]) -> dict[str, str]:
-    """Return the strings below a struct's fields, and those of what it extends."""
+    """Return the docstrings below a struct's fields, inherited ones included.
+
+    They are read from the source, since Python keeps none of them at run time.
+    """
     found: dict[str, str] = {}
     for each in kind.__mro__:
         if not (issubclass(each, StructPart) and each.__annotations__):

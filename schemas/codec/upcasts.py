@@ -1,7 +1,7 @@
-"""How older versions of a message become the present one, on its raw fields.
+"""Upcasting: bringing an older version of a message to the present one, as raw fields.
 
-An optional field may be added without a step here. Any other change is a new message or a
-function in `UPCASTS`, with a golden file of the version that it reads.
+An optional field may be added without a step here. Any other change is a new message, or a
+function in `UPCASTS` with a golden file of the version that it reads.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ RawFields = dict[str, Any]
 Upcast = Callable[[RawFields], RawFields]
 
 UPCASTS: Mapping[tuple[str, int], Upcast] = {}
-"""(token, version) to the function that makes version + 1 of such a message's fields."""
+"""By token and version: the function that turns such fields into those of version + 1."""
 
 
 class NewerVersionError(ValueError):
@@ -38,5 +38,6 @@ def upcast(
             " upgrade it"
         )
     for step in range(version, present):
+        # A missing step is our mistake and raises KeyError: guessing a meaning is worse.
         fields = steps[token, step](fields)
     return fields

@@ -1,8 +1,9 @@
 """The bases of all messages: frozen, closed when written, tolerant when read.
 
-What others say (sensors, people, packs) is a pydantic model, checked when it is made. What
-the mind says for every event is a `Struct` of the same fields, ten times as fast to make
-and to read; tests check it against the model that `schemas.codec.struct_models` makes of it.
+Messages from outside (sensors, people, packs) are pydantic models, validated when they are
+made. The mind's outputs for every event are `Struct`s, ten times as fast to make and read
+and not validated; tests check them against the model that `schemas.codec.struct_models`
+derives (docs/adr/0028).
 
 A message knows its kind (which decides its subject), its token (its name in subjects and
 headers) and its version. Numbers are finite; unknown fields are an
@@ -26,7 +27,8 @@ Signed = Annotated[float, Field(ge=-1.0, le=1.0)]
 """A number from -1 to 1."""
 
 Seconds = Annotated[float, Field(gt=0.0, le=1e9)]
-"""A span of time, up to thirty years, so that none leads out of the calendar."""
+"""A span of time, over 0 and up to thirty years: added to any time of the log it stays
+within what `datetime` can hold."""
 
 Moment = Annotated[datetime, AwareDatetime]
 """A time with its zone."""
@@ -68,14 +70,14 @@ class Message(Part):
 
 
 class StructPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A frozen piece of a message that the mind makes for every event, unchecked.
+    """A frozen piece of a message that the mind makes for every event, unvalidated.
 
-    It is written as a `Part` is: a default that is not None is declared as `written`.
+    It is encoded as a `Part` is: a default other than None is declared with `written`.
     """
 
 
 class StructMessage(StructPart, frozen=True, kw_only=True):
-    """A fact or an ask that the mind makes for every event, unchecked."""
+    """A fact or an ask that the mind makes for every event, unvalidated."""
 
     kind: ClassVar[Kind]
     token: ClassVar[str]
@@ -108,7 +110,11 @@ T = TypeVar("T")
 
 
 def written(default: T) -> T:
-    """Return a field's default that is written, too: only what comes from a factory is."""
+    """Return a field whose default is encoded, as pydantic encodes it.
+
+    `omit_defaults` leaves out a field that has its default, as None must be. msgspec cannot
+    compare a value with what a factory would make, so a default from one is always written.
+    """
     made: T = msgspec.field(default_factory=lambda: default)
     return made
 
@@ -119,14 +125,14 @@ def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 
 def _part(kind: type, value: object) -> object:
-    """Return a part that is a pydantic model, read."""
+    """Decode a part that is a pydantic model."""
     if issubclass(kind, Part):
         return kind.model_validate(value, extra="ignore")
     raise NotImplementedError(f"{kind} is no part of a message")
 
 
 def _part_as_json(value: object) -> msgspec.Raw:
-    """Return a part that is a pydantic model, as pydantic writes it."""
+    """Encode a part that is a pydantic model as pydantic does, to be embedded as it is."""
     if isinstance(value, Part):
         serializer = value.__pydantic_serializer__
         return msgspec.Raw(serializer.to_json(value, exclude_none=True))
@@ -136,8 +142,10 @@ def _part_as_json(value: object) -> msgspec.Raw:
 _ENCODER = msgspec.json.Encoder(enc_hook=_part_as_json)
 
 
+# All outputs of a group have one time.
 @lru_cache(maxsize=64)
 def rfc3339(at: datetime) -> str:
     """Return a time in UTC as `2026-11-21T07:35:49.123456Z`, always with microseconds."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    # `isoformat` ends in +00:00; its default would drop microseconds that are zero.
     return utc.isoformat(timespec="microseconds")[:-6] + "Z"

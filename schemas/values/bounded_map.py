@@ -1,8 +1,8 @@
 """A frozen map that forgets: it holds at least the newest `limit` keys, at most twice that.
 
-Keys are written into the younger of two generations; when that is full, the older one is
-forgotten. So a bounded memory costs no more than two maps and needs no clock. An older
-generation of texts is packed, since it changes no more.
+Keys are written into the younger of two generations. When that is full it becomes the
+older one, and the previous older one is dropped: two maps, no clock and no eviction order
+to keep. An older generation of texts is packed, since it never changes again.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class Bounded(Struct, Generic[K, V], frozen=True):
         return self.older.get(key, default) if found is _ABSENT else found
 
     def set(self, key: K, value: V) -> "Bounded[K, V]":
-        """This map with `key` at `value`."""
+        """Return this map with `key` at `value`; a full one drops its older generation."""
         if len(self.younger) >= self.limit and key not in self.younger:
             return Bounded(self.limit, Map({key: value}), _packed(self.younger))
         return Bounded(self.limit, self.younger.set(key, value), self.older)
@@ -50,6 +50,7 @@ class Bounded(Struct, Generic[K, V], frozen=True):
         return self.older[key] if found is _ABSENT else found
 
     def __len__(self) -> int:
+        # A key that was set again stands in both generations.
         return len({*self.older, *self.younger})
 
     def sorted_keys(self: "Bounded[str, V]") -> list[str]:
@@ -61,9 +62,7 @@ class Bounded(Struct, Generic[K, V], frozen=True):
 
 
 def _packed(entries: Map[K, V]) -> Map[K, V]:
-    """Return the same entries, in less memory if they are texts; read, iterated and equal
-    alike.
-    """
+    """Return the same entries, packed if all are texts; they read and compare alike."""
     if not all(isinstance(each, str) for entry in entries.items() for each in entry):
         return entries
     return cast(Map[K, V], PackedTexts(cast(Mapping[str, str], entries)))

@@ -1,4 +1,4 @@
-"""A memo for pure functions of values that live for long, told apart by who they are."""
+"""A memo for pure functions of long-lived values, keyed by their arguments' identity."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,10 +13,9 @@ def by_identity(
 ) -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
     """Remember the last `limit` answers of a function.
 
-    For frozen arguments such as settings, packs and persistent maps: to compare or hash
-    one by its value costs more than most of what is made of it. An equal argument that is
-    another object is only answered anew. Arguments are kept as long as their answer, so
-    that no other object can come by their id.
+    For frozen arguments such as settings, packs and persistent maps: to hash or compare
+    one by value costs more than most of what is computed of it. An equal argument that is
+    another object is merely computed again.
     """
 
     def remembering(make: Callable[[*Ts], T]) -> Callable[[*Ts], T]:
@@ -28,7 +27,10 @@ def by_identity(
             found = known.get(key)
             if found is None:
                 if len(known) >= limit:
+                    # First in, first out: a dict iterates in order of insertion.
                     del known[next(iter(known))]
+                # The arguments are stored with the answer: while they live, no other object
+                # can be given their ids.
                 found = known[key] = (given, make(*given))
             return found[1]
 

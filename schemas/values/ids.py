@@ -17,12 +17,15 @@ def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
     return _output_id(epoch.int, cause_sequence, index)
 
 
-# Of the number: a UUID is hashed and compared in Python, three times an output.
+# Keyed by the number: hashing and comparing a UUID runs in Python, and an output's id is
+# asked for three times.
 @lru_cache(maxsize=4096)
 def _output_id(epoch: int, cause_sequence: int, index: int) -> str:
     named = epoch.to_bytes(16, "big") + f"{cause_sequence}/{index}".encode()
     # A uuid5 as text; the library's own takes five times as long to make one.
+    # SHA-1 is what UUID version 5 prescribes (RFC 9562, 5.5); nothing here is a secret.
     hashed = bytearray(hashlib.sha1(named, usedforsecurity=False).digest())
+    # The four bits of the version, 5, and the two of the variant, binary 10.
     hashed[6] = hashed[6] & 0x0F | 0x50
     hashed[8] = hashed[8] & 0x3F | 0x80
     text = hashed.hex()
@@ -31,6 +34,7 @@ def _output_id(epoch: int, cause_sequence: int, index: int) -> str:
 
 def heuristic_id(pack: str, name: str) -> str:
     """Return the id of a pack's heuristic: the same wherever the pack is loaded."""
+    # A pack's name has no slash, so no two pairs give one text.
     return str(uuid5(_PACKS, f"{pack}/{name}"))
 
 
@@ -49,14 +53,16 @@ def filled_event_id(time_ns: int, sequence: int) -> str:
         hashlib.blake2b(f"{time_ns}/{sequence}".encode(), digest_size=10).digest(),
         "big",
     )
+    # RFC 9562, 5.7: 48 bits of time, version 7, 12 bits, variant 2, 62 bits. A hash stands
+    # for the random bits, so that the same record always gets the same id.
     value = milliseconds << 80 | 0x7 << 76 | (tail >> 68 & 0xFFF) << 64
     value |= 0b10 << 62 | tail & ((1 << 62) - 1)
     return str(UUID(int=value))
 
 
 def trace_id(event_id: str) -> str:
-    """Return the 32 hex digits of the trace that belongs to an event: its id, hashed if
-    foreign.
+    """Return the trace id of an event, 32 hex digits: its own id if that is a UUID, else a
+    hash of it.
     """
     try:
         own = UUID(event_id)
@@ -75,28 +81,32 @@ def span_id(key: str, name: str, index: int) -> str:
 
 
 def traceparent(event_id: str, parent: str) -> str:
-    """Return the W3C trace context of whatever the span `parent` of an event's trace causes."""
+    """Return the W3C `traceparent` header for what the span `parent` of an event causes."""
+    # Version 00, and the flag 01: the trace is recorded.
     return f"00-{trace_id(event_id)}-{parent}-01"
 
 
 def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
-    """Return a number in [0, 1) that depends on nothing but its four arguments."""
+    """Return a number from 0 to 1 that depends on nothing but its four arguments.
+
+    It is uniform in 64 bits; only by rounding, once in 2**54 draws, is it 1 itself.
+    """
     key = f"{seed}|{agent}|{event_id}|{purpose}".encode()
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def digest(*parts: bytes) -> str:
-    """Return a short content hash (96 bits, hex) over parts that may not run into each
-    other.
-    """
+    """Return a content hash of 96 bits, as hex, over parts and where each of them ends."""
     return raw_digest(*parts).hex()
 
 
 def raw_digest(*parts: bytes) -> bytes:
-    """Return the bytes of `digest`."""
+    """Return the 12 bytes that `digest` writes as hex."""
+    # Each part follows its length, so that (ab, c) and (a, bc) have different hashes.
     measured = [len(part).to_bytes(8, "big") + part for part in parts]
     return hashlib.blake2b(b"".join(measured), digest_size=12).digest()
 
 
 _NIL = UUID(int=0)
+# The namespace of pack heuristics, drawn once: another one would orphan all evidence.
 _PACKS = UUID("6f8f7f0c-5b0e-5c5e-9b7e-0a3c5e1d2b40")

@@ -1,8 +1,8 @@
-"""Fencing: what others wrote stands in a prompt as data, marked as such.
+"""Fencing: text from outside is put into a prompt as data, marked as such.
 
-A sensor, a person or a model may have written the text of an event or of a heuristic.
-Nothing in such a text can end its fence: quotes, backslashes and angle brackets are
-written as JSON escapes, and what steers a terminal or hides from a reader is left out.
+The text of an event or a heuristic may be a sensor's, a person's or a model's, so it may
+try to inject instructions. It cannot close its own fence: quotes, backslashes and angle
+brackets are JSON escapes, and control or invisible characters are removed.
 """
 
 import orjson
@@ -27,17 +27,20 @@ _HIDDEN = (
     (0xFFF9, 0xFFFB),
     (0xE0000, 0xE007F),
 )
-"""Ranges of characters that steer or hide: C0 and C1 controls, zero-width marks, changes
-of direction, tags. Named here, since each Python has Unicode tables of its own."""
+"""Code points that steer a terminal or hide text: C0 and C1 controls, zero-width marks,
+changes of direction, interlinear annotation, tags. Listed here, since `unicodedata` differs
+from one Python to the next and a prompt's hash must not."""
 
 _LEFT_OUT = {code: None for low, high in _HIDDEN for code in range(low, high + 1)}
 _ANGLES = {ord("<"): "\\u003c", ord(">"): "\\u003e"}
 
 
 def fenced(text: str, cap: int) -> str:
-    """Return a text of others as data: at most `cap` characters of it, in one line."""
+    """Return a text from outside as data: one line of at most `cap` characters."""
+    # White space is joined first: a line break is a control, too, and would glue two words.
     visible = flat(text).translate(_LEFT_OUT)
     quoted = orjson.dumps(capped(visible, cap)).decode()
+    # JSON leaves angle brackets alone; escaped, no text can contain `</data>`.
     return f"<data>{quoted.translate(_ANGLES)}</data>"
 
 

@@ -35,12 +35,15 @@ class Record(Struct, frozen=True):
 
 def moment(time_ns: int) -> datetime:
     """Return a time in nanoseconds since 1970 as an aware datetime, cut to microseconds."""
+    # Whole numbers throughout: a float of seconds could round up to the next microsecond,
+    # where this cuts.
     return _EPOCH + timedelta(microseconds=time_ns // 1000)
 
 
 def nanoseconds(at: datetime) -> int:
     """Return the nanoseconds since 1970 of an aware datetime."""
     since = at - _EPOCH
+    # Not `timestamp()`: a float of seconds cannot hold these nanoseconds.
     return (
         since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
     ) * 1000

@@ -32,15 +32,18 @@ PUBLISHED_FEEDBACK = "feedback"
 PUBLISHED_CONTROL = "control"
 """Reserved sensor types: how a client that can only publish gives feedback or control."""
 
+# A look-up and no `int()`, which would also accept "+1", " 1" and digits of other scripts.
 _PARTITIONS = {str(number): number for number in range(PARTITIONS)}
 STRAY = "stray"
-"""The kind of what a sensor published to a subject that cannot be told from a filter; its
-detail is the sequence at which the log holds it as it came."""
+"""The kind of an input whose sensor published to a subject with wildcard tokens, which looks
+like a filter; its detail is the sequence at which the log holds it unchanged."""
 
 STRAYED_TO = "ce-strayedto"
 """The header of a stray that holds the subject it was published to."""
 
+# Without dot, `*`, `>` and space, which NATS reads as structure.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# The 32-bit parameters of FNV-1a as its authors publish them.
 _FNV_OFFSET = 0x811C9DC5
 _FNV_PRIME = 0x01000193
 
@@ -81,8 +84,10 @@ def check_token(text: str, what: str) -> str:
 
 @lru_cache(maxsize=4096)
 def partition_of(agent: str) -> int:
-    """Return the partition of an agent: FNV-1a (32 bits) modulo 16, as nats-server's
-    `partition()`.
+    """Return the partition of an agent: 32-bit FNV-1a modulo 16.
+
+    The same as nats-server's `partition()` in subject mappings, which routes what sensors
+    publish: the two must agree.
     """
     digest = _FNV_OFFSET
     for byte in agent.encode():
@@ -91,7 +96,11 @@ def partition_of(agent: str) -> int:
 
 
 def sensor_subject(agent: str, source: str, type_: str) -> str:
-    """Return where a sensor publishes."""
+    """Return the subject that a sensor publishes an event to.
+
+    Raises:
+        SubjectError: one of the parts is no subject token.
+    """
     check_token(agent, "agent")
     check_token(source, "source")
     check_token(type_, "type")
@@ -99,12 +108,12 @@ def sensor_subject(agent: str, source: str, type_: str) -> str:
 
 
 def input_subject(partition: int, agent: str, kind: str, detail: str) -> str:
-    """Return where an input that is not a sensor's stands in the log."""
+    """Return the subject under which the log holds an input that is not a sensor's."""
     return f"ev.{partition}.in.{agent}.{kind}.{detail}"
 
 
 def output_subject(partition: int, agent: str, kind: str, detail: str) -> str:
-    """Return where an output stands in the log."""
+    """Return the subject under which the log holds an output."""
     return f"ev.{partition}.out.{agent}.{kind}.{detail}"
 
 
@@ -116,7 +125,11 @@ def sensor_of(subject: str) -> str | None:
 
 
 def delivery_subject(agent: str, channel: str) -> str:
-    """Return where what the companion says goes out."""
+    """Return the subject on which what the companion says is delivered.
+
+    Raises:
+        SubjectError: one of the parts is no subject token.
+    """
     check_token(agent, "agent")
     check_token(channel, "channel")
     return f"out.{agent}.{channel}"
@@ -128,8 +141,9 @@ def inputs_of(partition: int | Literal["*"]) -> str:
 
 
 def outputs_of(partition: int | Literal["*"]) -> str:
-    """Return the filter over all outputs of one partition, or of all of them; also the
-    fence's.
+    """Return the filter over all outputs of one partition, or of all of them.
+
+    A write is fenced by the last sequence under the same filter.
     """
     return f"ev.{partition}.out.>"
 
@@ -140,6 +154,7 @@ def parse(subject: str) -> LogSubject:
     Raises:
         SubjectError: it is no subject of the log.
     """
+    # At most five cuts: a sensor's detail, or a malformed one, keeps its own dots.
     parts = subject.split(".", 5)
     if len(parts) != 6 or parts[0] != "ev" or parts[2] not in ("in", "out"):
         raise SubjectError(f"{quoted(subject)} is no subject of the log")

@@ -1,8 +1,9 @@
 """Characters: what is a letter, a mark, a word, the same under every Python.
 
-Each Python brings the Unicode of its day, so what it takes for a letter would follow the
-machine. Unicode 14.0 decides here. What it had not assigned yet is no part of any word;
-normal forms and folded case of what it had are promised never to change.
+Each Python ships the Unicode tables of its release, so what counts as a letter would depend
+on the machine. Here Unicode 14.0 decides (docs/adr/0015). A character that it had not
+assigned is part of no word; Unicode promises that normal forms and folded case of assigned
+ones never change, so those may be asked of the interpreter.
 """
 
 import re
@@ -21,24 +22,28 @@ _IGNORED = re.compile(
     "[\u00ad\u034f\u180b-\u180d\u180f\u200c\u200d\u2060\ufe00-\ufe0f\ufeff"
     "\U000e0100-\U000e01ef]"
 )
-"""Joiners, and variants of one letter: they tell no word from another."""
+"""Soft hyphens, joiners and variation selectors: two words never differ by these alone."""
 
 
 def words(text: str, edition: int) -> list[str]:
-    """Return the words of a text, in lower case: letters and digits with nothing in between."""
+    """Return the words of a text in lower case: runs of letters and digits."""
+    # All editions agree on ASCII, and one pattern is much faster than the tables.
     if text.isascii():
         return _PLAIN_WORD.findall(text.lower())
     if edition < MARKS_SINCE:
         return _only(_LETTERS, assigned(text).casefold()).split()
+    # Unassigned characters go first: only of the others is the normal form stable.
     known = _only(_MARKED, _IGNORED.sub("", text))
     folded = unicodedata.normalize("NFKC", known).casefold()
+    # Folding can undo a normal form, so that is restored afterwards.
     same = unicodedata.normalize("NFKC", folded)
     return list(filter(None, map(_from_letter, _only(_MARKED, same).split())))
 
 
 def named_by(text: str, edition: int) -> list[str]:
-    """Return the words of a text as a name is made of them."""
+    """Return the words of a text that a heuristic's name is formed of."""
     if edition < MARKS_SINCE:
+        # The first edition lowered names and folded words; recorded names depend on it.
         return _only(_LETTERS, assigned(text).lower()).split()
     return words(text, edition)
 
@@ -69,7 +74,7 @@ def quoted(value: object) -> str:
 
 @cache
 def ranges(*sorts: str) -> str:
-    """Return the characters of some sorts, to stand within the brackets of a pattern."""
+    """Return the characters of some sorts as ranges for the brackets of a pattern."""
     found, start = [], 0
     for length, sort in _RUN.findall(RUNS):
         end = start + int(length, 16)
@@ -81,7 +86,7 @@ def ranges(*sorts: str) -> str:
 
 @cache
 def _sorts() -> bytes:
-    """Return the sort of each character, by its number."""
+    """Return the sort of every code point, one byte each: 1.1 MB, made on first use."""
     runs = _RUN.findall(RUNS)
     return b"".join(sort.encode() * int(length, 16) for length, sort in runs)
 

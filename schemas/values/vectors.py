@@ -1,8 +1,9 @@
-"""Vectors that decide: int8 values whose products come out exact on every machine.
+"""Vectors that decide: int8 values whose products are exact on every machine.
 
 Dot products of int8 values are whole numbers up to 2**24, so float32 holds every
-partial sum exactly, in whatever order or number of threads they are added. The rest is
-elementwise and correctly rounded.
+partial sum exactly, in whatever order and by however many threads they are added. What
+follows (square root, product, quotient) is elementwise and correctly rounded by IEEE 754
+(docs/adr/0004).
 """
 
 from collections.abc import Sequence
@@ -20,13 +21,14 @@ Vector = bytes
 """One int8 value per dimension."""
 
 EXACT_DIMENSIONS = 1024
-"""128 * 128 * 1024 = 2**24: up to here float32 is exact; beyond, float64 is used."""
+"""128 * 128 * 1024 = 2**24: up to here float32 is exact; beyond it float64 is used."""
 
 _FAR_MARGIN = 1e-5
-"""More than rounding and single precision can add."""
+"""More than rounding to 6 decimals (5e-7) and single precision (some 1e-7) can add to a
+cosine, so that the coarse test drops nothing that the exact one would keep."""
 
 _ROUNDING_MARGIN = 1e-6
-"""More than rounding can add, so that what rounds up to the limit is not missed."""
+"""Twice the 5e-7 that rounding can add: of two cosines one may rise and one may fall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Limits:
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; lives in the shell, and its vectors are recorded."""
+    """Turns texts into vectors; the shell calls it, and the log records what it returned
+    where another machine might compute other bytes."""
 
     @property
     def name(self) -> str:
@@ -81,7 +84,7 @@ class Matrix:
     lengths: NDArray[np.float64]
     """The length of each row; infinite for a zero row, so that its cosines are zero."""
     about: NDArray[np.float32]
-    """The lengths, nearly."""
+    """The lengths in single precision, for the coarse test of `top`."""
 
     def __len__(self) -> int:
         return len(self.squares)
@@ -99,8 +102,10 @@ def stack(vectors: Sequence[Vector]) -> Matrix:
         raise ValueError(f"vectors of {lengths} dimensions: use one embedder for all")
     values = np.frombuffer(b"".join(vectors), dtype=np.int8)
     values = values.reshape(len(vectors), dimension)
+    # Squares sum in int64, since int8 would overflow; up to 2**53 a float64 holds them.
     squares = np.einsum("ij,ij->i", values, values, dtype=np.int64).astype(np.float64)
     rows = _as_floats(values, dimension)
+    # The matrix is shared by all agents that load the pack.
     rows.setflags(write=False)
     roots: NDArray[np.float64] = np.where(squares > 0.0, np.sqrt(squares), np.inf)
     return Matrix(rows, squares, roots, roots.astype(np.float32))
@@ -114,6 +119,7 @@ def cosine(a: Vector, b: Vector) -> float:
     """
     if len(a) != len(b):
         raise ValueError(f"vectors of {len(a)} and {len(b)} dimensions have no cosine")
+    # In int64, since a product of two int8 does not fit into one.
     x = np.frombuffer(a, dtype=np.int8).astype(np.int64)
     y = np.frombuffer(b, dtype=np.int8).astype(np.int64)
     length = sqrt(x @ x) * sqrt(y @ y)
@@ -123,11 +129,13 @@ def cosine(a: Vector, b: Vector) -> float:
 def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
     """Return the index and cosine of the nearest of a few vectors, the first among equals.
 
-    Faster than a matrix for a handful that changes with each event; None for none.
+    None if there are no vectors. For a handful that changes with each event this is faster
+    than stacking a matrix.
     """
     if not near:
         return None
     parts = _parts(near, vector)
+    # Dividing all by one positive length keeps their order, so it is done for one alone.
     longest = max(parts)
     return parts.index(longest), round6(longest / (_length(vector) or inf))
 
@@ -148,13 +156,14 @@ def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
     dimension = len(vector)
     values = np.frombuffer(b"".join(near), dtype=np.int8)
     rows = _as_floats(values, dimension).reshape(len(near), dimension)
-    # `@` would take twice as long to begin as `dot`, which is most of so small a product.
+    # `@` has twice the call overhead of `dot`, which is most of so small a product.
     return [
         product / (_length(each) or inf)
         for product, each in zip(rows.dot(_floats(vector)).tolist(), near, strict=True)
     ]
 
 
+# By the bytes: the vectors of habits and recent events come back with every event.
 @lru_cache(maxsize=8192)
 def _length(vector: Vector) -> float:
     values = _floats(vector)
@@ -168,10 +177,10 @@ def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
 
 
 class Batch:
-    """Vectors that came together: where one is multiplied by a matrix, all are, at once.
+    """Vectors of inputs that are answered together, multiplied by a matrix all at once.
 
-    That takes a third of the time of one after the other, and the products are the same:
-    they are whole numbers.
+    That takes a third of the time of one product after the other. The results are the same,
+    since they are whole numbers.
     """
 
     def __init__(self, vectors: Sequence[Vector]) -> None:
@@ -194,6 +203,7 @@ class Batch:
         return products
 
     def _all_products(self, matrix: Matrix) -> NDArray[np.floating[Any]]:
+        # A list, since a batch meets only the few matrices of the packs in force.
         for known, made in self._made:
             if known is matrix:
                 return made
@@ -216,7 +226,7 @@ def top(
     at_least: float,
     products: NDArray[np.floating[Any]] | None = None,
 ) -> list[tuple[int, float]]:
-    """Return up to `k` (row, cosine) at or over `at_least`, nearest and lowest first.
+    """Return up to `k` (row, cosine) at or over `at_least`, nearest first, then lowest row.
 
     Cosines are rounded before they are compared, with the limit and with each other.
     `products` are those of `vector` with the rows, if a batch has made them.
@@ -228,11 +238,13 @@ def top(
         return []
     products = _products(matrix, vector, products)
     length = _length(vector) or inf
-    # Most rows are far off, and are told by single precision for a third of the time.
+    # Products are compared with limit times lengths, which spares a division a row.
+    # Single precision rules out most rows in a third of the time.
     near = products >= matrix.about * np.float32((at_least - _FAR_MARGIN) * length)
     (rows,) = near.nonzero()
     if len(rows) > k:
-        # Only these can be among the first k once they are rounded.
+        # Whatever is further below the k-th largest cannot be among the first k even after
+        # rounding; what is left is sorted by exact rules below.
         exact = products[rows].astype(np.float64) / (matrix.lengths[rows] * length)
         rows = rows[exact > np.partition(exact, -k)[-k] - _ROUNDING_MARGIN]
     pairs = [
@@ -240,6 +252,7 @@ def top(
         for row in rows.tolist()
     ]
     reached = [pair for pair in pairs if pair[1] >= at_least]
+    # Equal cosines go by row, so that the order depends on the pack and not on numpy.
     return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
