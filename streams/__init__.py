@@ -1,4 +1,4 @@
-"""The log on NATS JetStream: who may write it, how it is read, and in which order.
+"""The log and its adapters: NATS JetStream, memory, session files, the broker's disk.
 
-It knows records and subjects, and nothing of what a message means to the mind.
+They know records, subjects and group marks, not what a message means to the mind.
 """

@@ -1,4 +1,7 @@
-"""Is every event answered, once and whole? Counts what `streams.groups` would refuse."""
+"""Audit of a log: whether every input is answered by exactly one whole group.
+
+It counts the faults at which `streams.groups` would raise, and goes on behind them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -13,7 +16,8 @@ from streams.losses import losses_of
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """Up to where a partition is known to be sound: its last answered input and output."""
+    """The sequences of the last answered input and last output up to which a partition is
+    known to be sound."""
 
     input: int = 0
     output: int = 0
@@ -25,7 +29,7 @@ _ALL: Mapping[int, Since] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a log holds, and what is wrong with it."""
+    """How many inputs and groups a log has, and how many faults of each kind."""
 
     inputs: int = 0
     groups: int = 0
@@ -35,7 +39,7 @@ class Audit:
     causeless: int = 0
     """Groups whose input does not exist, or stands in another partition."""
     incomplete: int = 0
-    """Groups of which an output is missing, stands twice or bears no mark."""
+    """Groups of which an output is missing, comes twice or has no group mark."""
     repeated: int = 0
     """Groups that answer an input which was answered before."""
     void: int = 0
@@ -43,16 +47,16 @@ class Audit:
 
     @property
     def sound(self) -> bool:
-        """Whether every input is answered by just one whole group."""
+        """Whether every input is answered by exactly one whole group."""
         return self.inputs == self.groups and self.faults == 0
 
     @property
     def faults(self) -> int:
-        """All that should be zero."""
+        """The sum of the counts that should be zero."""
         return self.unanswered + self.causeless + self.incomplete + self.repeated
 
     def __add__(self, other: "Audit") -> "Audit":
-        """Both taken together."""
+        """Return the sums, field by field."""
         names = (field.name for field in fields(self))
         return Audit(
             **{each: getattr(self, each) + getattr(other, each) for each in names}
@@ -60,7 +64,7 @@ class Audit:
 
 
 async def audit(log: ReadableLog, since: Mapping[int, Since] = _ALL) -> Audit:
-    """Count over all partitions, behind what is known to be sound; stops at no damage."""
+    """Audit all partitions behind what is known to be sound; no damage stops it."""
     whole = Audit()
     for partition in range(PARTITIONS):
         begin = since.get(partition, _THE_START)
@@ -71,8 +75,10 @@ async def audit(log: ReadableLog, since: Mapping[int, Since] = _ALL) -> Audit:
 async def audit_partition(
     log: ReadableLog, partition: int, since: Since = _THE_START
 ) -> Audit:
-    """Count over one partition, as it is now: what arrives meanwhile is left out."""
+    """Audit one partition up to its present end; what arrives meanwhile is left out."""
     void = (await losses_of(log, partition)).void
+    # Fixed before reading, so that an input which arrives during the audit does not count
+    # as unanswered, nor its group as causeless.
     end = max(
         await log.last_sequence(inputs_of(partition)),
         await log.last_sequence(outputs_of(partition)),
@@ -90,7 +96,7 @@ async def audit_partition(
 
 
 class _Tally:
-    """The count so far, and the group that is being read."""
+    """The counts so far, and the group that is being read."""
 
     def __init__(self, causes: list[int], end: int) -> None:
         self._end = end
@@ -101,7 +107,7 @@ class _Tally:
         self._indexes: list[int] = []
 
     def take(self, record: Record) -> None:
-        """Add one output."""
+        """Add one output to the group being read, or begin the next group."""
         try:
             mark = read_mark(record)
         except (KeyError, ValueError):
@@ -110,6 +116,7 @@ class _Tally:
             return
         if min(record.sequence, mark.cause_sequence) > self._end:
             return
+        # Index 0 begins a new group even of the same cause: a group that comes again.
         belongs = (mark.cause_sequence, mark.count) == (self._cause, self._count)
         if not belongs or mark.index == 0:
             self._close()
@@ -119,7 +126,7 @@ class _Tally:
             self._close()
 
     def result(self) -> Audit:
-        """Return the count, once all outputs were taken."""
+        """Return the audit, once all outputs were taken."""
         self._close()
         return Audit(
             inputs=len(self._inputs),
@@ -131,7 +138,7 @@ class _Tally:
         )
 
     def _close(self) -> None:
-        """Count the group that was being read."""
+        """Count the group that was being read under the first fault it has."""
         indexes, self._indexes = self._indexes, []
         if not indexes:
             return

@@ -1,4 +1,4 @@
-"""What can go wrong between the log and us; every error says what to do next."""
+"""The errors of reading and writing a log; every message says what to do next."""
 
 
 class StreamsError(Exception):
@@ -10,7 +10,7 @@ class ServerFailed(StreamsError):
 
 
 class LogUnavailable(StreamsError):
-    """The broker did not answer in time; what was asked may have happened or not."""
+    """The broker did not answer in time; the request may have been carried out or not."""
 
 
 class LogRefused(StreamsError):
@@ -22,7 +22,7 @@ class LogFull(StreamsError):
 
 
 class Fenced(StreamsError):
-    """Another writer owns the partition; nothing of the write counts as ours.
+    """Another writer owns the partition, and nothing of the write was stored as ours.
 
     Drop the state of every partition of the write and fold it again from the log.
     """
@@ -37,7 +37,7 @@ class Fenced(StreamsError):
 
 
 class LogDamaged(StreamsError):
-    """The log breaks one of the rules that every group keeps."""
+    """The log breaks one of the invariants that `streams.groups` relies on."""
 
     def __init__(self, kind: str, sequence: int, detail: str) -> None:
         super().__init__(
@@ -54,7 +54,7 @@ class Unanswered(StreamsError):
     def __init__(self, text: str, sequence: int | None = None) -> None:
         super().__init__(text)
         self.sequence = sequence
-        """Of the input that nothing answered; None if the input itself did not come."""
+        """The sequence of the unanswered input; None if the input itself did not arrive."""
 
 
 class TopologyDrift(StreamsError):
@@ -62,4 +62,4 @@ class TopologyDrift(StreamsError):
 
 
 class SessionFileError(StreamsError):
-    """A file is no session file, is of another version, or is cut or damaged."""
+    """A file is no session file, has another version, or is truncated or damaged."""

@@ -1,7 +1,8 @@
 """The one reader: the log in its logical order, an input, its group, the next input.
 
-Everything that folds the log reads through here, whoever keeps the log. Nothing is handed
-on that is not whole, and nothing is skipped in silence: only what the log records as lost.
+Whatever folds the log reads through here: worker, projector and replay, over any kind of
+log. Only whole groups are yielded, and nothing is skipped but what the log itself records
+as lost; any other gap raises.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from streams.log import ReadableLog, Records, matches
 from streams.losses import Sequences, losses_of
 
 PAGE = 1000
-"""How many records of each direction are held at once."""
+"""How many records of each direction are held at once, which bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,16 @@ async def groups(
 ) -> AsyncGenerator[Group, None]:
     """Yield the whole groups of a partition, by the order of their inputs.
 
-    `after` is the position so far: the sequence of the last input whose group was seen.
-    `until` is the last input of interest. The end of what is whole is the end.
+    `after` is the position so far: the sequence of the last input whose group was read.
+    `until` is the last input of interest. It ends where no further whole group is stored.
 
     Raises:
         LogDamaged: an output without its input, a group that is not whole though another
             follows, an input that was passed over, or a group that comes again.
     """
     void = (await losses_of(log, partition)).void
+    # Inputs are stored as they arrive and groups in batches, so several inputs may stand
+    # before the first one's group: two cursors put them back into logical order.
     inputs = _Cursor(log, inputs_of(partition), after, void)
     outputs = _Cursor(log, outputs_of(partition), after, void)
     await _pass_over(outputs, after)
@@ -50,6 +53,8 @@ async def groups(
         first, mark = group[0]
         if until is not None and mark.cause_sequence > until:
             return
+        # Groups stand in the order of their inputs. The fence forbids anything else, so a
+        # repeated cause is damage or a second writer without a fence.
         if mark.cause_sequence <= position:
             raise LogDamaged(
                 "repeated",
@@ -65,7 +70,7 @@ async def groups(
 async def answer(
     log: ReadableLog, partition: int, cause_sequence: int, timeout_s: float
 ) -> Group:
-    """Wait for the group that answers an input.
+    """Wait up to `timeout_s` seconds for the group that answers an input.
 
     Raises:
         Unanswered: there is no whole group in time.
@@ -84,7 +89,9 @@ async def answer(
 async def arrival(
     log: ReadableLog, subject: str, event_id: str, after: int, timeout_s: float
 ) -> Record:
-    """Wait for an event that a sensor sent: its record tells its place in the log.
+    """Wait for an event that a sensor sent, and return its record in the log.
+
+    A sensor's acknowledgement comes from a letter box, so only the log knows its sequence.
 
     Raises:
         Unanswered: it did not arrive in time.
@@ -107,6 +114,8 @@ async def arrival(
 
 
 async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
+    # An answer is stored behind its input, so it is enough to follow from there. Other
+    # groups may come before it and are passed over.
     found: list[tuple[Record, Mark]] = []
     async with aclosing(log.follow(outputs_of(partition), cause, PAGE)) as following:
         async for records in following:
@@ -125,7 +134,7 @@ async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
 
 
 class _Cursor:
-    """A place in the records of one filter; holds a page at most."""
+    """A position in the records of one subject filter; holds one page at most."""
 
     def __init__(
         self, log: ReadableLog, subjects: str, after: int, void: Sequences
@@ -138,7 +147,8 @@ class _Cursor:
         self._next = 0
 
     async def peek(self) -> Record | None:
-        """Return the next record, which stays the next."""
+        """Return the next record without advancing; None at the end of what is stored."""
+        # A loop, since a page may hold nothing but void records.
         while self._next == len(self._page):
             page = await self._log.page(self._subjects, self._position, PAGE)
             if not page:
@@ -149,26 +159,32 @@ class _Cursor:
         return self._page[self._next]
 
     def _left(self, page: Records) -> Records:
-        """Return what of a page is not void."""
+        """Return the records of a page that are not void."""
         return tuple(each for each in page if each.sequence not in self._void)
 
     def resume(self, after: int) -> None:
-        """Go on behind a sequence."""
+        """Continue behind a sequence, forgetting the page."""
         self._page, self._next, self._position = (), 0, after
 
     def advance(self) -> None:
-        """Go past the record that `peek` gave."""
+        """Move past the record that `peek` returned."""
         self._next += 1
 
 
 async def _pass_over(outputs: _Cursor, after: int) -> None:
-    """Go past the outputs that answer inputs up to the position, and came after it."""
+    """Skip the outputs stored behind the position that answer inputs up to it.
+
+    A position is an input's sequence, and its group stands behind it in the log.
+    """
     while (record := await outputs.peek()) and _mark(record).cause_sequence <= after:
         outputs.advance()
 
 
 async def _next_group(outputs: _Cursor) -> list[tuple[Record, Mark]]:
-    """Return the next group if it is whole; else nothing, for its rest may still come."""
+    """Return the next group if it is whole, else an empty list.
+
+    At the log's end the rest of a group may still be missing from a lagging replica's page.
+    """
     group: list[tuple[Record, Mark]] = []
     while (record := await outputs.peek()) is not None:
         mark = _mark(record)
@@ -183,7 +199,11 @@ async def _next_group(outputs: _Cursor) -> list[tuple[Record, Mark]]:
 async def _cause(
     log: ReadableLog, inputs: _Cursor, mark: Mark, output: Record
 ) -> Record:
-    """Return the input that an output answers, which must be the next one."""
+    """Return the input that an output answers, which must be the next one.
+
+    Raises:
+        LogDamaged: there is no such input, or one before it has no answer.
+    """
     cause = mark.cause_sequence
     record = await inputs.peek()
     if record is not None and record.sequence == cause:
@@ -196,7 +216,8 @@ async def _cause(
             record.sequence,
             f"nothing answers this input, and {output.sequence} answers the later {cause}",
         )
-    # A page may come from a replica that lags; the leader has the input.
+    # A page of inputs may come from a replica that lags behind the one that served the
+    # outputs; the leader was asked and has the input.
     inputs.resume(cause)
     return found
 
@@ -204,6 +225,7 @@ async def _cause(
 async def _existing_cause(
     log: ReadableLog, partition: int, mark: Mark, output: Record
 ) -> Record:
+    # `record` asks the leader, so an input it does not have does not exist.
     record = await log.record(mark.cause_sequence)
     if record is None or not matches(inputs_of(partition), record.subject):
         raise LogDamaged(
@@ -225,7 +247,11 @@ def _mark(record: Record) -> Mark:
 
 
 def _check_place(group: list[tuple[Record, Mark]], record: Record, mark: Mark) -> None:
-    """An output is the first of a group, or the next one of the group so far."""
+    """Check that an output starts a group or continues the one read so far.
+
+    Raises:
+        LogDamaged: an output of the group is missing, or comes twice.
+    """
     if not group:
         whole = mark.index == 0
     else:

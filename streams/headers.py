@@ -1,20 +1,22 @@
-"""The headers of messages, read alike however a message was fetched.
+"""The headers of messages in the NATS wire form, parsed alike however a message was fetched.
 
-Later ones win over earlier ones of the same name: the broker adds its own last, so that
-a sensor cannot forge them.
+Of several headers of one name the last wins: the broker appends its own, so that a sensor
+cannot forge them.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 
 RESERVED = "Nats-"
-"""How the headers begin that are the broker's, and no part of the message."""
+"""The prefix of the broker's headers, which are no part of the message. They differ with
+the way a message was fetched, so they must not enter a digest of it."""
 
 
 def parse_headers(raw: bytes) -> dict[str, str]:
     """Return the headers of a block in the wire form of the NATS protocol.
 
-    What is no header is left out; bytes that are not UTF-8 are replaced.
+    Lines that are no header are left out and bytes that are not UTF-8 are replaced: a
+    sensor may send anything, and the log must stay readable.
     """
     headers = {}
     for line in raw.decode("utf-8", "replace").split("\r\n"):
@@ -25,8 +27,9 @@ def parse_headers(raw: bytes) -> dict[str, str]:
 
 
 def own_headers_of(block: bytes) -> dict[str, str]:
-    """Return the message's own headers of a block; its first line, the version, is no
-    header.
+    """Return the headers of a block that are the message's own, not the broker's.
+
+    The first line, the protocol's version, has no colon and so drops out.
     """
     headers = {}
     for line in block.decode("utf-8", "replace").split("\r\n"):
@@ -37,18 +40,22 @@ def own_headers_of(block: bytes) -> dict[str, str]:
 
 
 def status_of(block: bytes) -> tuple[str, str]:
-    """Code and text of the status that a server's message bears; empty for none."""
+    """Return the code and text of a server's status line; both empty if there is none."""
     line = block.partition(b"\r\n")[0].removeprefix(_VERSION).decode()
     code, _, text = line.strip().partition(" ")
     return code, text.strip()
 
 
 def block_of(headers: Mapping[str, str]) -> bytes | None:
-    """Headers in the wire form of the NATS protocol; None if one of them is not plain."""
+    """Return headers in the wire form of the NATS protocol; None if one is not plain.
+
+    A line break inside a value would start a header of the sender's choice.
+    """
     if not headers:
         return b""
     if not all(key and _name(key) == key for key in headers):
         return None
+    # Counting the breaks of the joined text checks all values in two passes.
     lines = "\r\n".join([f"{key}: {value}" for key, value in headers.items()])
     breaks = len(headers) - 1
     if lines.count("\r") != breaks or lines.count("\n") != breaks:
@@ -64,9 +71,12 @@ def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
 
 
 _VERSION = b"NATS/1.0"
+# What `bytes.strip` takes for white space; `str.strip` would take Unicode's as well.
 _SPACE = " \t\n\r\x0b\x0c"
 
 
+# Cached because a log has a few dozen names in millions of messages; bounded because a
+# sensor may invent names.
 @lru_cache(maxsize=4096)
 def _name(raw: str) -> str:
     """Return a header's name, empty if it cannot be one."""

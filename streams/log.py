@@ -1,7 +1,7 @@
-"""What a log can do, whoever keeps it: the broker, memory, or a file.
+"""The interface of a log, whatever stores it: the broker, memory, or a file.
 
-Reading and writing are two protocols, so that what replays can be given the one without
-the other. Sequences start at 1; a reader never sees 7 before 6.
+Reading and writing are two protocols, so that a replay can be given the one without the
+other. Sequences start at 1, and a reader never sees 7 before 6.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -20,12 +20,15 @@ from streams.topology import BATCH_LIMIT
 Records = tuple[Record, ...]
 
 _SCAN_PAGE = 1_000
-"""How many records `scan` asks for at once."""
+"""How many records `scan` asks for at once, and so holds in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWrite:
-    """Whole groups of one partition, to be appended if nobody else wrote there since."""
+    """Whole groups of one partition, to be appended if nobody else wrote there since.
+
+    The condition is the fence: optimistic concurrency on the partition's outputs.
+    """
 
     partition: int
     expected_last_output_sequence: int
@@ -34,23 +37,26 @@ class GroupWrite:
 
 
 class ReadableLog(Protocol):
-    """A log that can be read; it holds nothing that could act."""
+    """A log that can be read; it has no method that could change anything."""
 
     @property
     def epoch(self) -> UUID:
-        """Drawn when the log was made; tells one log from another."""
+        """A random UUID drawn when the log was created, which identifies it."""
         ...
 
     async def page(self, subjects: str, after: int, limit: int) -> Records:
-        """At most `limit` records over sequence `after`; empty only at the log's end."""
+        """Return at most `limit` records over sequence `after`; none only at the log's end.
+
+        It may lag behind a write, as a replica may serve it, but it has no gaps.
+        """
         ...
 
     def follow(
         self, subjects: str, after: int, limit: int
     ) -> AsyncGenerator[Records, None]:
-        """Yield what is there and then what arrives, never nothing, at most `limit` at once.
+        """Yield what is stored, then what arrives: 1 to `limit` records at once.
 
-        It outlives reconnects and restarts of the broker, and ends only when it is closed.
+        It survives reconnects and restarts of the broker, and ends only when it is closed.
         """
         ...
 
@@ -59,22 +65,22 @@ class ReadableLog(Protocol):
         ...
 
     async def record(self, sequence: int) -> Record | None:
-        """Return one record; never behind a write."""
+        """Return one record, None if there is none; never behind a write."""
         ...
 
     async def blob(self, digest: str) -> bytes | None:
-        """Return the bytes with this sha256 (hex), if they were stored."""
+        """Return the bytes with this sha256 (hex), None if they were not stored."""
         ...
 
 
 class WritableLog(Protocol):
-    """A log that takes inputs, groups and blobs."""
+    """A log to which inputs, groups and blobs can be written."""
 
     async def append(self, wire: Wire, message_id: str) -> int:
         """Append one of our own inputs and return its sequence.
 
-        The same message may be stored twice when answers are lost; the reader's state
-        refuses the repeated ce-id.
+        A message may be stored twice when acknowledgements are lost; the state that folds
+        the log refuses the repeated ce-id.
 
         Raises:
             LogUnavailable: no answer within the deadline; it may be stored.
@@ -86,6 +92,8 @@ class WritableLog(Protocol):
     async def commit(self, writes: Sequence[GroupWrite]) -> dict[int, int]:
         """Append all writes or none, and return each partition's last output sequence.
 
+        A write that is already stored, byte for byte, counts as appended.
+
         Raises:
             Fenced: somebody else wrote to a partition; nothing of ours counts.
             LogUnavailable: no answer within the deadline; it may be stored.
@@ -95,14 +103,14 @@ class WritableLog(Protocol):
         ...
 
     async def put_blob(self, data: bytes) -> str:
-        """Store bytes by their sha256 (hex), which is returned; the same bytes once."""
+        """Store bytes and return their sha256 (hex); equal bytes are stored once."""
         ...
 
 
 async def scan(
     log: ReadableLog, subjects: str, after: int = 0, until: int | None = None
 ) -> AsyncIterator[Record]:
-    """Yield the records over `after`, up to `until` or to where the log ends by then."""
+    """Yield the records over `after`, up to `until` or to the end met on the way."""
     while page := await log.page(subjects, after, _SCAN_PAGE):
         for record in page:
             if until is not None and record.sequence > until:
@@ -123,19 +131,23 @@ async def append_input(
     id_: str,
     source: str,
 ) -> int:
-    """Append one of our own inputs under the id that is given; return its sequence.
+    """Append one of our own inputs under the given id, and return its sequence.
 
-    Raises what `WritableLog.append` raises; who tries again gives the same id.
+    Raises what `WritableLog.append` raises; a retry has to give the same id.
     """
     wire = write_input(
         message, agent=agent, partition=partition, id_=id_, source=source
     )
-    # A shared control has one id in all partitions; the broker must keep each.
+    # A shared control has one id in all partitions, while the broker drops duplicates by
+    # message id over the whole stream; so the partition is part of it.
     return await writer.append(wire, f"{EPOCH_PREFIX}{epoch}:{partition}:{id_}")
 
 
 def check_input(wire: Wire) -> None:
-    """Refuse what is not an input of the log."""
+    """Raise `LogRefused` unless the subject is that of an input.
+
+    An output written here would bypass the fence.
+    """
     if parse(wire.subject).direction != "in":
         raise LogRefused(
             f"{wire.subject!r} is no input: outputs are written by commit()"
@@ -143,7 +155,12 @@ def check_input(wire: Wire) -> None:
 
 
 def check_writes(writes: Sequence[GroupWrite]) -> None:
-    """Refuse writes that are empty, too many, twice of a partition, or no outputs of it."""
+    """Check writes before anything is sent.
+
+    Raises:
+        LogRefused: too many messages, an empty write, a partition twice, or a message that
+            is no output of its partition.
+    """
     count = sum(len(write.messages) for write in writes)
     if count > BATCH_LIMIT:
         raise LogRefused(f"{count} messages in one write: at most {BATCH_LIMIT}")
@@ -161,7 +178,10 @@ def check_writes(writes: Sequence[GroupWrite]) -> None:
 
 
 def same_messages(found: Sequence[Record], written: Sequence[Wire]) -> bool:
-    """Tell whether the log holds just what was written, by all that a replay compares."""
+    """Tell whether the records are the messages written, by all that a replay compares.
+
+    Subject, own headers and body; sequence and time are the broker's.
+    """
     return len(found) == len(written) and all(
         _digest(record) == _digest(wire)
         for record, wire in zip(found, written, strict=True)
@@ -173,7 +193,10 @@ def _digest(message: Record | Wire) -> bytes:
 
 
 def matches(subjects: str, subject: str) -> bool:
-    """Tell whether a subject is of a filter, with the broker's meaning of `*` and `>`."""
+    """Tell whether a subject matches a filter, with NATS's meaning of `*` and `>`.
+
+    `>` stands for one token or more, never for none.
+    """
     pattern, tokens = subjects.split("."), subject.split(".")
     for place, wanted in enumerate(pattern):
         if wanted == ">":

@@ -1,7 +1,7 @@
-"""What a log has lost, as the log itself records it; the one reader honours it.
+"""What a log has lost, as the log itself records it (`MessagesLost`, ADR 0018).
 
-Sequences that are gone stay gone: they are never used again. What is left of a group that
-lost a part, or its cause or answer, is void: everybody reads on as if it were not there.
+Lost sequences are never used again. What is left of a group that lost a part, its cause or
+its answer is void: every reader passes over it, so that all of them read the same log.
 """
 
 from bisect import bisect_right
@@ -14,27 +14,28 @@ from schemas.values.subjects import SHARED_AGENT, input_subject
 from streams.log import ReadableLog
 
 _PAGE = 1000
+"""How many `MessagesLost` are read: one for each salvage of a damaged log, so a handful."""
 
 
 class Sequences:
-    """A set of sequences, kept as stretches."""
+    """A set of sequences, stored as inclusive stretches; a loss may span millions."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]] = ()) -> None:
-        """Take stretches in any order, from the first to the last of each."""
+        """Take (first, last) pairs, inclusive and disjoint, in any order."""
         self.stretches = tuple(sorted(stretches))
         self._firsts = [first for first, _ in self.stretches]
 
     def __contains__(self, sequence: int) -> bool:
-        """Whether a sequence is of one of the stretches."""
+        """Tell whether a sequence lies in one of the stretches."""
         at = bisect_right(self._firsts, sequence) - 1
         return at >= 0 and sequence <= self.stretches[at][1]
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Tell whether there is any."""
         return bool(self.stretches)
 
     def __len__(self) -> int:
-        """How many sequences they are."""
+        """Return how many sequences there are."""
         return sum(int(last - first + 1) for first, last in self.stretches)
 
     @property
@@ -43,7 +44,7 @@ class Sequences:
         return max((last for _, last in self.stretches), default=0)
 
     def between(self, after: int, before: int) -> bool:
-        """Tell whether one stands between two sequences."""
+        """Tell whether one lies strictly between two sequences."""
         return any(first < before and last > after for first, last in self.stretches)
 
 
@@ -54,7 +55,7 @@ class Losses:
     lost: Sequences
     void: Sequences
     seams: Sequences
-    """Where what comes after need not follow from what stands before."""
+    """Lost and void sequences and the records of them: a chain may start anew behind them."""
 
 
 async def losses_of(log: ReadableLog, partition: int) -> Losses:
@@ -75,7 +76,7 @@ async def losses_of(log: ReadableLog, partition: int) -> Losses:
 
 
 def stretches(sequences: Iterable[int]) -> Stretches:
-    """Single sequences, in order, as stretches."""
+    """Join ascending sequences into stretches."""
     found: list[tuple[int, int]] = []
     for sequence in sequences:
         if found and found[-1][1] == sequence - 1:

@@ -1,4 +1,4 @@
-"""A log in memory that behaves as the broker's: for tests, and for runs that keep nothing.
+"""A log in memory that behaves like the broker's: for tests, and for runs that store nothing.
 
 It passes the same contract suite as the log on JetStream.
 """
@@ -31,10 +31,11 @@ class MemoryLog:
     def __init__(
         self, epoch: UUID | None = None, clock: Callable[[], int] = time.time_ns
     ) -> None:
-        """Start empty; `clock` tells the time of arrival in nanoseconds since 1970."""
+        """Start empty; `clock` returns the time of arrival in nanoseconds since 1970."""
         self._epoch = epoch or uuid4()
         self._clock = clock
         self._records: list[Record] = []
+        # By message id, never pruned: such a log is as short as a test or a run.
         self._recent: dict[str, Record] = {}
         self._ends: dict[int, int] = {}
         """The last output of each partition."""
@@ -43,11 +44,11 @@ class MemoryLog:
 
     @property
     def epoch(self) -> UUID:
-        """Drawn when the log was made."""
+        """Drawn when the log was created."""
         return self._epoch
 
     async def page(self, subjects: str, after: int, limit: int) -> Records:
-        """Read from the list."""
+        """Return a page of the list."""
         return page_of(self._records, subjects, after, limit)
 
     async def follow(
@@ -59,24 +60,26 @@ class MemoryLog:
             while records := await self.page(subjects, position, limit):
                 position = records[-1].sequence
                 yield records
+            # Looked at again under the lock: a record stored since the page was read has
+            # been announced already, and would not wake us.
             async with self._grown:
                 if not page_of(self._records, subjects, position, 1):
                     await self._grown.wait()
 
     async def last_sequence(self, subjects: str) -> int:
-        """Search from the end."""
+        """Return the last matching sequence, searched from the end."""
         return last_of(self._records, subjects)
 
     async def record(self, sequence: int) -> Record | None:
-        """Look it up."""
+        """Return the record, if there is one."""
         return record_of(self._records, sequence)
 
     async def blob(self, digest: str) -> bytes | None:
-        """Look it up."""
+        """Return the blob, if there is one."""
         return self._blobs.get(digest)
 
     async def append(self, wire: Wire, message_id: str) -> int:
-        """Add one input, unless its id came a moment ago."""
+        """Append one input, unless its id came within the duplicate window."""
         check_input(wire)
         now = self._clock()
         recent = self._recent.get(message_id)
@@ -87,8 +90,10 @@ class MemoryLog:
         return record.sequence
 
     async def commit(self, writes: Sequence[GroupWrite]) -> dict[int, int]:
-        """Add all groups, if no partition has other outputs than its writer knows."""
+        """Append all groups, if no partition has other outputs than its writer knows."""
         check_writes(writes)
+        # All fences are checked before anything is stored, and without an await in
+        # between, which makes the write atomic on one event loop.
         stored = {write.partition: self._stored(write) for write in writes}
         if all(stored.values()):
             return {each: records[-1].sequence for each, records in stored.items()}
@@ -99,13 +104,17 @@ class MemoryLog:
         return {write.partition: self._ends[write.partition] for write in writes}
 
     async def put_blob(self, data: bytes) -> str:
-        """Keep the bytes."""
+        """Store the bytes under their sha256, and return it as hex."""
         digest = hashlib.sha256(data).hexdigest()
         self._blobs[digest] = data
         return digest
 
     def _stored(self, write: GroupWrite) -> Records:
-        """Return what of a write is in the log already: all, or nothing."""
+        """Return the records of a write that is stored already; none if it is not.
+
+        Raises:
+            Fenced: the partition has other outputs behind the fence.
+        """
         expected = write.expected_last_output_sequence
         if self._ends.get(write.partition, 0) == expected:
             return ()
@@ -134,7 +143,7 @@ class MemoryLog:
 def page_of(
     records: Sequence[Record], subjects: str, after: int, limit: int
 ) -> Records:
-    """Return a page of records that are in order of their sequences."""
+    """Return a page of `records`, which must be sorted by sequence but may have gaps."""
     start = bisect_right(records, after, key=lambda record: record.sequence)
     return tuple(_first(records, start, subjects, limit))
 

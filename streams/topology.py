@@ -1,7 +1,7 @@
-"""The streams as data: what the log, the letter box and the blob store must look like.
+"""The streams as data: what the log, the letter boxes and the object stores must look like.
 
-Nothing here talks to a broker; `streams.jetstream.migrate` makes the broker look like
-this. Every field of a stream is named, so that a field somebody changed by hand shows as drift.
+Nothing here talks to a broker; `streams.jetstream.migrate` creates the streams. Every field
+of a stream is named, so that one changed by hand shows as drift.
 """
 
 from collections.abc import Mapping
@@ -15,22 +15,23 @@ BOX_SUBJECTS = "ip.>"
 DELIVERY_SUBJECTS = "out.>"
 
 EPOCH_KEY = "epoch"
-"""Where the metadata of `LOG` holds the random UUID that was drawn at its creation."""
+"""The metadata key of `LOG` under which the random UUID drawn at its creation is stored."""
 
 DUPLICATE_WINDOW_S = 0.1
-"""The smallest the server accepts. Nothing relies on it: the state refuses repeats."""
+"""Seconds; the smallest that the server accepts. Nothing relies on it: the state that folds
+the log refuses a repeated ce-id."""
 
 BLOB_BUCKET = "BLOBS"
 
 BATCH_LIMIT = 1000
-"""How many messages the server takes in one atomic batch."""
+"""How many messages the server accepts in one atomic batch (its own limit)."""
 
 _NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """How messages of another stream are renamed on their way in."""
+    """How the subjects of another stream's messages are mapped when they are sourced."""
 
     source: str
     target: str
@@ -44,20 +45,20 @@ class StreamSpec:
     subjects: tuple[str, ...]
     description: str
     max_age_s: int = 0
-    """0 keeps messages for ever."""
+    """Seconds; 0 keeps messages for ever."""
     immutable: bool = False
     """No message can be deleted and no purge run, by anybody."""
     atomic: bool = False
-    """Takes atomic batches; never true for a stream that sensors can reach."""
+    """Accepts atomic batches; never true for a stream that sensors can publish to."""
     compressed: bool = False
     direct: bool = False
-    """May be read without going through the leader."""
+    """Any replica may serve reads, so they may lag; `streams.groups` allows for that."""
     rollup: bool = False
     """Lets a message replace the older ones of its subject, as object stores do."""
     max_message_bytes: int = -1
     """Headers and body; -1 leaves it to the server's limit of 1 MB."""
     renames: Transform | None = None
-    """How its messages are renamed when it takes them in."""
+    """How subjects are mapped when a message is stored in it."""
     sourced_from: str | None = None
     transforms: tuple[Transform, ...] = ()
     has_epoch: bool = False
@@ -68,7 +69,11 @@ _PARTITION = f"{{{{partition({PARTITIONS},1)}}}}"
 
 
 def _odd(tokens: int, *, more: bool = False) -> Transform:
-    """Outside the grammar: to the shared agent, in the partition of its first token."""
+    """Return the transform of a subject outside the grammar of `in.<agent>.<source>.<type>`.
+
+    It goes to the shared agent, in the partition of its first token, and the mind
+    quarantines it: nothing that was acknowledged disappears.
+    """
     kept = ".".join(f"{{{{wildcard({n})}}}}" for n in range(1, tokens + 1))
     tail = ".>" if more else ""
     return Transform(
@@ -87,25 +92,26 @@ SENSOR_TRANSFORMS = (
     ),
     _odd(3, more=True),
 )
-"""By count of tokens: 2, 3, 4, and 5 or more; together they take every `in.>`."""
+"""By count of tokens: 2, 3, 4, and 5 or more; together they match every `in.>`. The last is
+`in.*.*.*.>`, since `>` stands for at least one token."""
 
 SENSOR_MESSAGE_BYTES = 60_000
-"""Headers and body of a sensor's message. Sourcing adds a header that names the subject
-it came from; a message whose headers then pass the server's 64 KiB would stop the
-sourcing of all that come after it, for ever."""
+"""The most bytes of a sensor's message, headers and body. Sourcing adds a header that names
+the original subject; a message whose headers then exceed the server's 64 KiB would block
+the sourcing of everything behind it for ever. 60,000 leaves room for that header."""
 
 IN_DAYS = 7
-"""How long letter boxes keep what `LOG` has taken."""
+"""Days that letter boxes keep messages, whether `LOG` has sourced them or not."""
 
 BOX_WINDOW = 64
-"""How many messages of one letter box `LOG` takes in before the others come in between.
-Without such a bound the server hands over megabytes of one at a time."""
+"""How many messages of one letter box are sourced before other boxes have their turn
+(`max_ack_pending`). Without it the server delivers megabytes of one box at a time, and a
+flood of one sensor delays all others (ADR 0020)."""
 
 
 def box_subject(agent: str, source: str) -> str:
-    """Return where what a sensor publishes arrives: in the letter box of its agent's
-    partition.
-    """
+    """Return the subject on which a sensor's messages reach the letter box of its agent's
+    partition."""
     return f"ip.{partition_of(agent)}.{agent}.{source}.*"
 
 
@@ -125,8 +131,8 @@ def _box(partition: int) -> StreamSpec:
 
 
 BOXES = tuple(_box(partition) for partition in range(PARTITIONS))
-"""A letter box of each partition: each is stored by itself, so that a flood in one does
-not hold up what comes into another."""
+"""One letter box for each partition. Each is a stream with its own file and sync, so that a
+flood in one does not delay the acknowledgements of another."""
 
 LOG = StreamSpec(
     name="LOG",
@@ -162,17 +168,18 @@ CHECKPOINTS = StreamSpec(
     direct=True,
 )
 STREAMS = (IN, *BOXES, LOG, BLOBS, CHECKPOINTS)
-"""In order of creation: a source exists before the stream that takes from it."""
+"""In order of creation: a stream exists before the one that sources it."""
 
 
 def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
-    """Return the stream in the words of the JetStream API, without the epoch."""
+    """Return the stream's configuration as the JetStream API takes it, without the epoch."""
     config: dict[str, object] = {
         "name": spec.name,
         "description": spec.description,
         "subjects": list(spec.subjects),
         "retention": "limits",
         "storage": "file",
+        # A full log refuses new messages; the default would delete the oldest.
         "discard": "new",
         "num_replicas": replicas,
         "max_consumers": -1,
@@ -199,7 +206,7 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
 
 
 def box_consumer(box: StreamSpec) -> dict[str, object]:
-    """Return the consumer by which `LOG` takes from a letter box, few messages at a time."""
+    """Return the durable consumer by which `LOG` sources a letter box, `BOX_WINDOW` at once."""
     return {
         "name": LOG.name,
         "durable_name": LOG.name,
@@ -227,8 +234,8 @@ def differences(
 ) -> tuple[tuple[str, object, object], ...]:
     """Return every field that differs, as (field, live value, expected value), by name.
 
-    A field that one side leaves out counts as off: the server omits many defaults. How
-    often a stream is replicated and where it is placed is the operator's to choose.
+    A field that one side leaves out counts as off, since the server omits many defaults.
+    Replicas and placement are for the operator to choose, and not compared.
     """
     found = []
     for field in sorted((expected.keys() | live.keys()) - _OPERATORS):

@@ -1,4 +1,4 @@
 """The embedded nats-server: its process, its data folder, its sensors' accounts.
 
-It is started, supervised and stopped with the instance.
+It starts and stops with the instance, which supervises it.
 """

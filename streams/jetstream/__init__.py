@@ -1,4 +1,4 @@
 """The log on NATS JetStream: fenced appends, paged reads, the live tail, checkpoints.
 
-Only these modules speak to a broker.
+Only these modules send requests to a broker.
 """

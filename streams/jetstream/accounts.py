@@ -1,8 +1,8 @@
 """Who may do what at the broker, as the text of nats-server's configuration.
 
-The log lives in the account CORE. Each sensor lives in an account of its own and sees of
-CORE only its own `in.<agent>.<source>.*`, as a service it may call, and its agent's
-`out.<agent>.>`, as a stream it may hear: no reply subject of its reaches anybody else.
+The log is in the account CORE. Each sensor has an account of its own, which imports from
+CORE only its own `in.<agent>.<source>.*`, as a service, and its agent's `out.<agent>.>`, as
+a stream. None of its reply subjects reaches another account (ADR 0021).
 """
 
 import json
@@ -31,8 +31,9 @@ SENSOR_LIMITS = {
     "max_subscriptions": 100,
     "max_payload": 2 * SENSOR_MESSAGE_BYTES,
 }
-"""What one sensor may take of the broker. A message over this size costs the sensor its
-connection; one that is merely too large for the letter box is refused with an answer."""
+"""What one sensor may use of the broker. The server closes the connection at a message over
+`max_payload` (bytes), while one that is merely too large for the letter box is refused with
+an error reply; hence twice the box's limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Credentials:
     user: str
     password: str
     inbox_prefix: str = "_INBOX"
-    """Where its answers go; a sensor hears nothing under any other prefix."""
+    """The prefix of its reply subjects; a sensor may subscribe to no other inbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,12 @@ class SensorAccess:
     """Reserved types that it may publish all the same: `feedback`, `control`."""
 
     def __post_init__(self) -> None:
-        """Refuse tokens that would widen the rights, and grants that do not exist."""
+        """Refuse tokens that would widen the rights, and grants that do not exist.
+
+        Raises:
+            SubjectError: agent or source is no token; a wildcard would match other sensors.
+            ValueError: an unknown grant.
+        """
         check_token(self.source, "source")
         if not is_agent(self.agent):
             raise SubjectError(
@@ -81,11 +87,11 @@ class SensorAccess:
 
     @property
     def inbox_prefix(self) -> str:
-        """Where it hears the answers to what it publishes."""
+        """The prefix under which it receives acknowledgements."""
         return f"_INBOX.{self.user}"
 
     def permissions(self) -> dict[str, object]:
-        """Return what it may publish and hear, in nats-server's words."""
+        """Return what it may publish and subscribe to, as nats-server's configuration."""
         own = f"in.{self.agent}.{self.source}"
         denied = [f"{own}.{each}" for each in RESERVED_TYPES if each not in self.grants]
         return {
@@ -102,8 +108,9 @@ def server_configuration(
     core: Credentials,
     sensors: Iterable[SensorAccess],
 ) -> str:
-    """Return the whole configuration file: JSON, save that nats-server knows no coded
-    letters.
+    """Return the whole configuration file as JSON.
+
+    Non-ASCII letters are written as such, since nats-server does not read JSON's \\u escapes.
     """
     return json.dumps(
         {
@@ -122,7 +129,7 @@ def server_configuration(
 
 
 def _core(core: Credentials) -> dict[str, object]:
-    # For every account of this file: which of it one may have, its imports say.
+    # Exported to every account of this file; the imports of each sensor name its own part.
     return {
         "jetstream": "enabled",
         "users": [{"user": core.user, "password": core.password}],

@@ -1,7 +1,8 @@
 """Writing the log: our own inputs, and whole groups of outputs behind a fence.
 
-An answer that is lost is never taken for a write that failed: the write is sent again
-behind the same fence, and what the leader holds decides whose it is.
+A lost acknowledgement is never taken for a failed write. The write is sent again behind
+the same fence (optimistic concurrency by expected last sequence), and a read-back from the
+stream's leader tells whether the stored messages are ours or another writer's.
 """
 
 import hashlib
@@ -28,23 +29,26 @@ from streams.log import GroupWrite, check_input, check_writes, same_messages
 from streams.topology import BLOB_BUCKET
 
 HEADER_BYTES = 65_535
-"""What the server takes as headers of one message."""
+"""The most bytes of headers that the server stores: it keeps their length in 16 bits."""
 
 _MAY_SUCCEED = {10071, 10164, 10176, 10210}
-"""Error codes: a stale fence (then the read-back decides), a batch that lost messages
-on the way, too many open batches."""
+"""Error codes of a refusal after which the same write may be accepted: a stale fence
+(10071, 10164; the read-back decides), a batch that lost messages on the way (10176), too
+many open batches (10210)."""
 
 
 class JetStreamWriter:
     """A `WritableLog` over a connection."""
 
     def __init__(self, client: BrokerClient) -> None:
-        """Take a connection that stays the caller's."""
+        """Use a connection, which the caller closes."""
         self._client = client
 
     async def append(self, wire: Wire, message_id: str) -> int:
-        """Publish until acknowledged; the broker drops a repeat that comes at once."""
+        """Publish until acknowledged, and return the sequence."""
         check_input(wire)
+        # The broker drops a repeat within its duplicate window (0.1 s) alone; a later one
+        # is stored, and refused by the state that folds the log.
         headers = {**wire.headers, "Nats-Msg-Id": message_id}
         self._check_size(wire, headers)
         async for last in attempts():
@@ -57,7 +61,11 @@ class JetStreamWriter:
         raise AssertionError("unreachable")
 
     async def commit(self, writes: Sequence[GroupWrite]) -> dict[int, int]:
-        """Write all groups at once behind the fences of their partitions."""
+        """Write all groups at once behind the fences of their partitions.
+
+        Each round sends, and on any doubt reads back; only a read-back that finds nothing
+        stored leads to another round.
+        """
         check_writes(writes)
         messages = _fenced(writes)
         for wire in messages:
@@ -67,6 +75,8 @@ class JetStreamWriter:
                 return _ends(writes, await self._send(messages))
             except (LogUnavailable, ApiError) as error:
                 refusal = error
+            # A timeout, or a fence made stale by our own earlier attempt, may hide a
+            # success, so the log itself is asked before anything is concluded.
             if (ends := await self._read_back(writes)) is not None:
                 return ends
             # Nothing is stored: the fence makes it safe to send the same again.
@@ -75,23 +85,28 @@ class JetStreamWriter:
         raise AssertionError("unreachable")
 
     async def put_blob(self, data: bytes) -> str:
-        """Store in the object store, under the name of its content."""
+        """Store bytes in the object store under their sha256, and return it as hex."""
         digest = hashlib.sha256(data).hexdigest()
         with translated(f"to the blob {digest!r}"):
             store = await self._client.jetstream().object_store(BLOB_BUCKET)
             try:
+                # Equal content has an equal name, so what is there need not be sent again.
                 await store.get_info(digest)
             except NotFoundError:
                 await store.put(digest, data)
         return digest
 
     async def _send(self, messages: Sequence[Wire]) -> int:
-        """Publish one message, or more as one atomic batch; the last one's sequence."""
+        """Publish the messages, several as one atomic batch; return the last one's sequence."""
+        # A batch costs the server several synced files, a plain message one write, and a
+        # single message is atomic without it.
         if len(messages) == 1:
             return await self._publish(messages[0], messages[0].headers)
         batch = uuid4().hex
         for place, wire in enumerate(messages[:-1], start=1):
             headers = {**wire.headers, **_batch_headers(batch, place)}
+            # Only the closing message is acknowledged; a gap before it makes the server
+            # refuse the whole batch.
             await publish(self._client, wire.subject, wire.body, headers)
         closing = messages[-1]
         headers = {**closing.headers, **_batch_headers(batch, len(messages))}
@@ -102,14 +117,16 @@ class JetStreamWriter:
         return int(answer(wire.subject, message)["seq"])
 
     async def _read_back(self, writes: Sequence[GroupWrite]) -> dict[int, int] | None:
-        """Return where our messages stand if they are stored; None if nothing is.
+        """Return each partition's last output if our messages are stored, None if not.
 
         Raises:
-            Fenced: something else follows, or more than ours.
+            Fenced: another writer's messages follow the fence, or more than ours.
         """
         ends = {}
         for write in writes:
             found = await self._after(write)
+            # Compared by content: another worker that folded the same state from the same
+            # log writes the same bytes, and then it does not matter whose they are.
             if found and not same_messages(found, write.messages):
                 raise Fenced(write.partition, write.expected_last_output_sequence)
             if found:
@@ -117,10 +134,15 @@ class JetStreamWriter:
         return ends if len(ends) == len(writes) else None
 
     async def _after(self, write: GroupWrite) -> list[Record]:
-        """Return what the leader holds behind the fence, at most one more than was written."""
+        """Return what the leader holds behind the fence, at most one more than was written.
+
+        One more is enough to know that somebody else wrote behind our messages.
+        """
         found: list[Record] = []
         position = write.expected_last_output_sequence
         while len(found) <= len(write.messages):
+            # Asked of the leader one by one: a page may come from a replica that lags,
+            # and a lagging answer would read as "nothing stored".
             which = {"seq": position + 1, "next_by_subj": outputs_of(write.partition)}
             record = await stored(self._client, which)
             if record is None:
@@ -130,7 +152,11 @@ class JetStreamWriter:
         return found
 
     def _check_size(self, wire: Wire, headers: Mapping[str, str]) -> None:
-        """Refuse here what the server would answer by closing the connection."""
+        """Refuse a message for which the server would close the connection.
+
+        Raises:
+            LogRefused: headers of several lines, or too many bytes.
+        """
         block = block_of(headers)
         if block is None:
             raise LogRefused(
@@ -148,11 +174,12 @@ class JetStreamWriter:
 
 
 _HEADER_ROOM = 512
-"""For what the fence and the batch add to a message."""
+"""Bytes left free in each message for the headers of fence and batch."""
 
 
 def _fenced(writes: Sequence[GroupWrite]) -> list[Wire]:
     """Return all messages in order; the first of each partition carries its fence."""
+    # One fence for each partition is enough: a batch is stored whole or not at all.
     messages: list[Wire] = []
     for write in writes:
         first, *rest = write.messages
@@ -172,7 +199,9 @@ def _batch_headers(batch: str, place: int) -> dict[str, str]:
 
 
 def _ends(writes: Sequence[GroupWrite], last: int) -> dict[int, int]:
-    """Return each partition's last output, counted back from the last: a batch has no gaps."""
+    """Return each partition's last output sequence, given the last of the whole write."""
+    # One acknowledgement gives the last sequence; a batch is stored without gaps, so the
+    # others follow by counting back.
     ends: dict[int, int] = {}
     for write in reversed(writes):
         ends[write.partition] = last

@@ -1,9 +1,8 @@
-"""Checkpoints: states of the partitions, so that nobody need fold a whole log to start.
+"""Checkpoints: states of the partitions, so that a start need not fold the whole log.
 
-A cache, never truth: whatever is missing, damaged, of another log or of other code is as
-good as no checkpoint, and the log is folded from an earlier one or from its start.
-Several are kept of each partition, spread over its log: a reader that stands behind the
-newest, or asks for a time gone by, begins at the last one before.
+A cache, never the authority: one that is missing, damaged, of another log or of other code
+counts as absent, and the log is folded from an earlier one or from its start. Several of
+each partition are kept, spread over its log, for readers that start before the newest.
 """
 
 import asyncio
@@ -23,20 +22,21 @@ from nats.js.object_store import ObjectStore
 
 CHECKPOINT_BUCKET = "CHECKPOINTS"
 LOAD_S = 10.0
-"""How long a load may take; one that is being replaced meanwhile may never end."""
+"""Seconds that a load may take; one that is replaced meanwhile may never end by itself."""
 
 KEPT = 16
-"""How many of a partition are kept at most."""
+"""How many checkpoints of a partition are kept at most; each has a slot."""
 
 KEPT_BYTES = 32_000_000
-"""How much they may take together, compressed; the newest two are kept whatever it is."""
+"""How many bytes those of a partition may take together, compressed. The new one and at
+least one other are kept all the same, so that a damaged one has a fallback."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """Which log and which code a state is of, and up to where."""
+    """Which log and which code a state belongs to, and up to which position."""
 
     partition: int
     sequence: int
@@ -69,7 +69,7 @@ class Checkpoints(Protocol):
     """Where checkpoints are kept."""
 
     async def labels(self, partition: int) -> tuple[Label, ...]:
-        """Of all checkpoints of a partition, the newest first."""
+        """Return the labels of a partition's checkpoints, the newest first."""
         ...
 
     async def load(self, label: Label) -> bytes | None:
@@ -77,7 +77,7 @@ class Checkpoints(Protocol):
         ...
 
     async def save(self, checkpoint: Checkpoint) -> None:
-        """Keep a checkpoint, in an older one's place if there are many."""
+        """Keep a checkpoint, replacing an older one if there are many."""
         ...
 
 
@@ -85,11 +85,14 @@ class JetStreamCheckpoints:
     """Checkpoints in an object store beside the log, each partition's in a few slots."""
 
     def __init__(self, client: Client) -> None:
-        """Take a connection that stays the caller's."""
+        """Use a connection, which the caller closes."""
         self._client = client
 
     async def labels(self, partition: int) -> tuple[Label, ...]:
-        """Read the labels of all slots; whatever goes wrong is no more than logged."""
+        """Return the labels of all slots; an error is logged and counts as none.
+
+        A start without checkpoints is slower, not wrong.
+        """
         try:
             store = await self._store()
             async with asyncio.timeout(LOAD_S):
@@ -103,13 +106,15 @@ class JetStreamCheckpoints:
         return tuple(sorted(kept, key=lambda label: -label.sequence))
 
     async def load(self, label: Label) -> bytes | None:
-        """Read a slot; whatever goes wrong is no more than logged."""
+        """Return the state in a slot; an error is logged and counts as absent."""
         try:
             store = await self._store()
             async with asyncio.timeout(LOAD_S):
                 found = await store.get(_name(label.partition, label.slot))
+            # The worker may have replaced the slot since its label was read.
             if _read(found.info.description, label.partition, label.slot) != label:
                 return None
+            # A state has megabytes: in a thread, the event loop goes on meanwhile.
             return await asyncio.to_thread(zstandard.decompress, found.data or b"")
         except (NatsError, TimeoutError, zstandard.ZstdError) as error:
             _log.warning(
@@ -121,8 +126,12 @@ class JetStreamCheckpoints:
             return None
 
     async def save(self, checkpoint: Checkpoint) -> None:
-        """Put it into a free slot, or into that of the one that is missed least."""
+        """Put it into a free slot, or replace the one that is missed least.
+
+        Only the worker of a partition saves, so two saves never choose the same slot.
+        """
         label = checkpoint.label
+        # Level 3 is zstd's own default: most of the gain at little of the cost.
         packed = await asyncio.to_thread(zstandard.compress, checkpoint.state, 3)
         fields = {**asdict(label), "epoch": str(label.epoch), "size": len(packed)}
         try:
@@ -135,6 +144,8 @@ class JetStreamCheckpoints:
                 packed,
                 ObjectMeta(description=orjson.dumps(fields).decode()),
             )
+            # Deleted after the new one is stored, so that a crash in between leaves more
+            # checkpoints rather than fewer.
             for each in dropped:
                 await store.delete(_name(label.partition, each))
         except (NatsError, TimeoutError) as error:
@@ -145,11 +156,13 @@ class JetStreamCheckpoints:
 
 
 def place(kept: Sequence[Label], new: Label, size: int) -> tuple[int, tuple[int, ...]]:
-    """Return the slot for one more checkpoint of `size` bytes, and slots to be emptied.
+    """Return the slot for a new checkpoint of `size` bytes, and the slots to be emptied.
 
-    What is of another log or other code goes first, then whatever is closest to its
-    neighbours, so that those that stay are spread over the whole log.
+    Those of another log or other code go first, then the one closest to its neighbours, so
+    that those that stay are spread over the whole log.
     """
+    # One of our own at or behind the new position comes from a history that is folded
+    # anew, so it goes too.
     own = [
         each for each in kept if _is_like(each, new) and each.sequence < new.sequence
     ]
@@ -158,6 +171,8 @@ def place(kept: Sequence[Label], new: Label, size: int) -> tuple[int, tuple[int,
     while len(own) > 1 and (
         len(own) >= KEPT or size + sum(int(each.size) for each in own) > KEPT_BYTES
     ):
+        # `ends[at]` and `ends[at + 2]` are the neighbours of `own[at]`: the gap that would
+        # remain without it. The newest is never a candidate.
         ends = [0, *(each.sequence for each in own)]
         closest = min(range(len(own) - 1), key=lambda at: ends[at + 2] - ends[at])
         goes.append(own.pop(closest))
@@ -179,7 +194,7 @@ async def _label(store: ObjectStore, partition: int, slot: int) -> Label | None:
 
 
 def _read(description: str | None, partition: int, slot: int) -> Label | None:
-    """Return the label in an object's description; None if that is none of ours."""
+    """Return the label in an object's description; None if it has none of ours."""
     try:
         fields = orjson.loads(description or "")
         label = Label(**{**fields, "epoch": UUID(fields["epoch"])})

@@ -1,7 +1,7 @@
 """Connections to the broker, and requests to its JetStream API.
 
-A connection reconnects for ever and says so in the log; a request has a deadline, and
-an answer that is an error becomes one of ours.
+A connection reconnects for ever and logs that it does; a request has a deadline, and an
+error reply is raised as an error of `streams.errors`.
 """
 
 import asyncio
@@ -19,13 +19,17 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.hardened_client import BrokerClient, ReadingClient
 
 DEADLINE_S = 20.0
-"""How long an operation is tried before it fails; longer than a change of leader."""
+"""Seconds for which an operation is tried before it fails; longer than a leader election."""
 
 ATTEMPT_S = 2.0
-"""How long one attempt may take."""
+"""Seconds that one attempt may take."""
 
 _RECONNECT_S = 0.2
+"""Seconds between two attempts to reconnect."""
+
 _PAUSES_S = (0.05, 0.1, 0.2, 0.5, 1.0)
+"""Seconds between attempts: short at first, for a lost answer, then as a restart needs."""
+
 _FULL = {10023, 10047, 10077, 10116}
 """Error codes: insufficient resources, storage, store failed, limit of the stream."""
 _PASSING = {10008, 10009, 10039, 10076, 10118, 10203}
@@ -33,7 +37,7 @@ _PASSING = {10008, 10009, 10039, 10076, 10118, 10203}
 
 
 class ApiError(LogRefused):
-    """An answer of the JetStream API that is an error."""
+    """An error reply of the JetStream API."""
 
     def __init__(self, subject: str, error: Mapping[str, Any]) -> None:
         self.code = int(error.get("err_code", 0))
@@ -50,7 +54,11 @@ async def connect(
     name: str = "echoic",
     kind: type[BrokerClient] = BrokerClient,
 ) -> BrokerClient:
-    """Open a connection that survives restarts of the broker."""
+    """Open a connection that survives restarts of the broker.
+
+    Raises:
+        LogUnavailable: the broker does not answer, or refuses the credentials.
+    """
     client = kind()
     try:
         await client.connect(
@@ -69,6 +77,7 @@ async def connect(
             max_outstanding_pings=2,
             error_cb=client.report,
         )
+        # The library reads these at each disconnect, so they may change once connected.
         client.options |= {"allow_reconnect": True, "max_reconnect_attempts": -1}
         return client
     except (OSError, nats.errors.Error) as error:
@@ -83,7 +92,7 @@ async def connect(
 async def connected(
     credentials: Credentials, name: str = "echoic"
 ) -> AsyncIterator[BrokerClient]:
-    """A connection that is closed at the end of the block."""
+    """Open a connection and close it at the end of the block."""
     client = await connect(credentials, name)
     try:
         yield client
@@ -95,7 +104,7 @@ async def connected(
 async def reading(
     credentials: Credentials, name: str = "echoic"
 ) -> AsyncIterator[BrokerClient]:
-    """A connection that can only read, and is closed at the end of the block."""
+    """Open a connection that can only read, and close it at the end of the block."""
     client = await connect(credentials, name, ReadingClient)
     try:
         yield client
@@ -116,7 +125,10 @@ async def call(client: Client, subject: str, body: Mapping[str, Any]) -> dict[st
 async def insist(
     client: Client, subject: str, body: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Ask the JetStream API until it answers: for requests that may be repeated."""
+    """Ask the JetStream API until it answers or the deadline passes.
+
+    Only for idempotent requests: one whose answer was lost is sent again.
+    """
     async for last in attempts():
         try:
             return await call(client, subject, body)
@@ -128,7 +140,7 @@ async def insist(
 
 @contextmanager
 def translated(what: str) -> Iterator[None]:
-    """Errors of the client library inside the block become `LogUnavailable`."""
+    """Raise `LogUnavailable` for any error of the client library inside the block."""
     try:
         yield
     except (nats.errors.Error, TimeoutError, OSError) as error:
@@ -159,7 +171,7 @@ async def publish(
 
 
 def answer(subject: str, message: Msg) -> dict[str, Any]:
-    """Return the answer's JSON.
+    """Return the reply's JSON, or raise what its error means.
 
     Raises:
         LogFull: there is no room.
@@ -179,9 +191,13 @@ def answer(subject: str, message: Msg) -> dict[str, Any]:
 
 
 async def attempts() -> AsyncIterator[bool]:
-    """Yield until the deadline, with pauses; the value says whether it is the last."""
+    """Yield until the deadline, with pauses; the value tells whether it is the last.
+
+    The caller raises after the last one, so that the error names what was tried.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + DEADLINE_S
+    # The deadline ends it after some 25 attempts; the range only bounds the loop.
     for turn in range(10_000):
         pause = _PAUSES_S[min(turn, len(_PAUSES_S) - 1)]
         last = loop.time() + pause >= end

@@ -1,7 +1,8 @@
 """The durable consumers of the effects as data, and the one step that creates them.
 
-Only asks are consumed with acknowledgements: they may be performed out of order and
-must survive a crash. Whatever keeps an order reads by sequence instead.
+Only asks are consumed with acknowledgements: they may be performed out of order and must
+survive a crash. Whatever needs an order reads by sequence instead, since a durable consumer
+redelivers out of order.
 """
 
 from dataclasses import dataclass
@@ -21,11 +22,11 @@ class ConsumerSpec:
     durable: str
     subjects: str
     patience_s: int = 10
-    """After so long without a sign of life the broker hands a message over again."""
+    """Seconds without an acknowledgement or progress after which the broker redelivers."""
     at_once: int = 2_048
-    """So many are handed over before some are done with. Whoever takes them keeps them
-    all: none is handed over again and again because there are too many, and an urgent one
-    waits behind so many at most."""
+    """How many are delivered and unacknowledged at most (`max_ack_pending`). The effects
+    keep all of them alive, so that none is redelivered for being too many, and an urgent
+    ask waits behind so many at most."""
 
 
 MODEL_ASKS = ConsumerSpec("effects-model", "ev.*.out.*.ask.model_asked")
@@ -57,7 +58,7 @@ def configuration(spec: ConsumerSpec) -> dict[str, object]:
         "deliver_policy": "all",
         "ack_policy": "explicit",
         "ack_wait": spec.patience_s * _NANOSECONDS,
-        # An ask is never given up.
+        # An ask is redelivered without limit: the decision waits for its result.
         "max_deliver": -1,
         "max_ack_pending": spec.at_once,
         "replay_policy": "instant",

@@ -1,8 +1,9 @@
 """The live tail of the log: what is there, then what arrives, in order, without gaps.
 
-One short-lived consumer on the server, asked for so many messages at a time that the
-buffer here stays bounded. It keeps no position: after a gap, a silence or a reconnect a
-new consumer starts behind the last record that was handed on.
+An ephemeral pull consumer on the server, asked for so many messages at a time that the
+buffer here stays bounded. The position is kept here: after a gap, a silence or a reconnect
+a new consumer starts behind the last record that was handed on. The client library's own
+ordered consumer loses messages when its queue is full (ADR 0007).
 """
 
 import asyncio
@@ -25,18 +26,26 @@ from streams.log import Records
 from streams.topology import LOG
 
 ASKED_AT_ONCE = 1000
-"""How many messages one request is for; the buffer never holds twice as many."""
+"""How many messages one request asks for; the buffer never holds twice as many."""
 
 ASKED_PAGES = 2
-"""As many pages of whoever reads little at once."""
+"""How many pages one request asks for, for a reader whose pages are small."""
 
 ASKED_BYTES = 8_000_000
-"""How many bytes so many messages may have; of fewer messages, their part of it."""
+"""How many bytes `ASKED_AT_ONCE` messages may have; fewer messages get their share."""
 
 _ASKED_FOR_S = 30
+"""Seconds after which the server ends a request that is not filled."""
+
 _HEARTBEAT_S = 0.5
+"""Seconds of idleness after which the server sends a heartbeat."""
+
 _SILENCE_S = 2.0
+"""Seconds without a message or heartbeat, four missed ones, that mean a lost consumer."""
+
 _PAUSE_S = 0.2
+"""Seconds before a new consumer is made, so that a broker that starts is not flooded."""
+
 _NANOSECONDS = 1_000_000_000
 
 
@@ -52,6 +61,8 @@ async def follow(
     position = after
     while True:
         try:
+            # The worker follows sixteen partitions by small pages; each of them must not
+            # buffer a thousand records.
             asked = min(ASKED_AT_ONCE, ASKED_PAGES * limit)
             async with _Consumer(client, subjects, position, asked) as consumer:
                 while records := await consumer.take(limit):
@@ -64,7 +75,10 @@ async def follow(
 
 
 class _Consumer:
-    """One consumer of the server, from its making to the first sign that it is lost."""
+    """One consumer of the server, from its creation to the first sign that it is lost.
+
+    The parser calls `_hear` on the event loop that runs `take`, so no lock is needed.
+    """
 
     def __init__(
         self,
@@ -91,11 +105,13 @@ class _Consumer:
 
     async def __aenter__(self) -> Self:
         create = f"$JS.API.CONSUMER.CREATE.{LOG.name}"
+        # Subscribe first: an answer to the first request must find somebody listening.
         with translated(repr(create)):
             self._subscription = await self._client.receive(self._inbox, self._hear)
         try:
             made = await call(self._client, create, self._configuration())
         except BaseException:
+            # `__aexit__` is not called if entering fails, a cancellation included.
             await self._close()
             raise
         self._name = made["name"]
@@ -120,7 +136,7 @@ class _Consumer:
                 await self._client.publish(subject)
 
     async def take(self, limit: int) -> Records:
-        """At most `limit` records once there is one; none when this consumer is lost."""
+        """Wait for records and return at most `limit`; none once this consumer is lost."""
         while not self._buffer:
             if self._lost:
                 return ()
@@ -130,11 +146,13 @@ class _Consumer:
         records = tuple(
             self._buffer.popleft() for _ in range(min(limit, len(self._buffer)))
         )
+        # Ask for more before the buffer runs dry, so that reading and sending overlap.
         if len(self._buffer) < self._asked:
             await self._ask()
         return records
 
     async def _ask(self) -> None:
+        # One request runs at a time; more would let the buffer grow without bound.
         if self._owed > 0 or self._lost:
             return
         self._owed = self._asked
@@ -157,6 +175,8 @@ class _Consumer:
             async with asyncio.timeout(_HEARTBEAT_S):
                 await self._arrived.wait()
         except TimeoutError:
+            # A reconnect drops what was on its way, so the consumer counts as lost even if
+            # the server still has it.
             silent = _now() - self._heard_at > _SILENCE_S
             if silent or self._client.stats["reconnects"] != self._reconnects:
                 self._lost = True
@@ -178,6 +198,9 @@ class _Consumer:
     def _keep(
         self, subject: bytes, place: list[bytes], block: bytes, body: bytes
     ) -> None:
+        # The reply subject is $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>
+        # .<consumer sequence>.<time ns>.<pending>. Consumer sequences have no gaps, while
+        # those of a filtered stream do: only the former tell that a message was dropped.
         if self._lost or int(place[6]) != self._delivered + 1:
             self._lost = True
             return
@@ -185,6 +208,7 @@ class _Consumer:
         self._owed -= 1
         self._buffer.append(
             Record(
+                # A subject that is not UTF-8 is kept readable, and quarantined by the mind.
                 subject=subject.decode(errors="replace"),
                 headers=own_headers_of(block),
                 body=body,
@@ -194,9 +218,11 @@ class _Consumer:
         )
 
     def _heed(self, status: str, about: str) -> None:
-        """A heartbeat, the end of a request, or the end of the consumer."""
+        """Handle a status: a heartbeat, the end of a request, or the end of the consumer."""
         if status == "100":
             return
+        # 404 and 408: nothing there, or the time is up; 409 with MaxBytes or Completed: as
+        # much as was asked for. Any other 409 means the consumer is gone.
         if status in ("404", "408") or "MaxBytes" in about or "Completed" in about:
             self._owed = 0
         else:
@@ -211,8 +237,11 @@ class _Consumer:
                 "filter_subject": self._subjects,
                 "ack_policy": "none",
                 "max_deliver": 1,
+                # Nothing of it need survive the server: the position is kept here.
                 "mem_storage": True,
                 "num_replicas": 1,
+                # It must outlast a request that stays unanswered, and ends by itself if
+                # this process dies.
                 "inactive_threshold": 2 * _ASKED_FOR_S * _NANOSECONDS,
             },
         }

@@ -1,7 +1,7 @@
-"""The client library, where it would end at what a sensor may send, or take too long.
+"""The nats.py client, hardened against what a sensor may send, and made faster.
 
-It overrides the library's inner methods, so its tests compare the two: an update of the
-library that moves them shows there.
+It overrides private methods of the library, so its tests compare the two: an update of the
+library that moves them fails there.
 """
 
 import asyncio
@@ -28,25 +28,25 @@ READING = (
     "$JS.API.CONSUMER.DELETE.",
     "$JS.FC.",
 )
-"""How the subjects begin by which a log and its blobs are read."""
+"""The prefixes of the subjects on which a reader of the log and its blobs sends requests."""
 
 _log = logging.getLogger(__name__)
 
 Receiver = Callable[[bytes, bytes, bytes, bytes], None]
-"""Takes a message: subject, reply, the block of its headers (empty for none), body."""
+"""Called with a message: subject, reply, header block (empty for none), body."""
 
 
 class MessageParser(Parser):
-    """The library's parser, which here sees only the lines that are no messages.
+    """Parse messages here, and leave every other line to the library's parser.
 
-    Its own expressions take a form feed or vertical tab in a subject for a blank, and end
-    the connection at a line that they then cannot read. The server writes single spaces.
+    The library's expressions take a form feed or vertical tab in a subject for a blank, and
+    end the connection at a line that they then cannot read. The server writes single spaces.
     """
 
     nc: "BrokerClient"
 
     def reset(self) -> None:
-        """Forget what is unread: a new connection begins."""
+        """Drop what is unread, for a new connection."""
         super().reset()
         self._unread = bytearray()
         self._needed = 0
@@ -64,12 +64,15 @@ class MessageParser(Parser):
         Raises:
             ProtocolError: a line that begins like a message's is none.
         """
+        # One copy for all whole messages: slices of `bytes` are the values handed on.
         received, start, self._needed = bytes(self._unread), 0, 0
         while (end := received.find(_CRLF, start)) >= 0:
             words = received[start:end].split(b" ")
             if words[0] not in _MESSAGE_WORDS:
                 del self._unread[: end + 2]
                 return received[start : end + 2]
+            # MSG <subject> <sid> [reply] <size>; HMSG has the size of the headers before
+            # the total. The sizes are read from the end, as the reply may be absent.
             try:
                 head = int(words[-2]) if words[0] == b"HMSG" else 0
                 body, after = end + 2 + head, end + 2 + int(words[-1])
@@ -96,7 +99,10 @@ _MESSAGE_WORDS = {b"MSG": 4, b"HMSG": 5}
 
 
 class BrokerClient(Client):
-    """A client that no subject can kill, and that handles headers in half the time."""
+    """A client that no subject can disconnect, with cheaper headers and requests.
+
+    It belongs to one event loop: parser, receivers and requests all run there.
+    """
 
     _reported = ""
 
@@ -107,13 +113,15 @@ class BrokerClient(Client):
         self.receivers: dict[int, Receiver] = {}
         """By the id of their subscription."""
         self._answers_to = ""
+        # By token of the reply subject; each entry is removed by the request that made it.
         self._asked: dict[bytes, asyncio.Future[Msg]] = {}
         self._tokens = count()
 
     async def receive(self, subject: str, receiver: Receiver) -> Subscription:
-        """Subscribe; `receiver`, which may not raise, gets each message as it is parsed.
+        """Subscribe; `receiver`, which may not raise, is called as each message is parsed.
 
-        By way of the library's queue and task a message costs twice as much.
+        It runs inside the read loop, so that an error would end the connection. The
+        library's queue and task would double the cost of a message.
         """
         subscription = await self.subscribe(subject)
         self.receivers[subscription._id] = receiver
@@ -122,8 +130,8 @@ class BrokerClient(Client):
     async def hand_on(
         self, sid: int, subject: bytes, reply: bytes, block: bytes, body: bytes
     ) -> None:
-        """Give a message that nobody receives himself to the library."""
-        # It ends its connection at a subject that is not UTF-8.
+        """Pass a message of an ordinary subscription on to the library."""
+        # The library would end its connection at a subject that is not UTF-8.
         readable = subject.decode(errors="replace").encode()
         await self._process_msg(sid, readable, reply, body, block)
 
@@ -134,7 +142,12 @@ class BrokerClient(Client):
         timeout: float = 1,  # the library's
         headers: dict[str, Any] | None = None,
     ) -> Msg:
-        """Ask without the library's queue, task and cancellation scope for each answer."""
+        """Send a request without the library's queue, task and timeout for each reply.
+
+        Raises:
+            TimeoutError: nats.errors', no reply came within `timeout` seconds.
+        """
+        # One wildcard subscription serves all requests of the connection.
         if not self._answers_to:
             self._answers_to = self.new_inbox() + "."
             await self.receive(self._answers_to + "*", self._answered)
@@ -151,6 +164,7 @@ class BrokerClient(Client):
             del self._asked[token.encode()]
 
     def _answered(self, subject: bytes, _: bytes, block: bytes, body: bytes) -> None:
+        # A reply that comes after its request timed out finds no entry, and is dropped.
         answer = self._asked.get(subject.rpartition(b".")[2])
         if answer is not None and not answer.done():
             headers, status = parse_headers(block), status_of(block)[0]
@@ -165,22 +179,24 @@ class BrokerClient(Client):
         super()._remove_sub(sid, max_msgs)
 
     async def close(self) -> None:
-        """Close; with the broker away, what was never sent is dropped."""
+        """Close; what was never sent is dropped if the broker is away."""
+        # The library would wait to flush it to a server that is not there.
         if not self.is_connected:
             self._pending, self._pending_data_size = [], 0
         await super().close()
 
     async def _process_connect_init(self) -> None:
-        """Greet the server; where nobody answers, the library forgets to hang up."""
+        """Do the handshake, and close the socket if it fails."""
         try:
             await super()._process_connect_init()
         except BaseException:
+            # The library leaves the transport open, one more for each failed attempt.
             if self._transport is not None:
                 self._transport.close()  # type: ignore[no-untyped-call]  # has no types
             raise
 
     async def report(self, error: Exception) -> None:
-        """Log an error, once as long as the same comes again."""
+        """Log an error, but not the same one twice in a row."""
         if repr(error) != self._reported:
             self._reported = repr(error)
             _log.warning("connection to the broker: %r", error)
@@ -198,6 +214,7 @@ class BrokerClient(Client):
         headers: Mapping[str, Any] | None,
     ) -> None:
         block = block_of(headers) if headers and subject else None
+        # A message without headers, or with one that is not plain, is left to the library.
         if block is None:
             given = None if headers is None else dict(headers)
             await super()._send_publish(subject, reply, payload, payload_size, given)
@@ -208,7 +225,8 @@ class BrokerClient(Client):
         self.stats["out_bytes"] += payload_size
         command = b"".join((line, block, payload, b"\r\n"))
         if reply and self.is_connected and not self._pending:
-            # Whoever asks waits, and only for this: the library's task would send it later.
+            # A request waits for its reply and has nothing to be sent with it, so it is
+            # written at once: the library's flusher task would send it a turn later.
             self._transport.write(command)  # type: ignore[union-attr]
             return
         await self._send_command(command)
@@ -222,7 +240,10 @@ def _expire(answer: asyncio.Future[Msg]) -> None:
 
 
 class ReadingClient(BrokerClient):
-    """A client that can only read, whoever gets hold of it."""
+    """A client that can only read: anything but a read request is refused before it is sent.
+
+    A replay is given one, so that no code it runs can write.
+    """
 
     async def _send_publish(
         self,
@@ -232,7 +253,7 @@ class ReadingClient(BrokerClient):
         payload_size: int,
         headers: Mapping[str, Any] | None,
     ) -> None:
-        # Reading is asking, too; what follows the verb is what it is asked about.
+        # A read is a request as well; the stream or message follows the prefix.
         if not subject.startswith(READING):
             raise LogRefused(f"this connection reads and sends nothing to {subject!r}")
         await super()._send_publish(subject, reply, payload, payload_size, headers)

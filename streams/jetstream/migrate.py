@@ -1,8 +1,8 @@
-"""The one place that creates streams: make what is missing, and refuse what differs.
+"""The one place that creates streams: create what is missing, refuse what differs.
 
-Nothing that exists is ever changed here: a stream that differs is a decision for a person.
-The one exception is the intake: whether `LOG` takes what sensors send, which is closed when
-the log is made and opened once the mind knows its settings.
+An existing stream is never changed: one that differs is for a person to decide on. The one
+exception is the intake, the sources of `LOG`: it is closed when the log is created and
+opened once the worker has recovered and its settings are stored (ADR 0013).
 """
 
 import asyncio
@@ -28,6 +28,7 @@ _CLOSED = (
     f"{LOG.name} takes nothing from {LOG.sourced_from}: an instance is starting, or its"
     " start failed; what sensors send waits until one has started (`echoic up`)"
 )
+# Error codes of the JetStream API.
 _STREAM_NOT_FOUND = 10059
 _NAME_IN_USE = 10058
 
@@ -35,7 +36,8 @@ _NAME_IN_USE = 10058
 async def migrate(client: Client, replicas: int = 1) -> UUID:
     """Create the streams that are missing, check all of them, and return the log's epoch.
 
-    A log that is made here takes nothing from sensors until `open_intake`.
+    A log created here takes nothing from sensors until `open_intake`. Two programs may run
+    this at once.
 
     Raises:
         TopologyDrift: a stream exists with another configuration; all fields are named.
@@ -50,7 +52,7 @@ async def open_intake(client: Client) -> None:
 
 
 async def close_intake(client: Client) -> None:
-    """Let what sensors send wait in `IN`; none of it is lost or comes twice by that."""
+    """Let what sensors send wait in the letter boxes, without loss or duplication."""
     await _set_sources(client, None)
 
 
@@ -59,6 +61,7 @@ async def _set_sources(client: Client, sources: object) -> None:
     if live is None:
         raise TopologyDrift(_explain([f"stream {LOG.name!r} does not exist"]))
     if (live.get("sources") or None) != (sources or None):
+        # The live configuration, not ours: replicas and placement are the operator's.
         changed = {**live, "sources": sources}
         await insist(client, f"$JS.API.STREAM.UPDATE.{LOG.name}", changed)
 
@@ -78,7 +81,7 @@ async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
             continue
         for field, found, expected in differences(configuration(spec), live):
             if field == "sources" and (may_be_closed or not found):
-                # Open or not, from where it takes is set when it is opened.
+                # Opening the intake sets the sources, so a start need not compare them.
                 if not may_be_closed:
                     problems.append(_CLOSED)
                 continue
@@ -93,7 +96,11 @@ async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
 
 
 async def epoch_of(client: Client) -> UUID:
-    """Return the epoch of the log, without a check of the rest."""
+    """Return the epoch of the log, without a check of the rest.
+
+    Raises:
+        TopologyDrift: there is no log, or it has no epoch.
+    """
     epoch = _epoch(await _live(client, LOG) or {})
     if epoch is None:
         raise TopologyDrift(
@@ -116,23 +123,25 @@ async def _live(client: Client, spec: StreamSpec) -> dict[str, Any] | None:
 
 
 async def _create(client: Client, spec: StreamSpec, replicas: int) -> None:
+    # Created with a closed intake: what came in before the settings would be decided
+    # without heuristics, models or limits.
     config = configuration(spec, replicas) | {"sources": None}
     if spec.has_epoch:
         config["metadata"] = {EPOCH_KEY: str(uuid4())}
     try:
         await insist(client, f"$JS.API.STREAM.CREATE.{spec.name}", config)
     except ApiError as error:
-        # Somebody made it in the meantime; the check that follows compares it.
+        # Another program created it in the meantime; the check that follows compares it.
         if error.code != _NAME_IN_USE:
             raise
 
 
 async def _have(client: Client, spec: StreamSpec, replicas: int) -> None:
-    """Have a stream, and of a letter box the consumer by which `LOG` takes from it."""
+    """Create a stream if it is missing, and the consumer by which `LOG` sources a box."""
     if await _live(client, spec) is None:
         await _create(client, spec, replicas)
     if spec in BOXES:
-        # Made again as it is, it stays where it was.
+        # Creating a consumer with the same configuration again keeps its position.
         subject = f"$JS.API.CONSUMER.CREATE.{spec.name}.{LOG.name}"
         config = {"stream_name": spec.name, "config": box_consumer(spec)}
         await insist(client, subject, config)

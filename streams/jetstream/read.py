@@ -1,7 +1,7 @@
 """Reading the log from JetStream: pages, single records, the live tail, blobs.
 
-It creates no durable consumer and acknowledges nothing: where a reader stands is the
-reader's own to know.
+It creates no durable consumer and acknowledges nothing: each reader keeps its own
+position.
 """
 
 import asyncio
@@ -28,21 +28,29 @@ from streams.log import Records
 from streams.topology import BLOB_BUCKET, LOG
 
 PAGE_BYTES = 8_000_000
-"""A page ends here even if it holds fewer records than asked for."""
+"""A page ends at so many bytes even if it holds fewer records than asked for."""
 
 _SILENCE_S = 2.0
+"""Seconds without a message after which the rest of a page is taken for lost."""
+
 _NO_MESSAGE = 10037
+"""Error code of the server for a sequence or subject without a message."""
+
 _SERVERS = b"\r\nNats-Stream: "
 _PLACE = re.compile(
     rb"\r\nNats-Stream: [^\r]*\r\nNats-Subject: ([^\r]*)\r\nNats-Sequence: (\d+)"
     rb"\r\nNats-Time-Stamp: ([^\r]*)\r\n(?:.*\r\n)?Nats-Last-Sequence: (\d+)\r\n",
     re.DOTALL,
 )
-"""What the server adds to a message of a page."""
+"""The headers that the server adds to a message of a batched direct get, in its order."""
 
 
 async def open_reader(client: BrokerClient) -> "JetStreamReader":
-    """Return the log of the connection's account, which must exist."""
+    """Return a reader of the log of the connection's account.
+
+    Raises:
+        TopologyDrift: there is no log, or it has no epoch.
+    """
     return JetStreamReader(client, await epoch_of(client))
 
 
@@ -50,7 +58,7 @@ class JetStreamReader:
     """A `ReadableLog` over a connection."""
 
     def __init__(self, client: BrokerClient, epoch: UUID) -> None:
-        """Take a connection that stays the caller's, and the epoch of its log."""
+        """Use a connection, which the caller closes, and the epoch of its log."""
         self._client = client
         self._epoch = epoch
 
@@ -60,8 +68,16 @@ class JetStreamReader:
         return self._epoch
 
     async def page(self, subjects: str, after: int, limit: int) -> Records:
-        """Read up to `limit` records in one request, again if an answer was lost."""
+        """Return up to `limit` records from one request, repeated if an answer was lost.
+
+        Any replica may serve it, so a page may lack the newest records; it never has gaps.
+
+        Raises:
+            LogUnavailable: no whole page came within the deadline.
+        """
         async for last in attempts():
+            # Reading again is harmless; the loop ends with an error of its own that names
+            # what was asked.
             with suppress(LogUnavailable), translated(repr(subjects)):
                 records = await _Page(self._client).read(subjects, after, limit)
                 if records is not None:
@@ -79,16 +95,16 @@ class JetStreamReader:
         return follow(self._client, subjects, after, limit)
 
     async def last_sequence(self, subjects: str) -> int:
-        """Ask the leader for the last matching message."""
+        """Return the leader's last matching sequence, 0 for none."""
         found = await stored(self._client, {"last_by_subj": subjects})
         return found.sequence if found is not None else 0
 
     async def record(self, sequence: int) -> Record | None:
-        """Ask the leader for one message."""
+        """Return one record from the leader, None if there is none."""
         return await stored(self._client, {"seq": sequence}) if sequence > 0 else None
 
     async def blob(self, digest: str) -> bytes | None:
-        """Read from the object store."""
+        """Return the bytes of this sha256 (hex) from the object store, None if not there."""
         with translated(f"for the blob {digest!r}"):
             store = await self._client.jetstream().object_store(BLOB_BUCKET)
             try:
@@ -98,7 +114,10 @@ class JetStreamReader:
 
 
 async def stored(client: BrokerClient, which: dict[str, Any]) -> Record | None:
-    """Return one message as the stream's leader has it, so never behind a write."""
+    """Return one message as the stream's leader has it, so never behind a write.
+
+    `which` is the body of the API's `STREAM.MSG.GET`: by sequence, last or next of a subject.
+    """
     try:
         found = await insist(client, f"$JS.API.STREAM.MSG.GET.{LOG.name}", which)
     except ApiError as error:
@@ -122,6 +141,7 @@ class _Page:
         self._client = client
         self._records: list[Record] = []
         self._before = 0
+        # True for a whole page, False for one that lost messages or was refused.
         self._done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     async def read(self, subjects: str, after: int, limit: int) -> Records | None:
@@ -146,7 +166,7 @@ class _Page:
         return tuple(self._records) if whole else None
 
     async def _wait(self) -> bool:
-        """Wait for the end, as long as messages keep coming."""
+        """Wait for the end; False once `_SILENCE_S` passes without a further message."""
         while True:
             seen = len(self._records)
             done, _ = await asyncio.wait({self._done}, timeout=_SILENCE_S)
@@ -156,7 +176,8 @@ class _Page:
                 return False
 
     def _take(self, _: bytes, __: bytes, block: bytes, body: bytes) -> None:
-        # The server adds its own headers last, so a sensor cannot forge them.
+        # The server adds its own headers last, so the last match is its own, whatever a
+        # sensor put into the headers before.
         own = block.rfind(_SERVERS)
         place = _PLACE.match(block, own) if own >= 0 else None
         if place is not None:
@@ -167,6 +188,8 @@ class _Page:
 
     def _keep(self, place: re.Match[bytes], own: bytes, body: bytes) -> None:
         subject, sequence, time, before = place.groups()
+        # Each message names the sequence sent before it: a mismatch is a message that was
+        # dropped on the way, and the page must not be handed on with a gap.
         if self._records and int(before) != self._before:
             self._lose()
             return
@@ -187,11 +210,18 @@ class _Page:
 
 
 def _time_ns(text: str) -> int:
-    """Nanoseconds since 1970 of the server's RFC 3339, whose fraction has 0 to 9 digits."""
+    """Return the nanoseconds since 1970 of the server's RFC 3339, in UTC.
+
+    Its fraction has 0 to 9 digits, which is more than `datetime` keeps.
+    """
     return _whole_ns(text[:19]) + int(text[20:-1].ljust(9, "0"))
 
 
 @lru_cache(maxsize=64)
 def _whole_ns(seconds: str) -> int:
-    """Of a whole second, in which many messages come."""
+    """Return the nanoseconds since 1970 of a whole second.
+
+    Cached since many messages share a second and parsing one costs more than the rest; a
+    page seldom spans more than the 64 that are kept.
+    """
     return nanoseconds(datetime.fromisoformat(seconds + "+00:00"))
