@@ -10,6 +10,8 @@ if __name__ == "__main__":
     if not sys.flags.safe_path and Path(sys.path[0]).resolve() != ours:
         del sys.path[0]
 
+    # Only now: an import before would have found what the working directory hides ours
+    # with.
     from echoic.cli import main
 
     main()

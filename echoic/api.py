@@ -1,8 +1,8 @@
-"""What authors of strategies and of worlds import, and nothing else of Echoic.
+"""The public API: all that authors of strategies and worlds import of Echoic.
 
-These names stay: one that goes is announced a version before, and what it means changes
-only in the way that `docs/strategies.md` and `docs/worlds.md` say. Every other module may
-be moved or renamed by any version.
+A name is removed only after a version that announces it, and changes its meaning only as
+`docs/strategies.md` and `docs/worlds.md` say. Any version may move or rename every other
+module.
 """
 
 from echoic.client.observations import observations

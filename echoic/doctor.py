@@ -1,6 +1,6 @@
-"""What `doctor` looks at: the installation, the data folder, and a running instance.
+"""The checks of `doctor`: the installation, the data folder, and a running instance.
 
-A check never raises; what goes wrong is its finding, with the way to mend it.
+A check never raises; an error becomes its finding, with advice how to mend it.
 """
 
 import os
@@ -37,6 +37,7 @@ from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
 from streams.log import scan
 
+# Less free space than a gigabyte is a problem.
 _ROOM_BYTES = 1_000_000_000
 
 Verdict = Literal["fine", "notice", "problem"]
@@ -44,7 +45,7 @@ Verdict = Literal["fine", "notice", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """One check and its result."""
 
     name: str
     verdict: Verdict
@@ -52,12 +53,12 @@ class Check:
     advice: str | None = None
 
     def as_fields(self) -> dict[str, object]:
-        """Return the check for a program to read."""
+        """Return the check as fields for JSON."""
         return asdict(self)
 
 
 def of_installation(settings: Settings) -> list[Check]:
-    """Return what can be checked without an instance."""
+    """Run the checks that need no instance."""
     return [
         _python(),
         _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL"),
@@ -67,9 +68,9 @@ def of_installation(settings: Settings) -> list[Check]:
 
 
 async def of_instance(settings: Settings) -> list[Check]:
-    """Return what can be checked of the instance that runs; it tries its model and collector.
+    """Run the checks of the running instance, which also tries its model and collector.
 
-    Where none runs, what one started from here would use is looked up.
+    If none runs, check what one started with these settings would use.
     """
     would_use = [_model(settings), _collector(settings)]
     try:
@@ -87,7 +88,7 @@ async def of_instance(settings: Settings) -> list[Check]:
 
 
 async def of_flow(connection: Connection) -> list[Check]:
-    """Return whether worker and read models keep up with the log, and what was set aside."""
+    """Check whether worker and read models keep up, and what was quarantined."""
     looks = {
         "worker": _worker,
         "read models": _read_models,
@@ -97,9 +98,10 @@ async def of_flow(connection: Connection) -> list[Check]:
 
 
 async def _tried(connection: Connection, settings: Settings) -> list[Check]:
-    """Return what the instance found when it tried what it needs, with its own settings."""
+    """Return what the instance found when it tried its model and collector."""
     try:
         tried = await health.ask(connection.client)
+    # ValueError and TypeError: an older version answers in other words.
     except (NatsError, TimeoutError, ValueError, TypeError) as error:
         found = f"the instance does not say how it is: {error!r}"
         return [Check("health", "problem", found, "echoic down; echoic up")]
@@ -143,6 +145,7 @@ def _guarded(name: str, look: Callable[[], str], otherwise: str) -> Check:
 
 
 def _room(data: Path) -> Check:
+    # The folder may not exist before the first start; its nearest parent counts then.
     existing = next(each for each in (data, *data.parents) if os.access(each, os.F_OK))
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         found = f"{existing} is no folder that we may write to"
@@ -212,6 +215,7 @@ async def _worker(connection: Connection) -> Check:
     log = connection.log
     behind = 0
     for partition in range(PARTITIONS):
+        # The input is read first: one that comes in between cannot look unanswered.
         last = await log.last_sequence(inputs_of(partition))
         if last > await last_answered(connection.log, partition):
             behind += 1
@@ -242,6 +246,7 @@ async def _read_models(connection: Connection) -> Check:
     for partition in range(PARTITIONS):
         position = stands.get(partition)
         answered = await last_answered(connection.log, partition)
+        # Positions are those of causes, as is the sequence of the last answer's input.
         behind += answered > (position.sequence if position else 0)
     if behind:
         return Check(

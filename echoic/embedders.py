@@ -1,8 +1,8 @@
-"""Embedders: how the shell turns texts into the int8 vectors that the mind compares.
+"""Embedders: the shell turns texts into the int8 vectors that the mind compares.
 
-The default needs no network, key or model server: a static table of word vectors that
-ships inside a wheel. Its arithmetic is whole numbers from end to end, so every machine
-computes the same bytes.
+The default needs no network, key or model server: a static table of word vectors from
+a wheel. Its arithmetic is in whole numbers, so every machine computes the same bytes,
+on which replays depend.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,19 +25,20 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 CACHED_TEXTS = 8192
-"""How many texts' vectors an embedder keeps; the least lately used goes first."""
+"""Texts whose vectors an embedder keeps (2 MB); the least recently used goes first."""
 
 CACHED_WORDS = 8192
-"""How many words' sums an embedder keeps, in 8 MB; it begins anew when these are full."""
+"""Words whose sums an embedder keeps (8 MB); when full, it is cleared."""
 
 TEXTS_AT_ONCE = 512
-"""How many texts are computed together: a pack's 10,000 would need 200 MB at once."""
+"""Texts that are computed together: a pack's 10,000 would need 200 MB at once."""
 
 LONGEST_TEXT = 1000
-"""Characters; what follows them does not change a vector.
+"""Characters of a text that count; what follows them does not change its vector.
 
 A character has at most four tokens, and the sum of 4,001 rows still fits 32 bits."""
 
+# Part of the digest: a change of the arithmetic makes another embedder.
 _ALGORITHM = b"ascii lower; sum of table x 65536, scaled to 127, halves away from zero"
 
 # Only ASCII: the lower case of other letters differs between versions of Unicode.
@@ -45,11 +46,11 @@ _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 class EmbedderError(Exception):
-    """An embedder cannot be had: its name is unknown or its files are missing."""
+    """An embedder is not available: its name is unknown or its files are missing."""
 
 
 def embedder(name: str) -> Embedder:
-    """Return the embedder that settings call `name`; it loads files when first used.
+    """Make the embedder that settings call `name`; it loads its files when first used.
 
     Raises:
         EmbedderError: there is none of that name.
@@ -86,6 +87,7 @@ class WordLlamaEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order; identical texts are computed once."""
+        # Other threads may embed, too, and both caches are changed in several steps.
         with self._lock:
             unknown = [
                 text for text in dict.fromkeys(texts) if text not in self._vectors
@@ -93,6 +95,8 @@ class WordLlamaEmbedder:
             fresh = dict(zip(unknown, self._compute(unknown), strict=True))
             vectors = [fresh.get(text) or self._vectors[text] for text in texts]
             for text, vector in zip(texts, vectors, strict=True):
+                # A dict keeps the order of insertion, so reinserting marks it as the latest
+                # used.
                 self._vectors.pop(text, None)
                 self._vectors[text] = vector
             while len(self._vectors) > CACHED_TEXTS:
@@ -100,7 +104,7 @@ class WordLlamaEmbedder:
         return vectors
 
     def _compute(self, texts: Sequence[str]) -> list[Vector]:
-        """Sum each text's rows of the table; the mean would only scale them."""
+        """Return each text's vector from its rows' sum; the mean would only scale it."""
         made: list[Vector] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             few = [_readable(text) for text in texts[start : start + TEXTS_AT_ONCE]]
@@ -109,7 +113,7 @@ class WordLlamaEmbedder:
         return made
 
     def _sums_by_words(self, texts: Sequence[str]) -> "NDArray[np.int32] | None":
-        """Add up what each text's words come to; None if tokens may span two of them.
+        """Return each text's sum from its words' sums; None if tokens may span two words.
 
         The sums are those of `_sums_by_tokens`, for a third of its time: no token holds
         the end of one word and the beginning of the next, unless spaces follow each other.
@@ -119,6 +123,7 @@ class WordLlamaEmbedder:
         words = [text.split(" ") for text in texts]
         known = self._places
         fresh = {word for each in words for word in each if word not in known}
+        # Places are rows of one array and cannot be freed one by one; clearing is cheap.
         if len(known) + len(fresh) > CACHED_WORDS:
             known.clear()
             fresh = {word for each in words for word in each}
@@ -153,10 +158,10 @@ class WordLlamaEmbedder:
 
     @cached_property
     def _table(self) -> "NDArray[np.float16]":
-        """The weights as they lie in their file, whose pages all processes share.
+        """The weights, mapped from their file, whose pages all processes share.
 
-        A safetensors file begins with the length of its header, eight bytes, the lowest
-        first; the header says where behind it each tensor lies.
+        A safetensors file begins with its header's length in eight bytes, little-endian;
+        the header gives each tensor's offsets, counted from the header's end.
         """
         import numpy as np
 
@@ -199,7 +204,7 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"wordllama": WordLlamaEmbedde
 
 
 def _readable(text: str) -> str:
-    """Cut a text, write it small, and replace what UTF-8 cannot hold."""
+    """Return a text cut, in lower case, with `?` for what UTF-8 cannot encode."""
     cut = text[:LONGEST_TEXT]
     if cut.isascii():
         return cut.lower()
@@ -224,13 +229,14 @@ def _parts_at_spaces(text: str) -> bool:
 def _sums(
     rows: "NDArray[np.int32]", parts: Sequence[Sequence[object]]
 ) -> "NDArray[np.int32]":
-    """Add up as many rows for each text as it has parts."""
+    """Return one row per text: the sum of as many consecutive rows as it has parts."""
     import numpy as np
 
     sums = np.empty((len(parts), rows.shape[1]), dtype=np.int32)
     start = 0
     for text, its_parts in enumerate(parts):
         end = start + len(its_parts)
+        # Of no rows at all the sum is zeros, the vector of an empty text.
         np.add.reduce(rows[start:end], axis=0, dtype=np.int32, out=sums[text])
         start = end
     return sums
@@ -242,6 +248,8 @@ def _as_int8(sums: "NDArray[np.int32]") -> list[Vector]:
 
     sizes = np.abs(sums.astype(np.int64))
     largest = np.maximum(sizes.max(axis=1, keepdims=True), 1)
+    # round(127 * size / largest), halves away from zero, without a fraction; the sums times
+    # 254 exceed 32 bits, hence int64.
     rounded = (254 * sizes + largest) // (2 * largest)
     small = (np.sign(sums) * rounded).astype(np.int8)
     return [row.tobytes() for row in small]

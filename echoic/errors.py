@@ -1,6 +1,6 @@
-"""What the program says when it cannot go on: what, where, why, and the next command.
+"""Errors for people: what is wrong, where, why, and the next command; and exit codes.
 
-An error that a person can meet is one of these; anything else is a bug.
+An error that a person can cause is one of these; anything else is a bug.
 """
 
 from collections.abc import Iterable
@@ -13,16 +13,18 @@ USAGE = 2
 UNREACHABLE = 3
 """No instance, broker or database answers."""
 INVALID = 3
-"""Of a replay: the recording or its probabilities cannot be what they say."""
+"""Of a replay, which needs no instance: the recording or its probabilities are invalid."""
 BUG = 101
+# 128 + SIGINT, as shells report it.
 INTERRUPTED = 130
 
 DEBUG = "ECHOIC_DEBUG"
-"""The variable that, set to 1, lets tracebacks through."""
+"""The environment variable that, set to 1, shows tracebacks."""
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Return what a misspelt name may stand for, to put behind the error; empty for nothing."""
+    """Return a suggestion for a misspelt name, to append to an error; "" for none."""
+    # Only errors need it, so that other commands start without.
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(known), n=1)
@@ -30,7 +32,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 
 def plainly(fault: str) -> str:
-    """Return what a library found wrong, without what it puts before our own words."""
+    """Return pydantic's message without the prefix that it puts before our own."""
     return fault.replace("Value error, ", "").replace("Assertion failed, ", "")
 
 

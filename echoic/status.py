@@ -1,6 +1,6 @@
-"""What runs and how it goes: the facts for one screen, from the log and the data folder.
+"""The facts of `status`: what runs and how it is, from the log and the data folder.
 
-It asks nothing that costs anything; `doctor` tries what can fail.
+It only reads; `doctor` tries what can fail, which costs a model call.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from schemas.messages.controls import MindStarted
 from schemas.values.settings import UNSTARTED, MindSettings
 from schemas.values.subjects import SHARED_AGENT, input_subject
 
+# The rows of agents that fit on one screen.
 _AGENTS = 8
 
 
@@ -25,7 +26,7 @@ class Status:
     """An instance at a glance."""
 
     process: int | None
-    """None: another's broker, named by the settings."""
+    """None: an external broker, named by the settings."""
     since: datetime | None
     data: str
     broker: str
@@ -37,14 +38,14 @@ class Status:
     """Whether every input is answered, in words."""
     read_models: str
     quarantine: str
-    """What was set aside, by reason, in words."""
+    """What was quarantined, by reason, in words."""
     agents: int
     lately: tuple[Account, ...]
-    """The last decision of each agent that was heard last, the newest first."""
+    """The last decisions of the agents that decided most recently, newest first."""
 
 
 async def look(connection: Connection) -> Status:
-    """Look at the instance of a connection."""
+    """Collect the status of the instance behind a connection."""
     settings = connection.settings
     note = None if settings.nats_url else read_note(settings.data)
     named = await known_agents.names(connection.client)
@@ -54,6 +55,7 @@ async def look(connection: Connection) -> Status:
         process=note.pid if note else None,
         since=datetime.fromisoformat(note.started_at) if note else None,
         data=str(settings.data),
+        # Addresses are shown without user and password.
         broker=connection.client.connected_url.netloc.rpartition("@")[2]
         if connection.client.connected_url
         else "",
@@ -69,7 +71,7 @@ async def look(connection: Connection) -> Status:
 
 
 async def _mind(connection: Connection) -> MindSettings:
-    """Return the settings in force: what the mind was last started with."""
+    """Return the settings in force: those that the mind was last started with."""
     subject = input_subject(0, SHARED_AGENT, "control", MindStarted.token)
     record = await connection.log.record(await connection.log.last_sequence(subject))
     message = read_input(record).message if record is not None else None

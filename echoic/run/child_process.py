@@ -1,6 +1,7 @@
-"""A process of ours beside the instance: its job comes by standard input, its news by output.
+"""Child processes of an instance: a job goes in by standard input, news come out by lines.
 
-It ends when its standard input does, so it never outlives the instance, however that ends.
+A child ends when its standard input does, so it never outlives the instance, not even one
+that is killed.
 """
 
 import asyncio
@@ -16,25 +17,28 @@ import orjson
 from echoic.run.supervision import Notify
 
 STANDS_STILL = 3
-"""The exit code of a process that starting again at once would not help."""
+"""The exit code of a child that would fail the same way if it were restarted at once."""
 
 PAUSE_S = 2.0
-"""Before a process that ended by itself is started again."""
+"""Seconds before a child that ended by itself is restarted, so a crash loop stays slow."""
 
+# Seconds between two attempts to cancel the same task.
 CANCEL_AGAIN_S = 0.2
 
 _LIMIT = 1 << 20
-"""Bytes that a line of news may have."""
+"""Bytes of one line of news at most: a long error exceeds asyncio's 64 KiB."""
 
 
 async def run(module: str, job: object, heard: Notify, stop_s: float) -> int:
     """Run a module with a job until it ends; return its exit code.
 
-    When cancelled, the process is told to end, and killed if it takes over `stop_s`.
+    When cancelled, close the child's standard input, and kill it if it takes over `stop_s`
+    seconds to end.
     """
     # Ctrl-C goes to the instance's group alone; the instance says when this one ends.
     child = await asyncio.create_subprocess_exec(
         sys.executable,
+        # A folder `handlers` or `schemas` in the working directory must not hide ours.
         "-P",
         "-m",
         module,
@@ -48,6 +52,7 @@ async def run(module: str, job: object, heard: Notify, stop_s: float) -> int:
     try:
         child.stdin.write(orjson.dumps(job) + b"\n")
         await child.stdin.drain()
+        # Its standard input stays open: the end of input is the signal to stop.
         async for line in child.stdout:
             heard(line.decode().strip())
         return await child.wait()
@@ -57,7 +62,7 @@ async def run(module: str, job: object, heard: Notify, stop_s: float) -> int:
 
 
 async def _ended(child: Process, stop_s: float) -> None:
-    """Wait for the end of a process that has been told to end."""
+    """Wait for a child whose standard input is closed; kill it after `stop_s`."""
     with suppress(TimeoutError):
         async with asyncio.timeout(stop_s):
             await child.wait()
@@ -67,18 +72,19 @@ async def _ended(child: Process, stop_s: float) -> None:
 
 
 def given_job() -> Any:
-    """In the process: what it was given to do; to be called once, first."""
+    """Return, in the child, what it was given to do; call it once, before anything else."""
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     return orjson.loads(sys.stdin.buffer.readline())
 
 
 def tell(news: str) -> None:
-    """In the process: say something to the instance, in one line."""
+    """Report, in the child, one line of news to the instance."""
+    # A line break within would be read as two pieces of news.
     print(news.replace("\n", " "), flush=True)
 
 
 async def until_told(work: Coroutine[Any, Any, None]) -> bool:
-    """In the process: work until standard input ends; whether it was that which ended it.
+    """Work, in the child, until standard input ends; tell whether that is what ended it.
 
     What the work raises is raised.
     """
@@ -86,6 +92,7 @@ async def until_told(work: Coroutine[Any, Any, None]) -> bool:
     working = asyncio.create_task(work)
     await asyncio.wait({ended, working}, return_when=asyncio.FIRST_COMPLETED)
     if working.done():
+        # It is done; awaiting it raises what it failed with.
         await working
         return False
     # Again until it ends: before Python 3.12 a request may swallow a cancellation.
@@ -96,7 +103,7 @@ async def until_told(work: Coroutine[Any, Any, None]) -> bool:
 
 
 async def _end_of_input() -> None:
-    """Wait until nobody writes any more; in no thread, for which the exit would wait."""
+    """Wait for the end of standard input without a thread, which would hold up the exit."""
     stream = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(stream), sys.stdin

@@ -1,7 +1,7 @@
-"""The composition root: every part of a running instance, made and joined in one place.
+"""The composition root: every part of a running instance is made and joined here.
 
-Parts are started in the order of what they need, and end in the reverse one.
-The mind needs the broker alone; without PostgreSQL it runs, and says what is stale.
+Parts start in the order of their dependencies and end in the reverse one. The mind needs
+the broker alone; without PostgreSQL it runs, and its read models are reported stale.
 """
 
 import asyncio
@@ -63,22 +63,24 @@ class Instance:
     tasks: "Tasks"
 
     async def wait(self) -> None:
-        """Wait for the end, which only a failure brings."""
+        """Wait until a part fails, and raise what it failed with."""
         await self.tasks.failure()
 
 
 class Tasks:
-    """What runs in the background; the first failure is the instance's."""
+    """The background tasks of an instance; the first that fails ends the instance."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Run something until the instance ends."""
+        """Start a task that runs until the instance ends."""
         self._tasks[name] = asyncio.create_task(work, name=name)
 
     async def failure(self) -> None:
         """Wait until one of them ends, and raise what it ended with."""
+        # Not a TaskGroup: it would cancel the siblings, which have to end in the stack's
+        # order.
         done, _ = await asyncio.wait(
             self._tasks.values(), return_when=asyncio.FIRST_COMPLETED
         )
@@ -86,7 +88,7 @@ class Tasks:
             task.result()
 
     async def beside(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do something, unless one of them fails first."""
+        """Await `work`; raise the failure of a task that ends before it does."""
         doing = asyncio.create_task(work)
         await asyncio.wait(
             (doing, *self._tasks.values()), return_when=asyncio.FIRST_COMPLETED
@@ -97,7 +99,7 @@ class Tasks:
         await doing
 
     async def stop(self) -> None:
-        """End them all; what they end with no longer matters."""
+        """Cancel all tasks and wait for their end; drop what they raise."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -114,14 +116,18 @@ async def instance(
         ServerFailed, LogUnavailable: there is no broker.
         ServerMoved: one listens at another port now; run the instance again.
     """
+    # Settings and packs are checked first, so a mistake in them starts no server.
     plugin.allow(settings["strategies.modules"])
     made_by = embedder(settings["embedder"])
     started = _started(settings, made_by)
     own, *shares = worker_process.shares(settings.worker_processes)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
     async with AsyncExitStack() as stack:
+        # The folder's lock comes before its servers: two brokers over one store would
+        # damage it.
         stack.enter_context(sole_instance(settings.data))
         servers = await start_servers(stack, settings, notify, durable=durable)
+        # A sensor finds the broker by a file, and the embedded one may have a new port.
         renew_addresses(settings.data, servers.credentials.url)
         credentials, database_url = servers.credentials, servers.database_url
         client = await stack.enter_async_context(connected(credentials, "echoic"))
@@ -131,7 +137,9 @@ async def instance(
             await close_intake(client)
         await prepare_consumers(client)
         tasks = Tasks()
+        # Pushed after the client, so the tasks end while their connection is still open.
         stack.push_async_callback(tasks.stop)
+        # Watched from here on, as folding a long log may take minutes.
         for name, work in servers.keeping(notify).items():
             tasks.start(name, work)
         tracer = _tracer(stack, settings, notify)
@@ -143,6 +151,7 @@ async def instance(
             _begin(job, tasks, notify)
             for job in _jobs(settings, credentials, started, shares)
         ]
+        # The server stores a subject with a wildcard sign as it is, where no reader looks.
         tasks.start("strays", reappend(log, log))
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
@@ -153,12 +162,15 @@ async def instance(
                 embedder=settings["embedder"],
             )
             tasks.start("projector", keep_up(job, notify))
+        # Packs are inputs, answered once the worker has folded the log; a part that fails
+        # meanwhile would never get ready, so the wait is beside the tasks.
         for ready in (worker.ready, *others):
             await tasks.beside(ready.wait())
         await tasks.beside(packs_in_force.load_all(log, packs))
         # No event and no call may come before the settings and packs that it is for.
         await open_intake(client)
         serving = Serving(worker.knowing, client, log, made_by, library, own)
+        # One process alone needs no forwarding: it owns all partitions.
         if others:
             await owners.answer(client, own, serving.state, serving.heuristics)
         await _services(stack, credentials, log, serving)
@@ -181,7 +193,7 @@ def _jobs(
     started: MindStarted,
     shares: Sequence[tuple[int, ...]],
 ) -> list[worker_process.Job]:
-    """Return what the processes beside this one are to do."""
+    """Return the jobs of the worker processes beside this one."""
     return [
         worker_process.Job(
             credentials=credentials,
@@ -197,7 +209,7 @@ def _jobs(
 
 
 def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Event:
-    """Keep a worker's process up from now on; what is returned is set when it answers."""
+    """Start keeping a worker process up; return an event that is set when it is ready."""
     ready = asyncio.Event()
     work = worker_process.keep_up(job, notify, ready)
     tasks.start(f"worker of {job.partitions}", work)
@@ -205,7 +217,12 @@ def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Eve
 
 
 def _started(settings: Settings, made_by: Embedder) -> MindStarted:
-    """Return the settings that shape the mind, checked before anything runs."""
+    """Return the input that records the mind's settings and the digests of its code.
+
+    Raises:
+        SettingsError: a setting does not fit, or a strategy's module cannot be read.
+    """
+    # Of the embedder, whose similarities have a scale of their own.
     limits = MatchLimits(
         match=made_by.limits.match,
         duplicate=made_by.limits.duplicate,
@@ -243,7 +260,7 @@ def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer
 async def _services(
     stack: AsyncExitStack, credentials: Credentials, log: LiveLog, serving: Serving
 ) -> None:
-    """Serve who calls, from now on."""
+    """Start answering requests over NATS; they end with the stack."""
     services = Services(log, serving.state, serving.heuristics, serving.process)
     broker = faststream_broker(credentials)
     subscribe(broker, services)
@@ -264,7 +281,7 @@ async def _effects(
     log: LiveLog,
     model: Model | None,
 ) -> None:
-    """Perform what the mind asks for, by FastStream's subscribers."""
+    """Start performing the mind's asks for models and deliveries, by FastStream."""
     broker = faststream_broker(credentials)
     performer = Performer(log=log, writer=log, outlet=client, model=model)
     effects = Effects(performer)

@@ -1,8 +1,7 @@
-"""What every process of ours sets up for itself.
+"""What every Echoic process sets up for itself: threads, garbage collection, file modes.
 
-A data folder is its owner's alone: it holds words of people, and passwords. Nobody else may
-read what an instance writes at any moment, so the process that runs one, and every server
-that it starts, makes files of 0600 and folders of 0700.
+A data folder holds what people wrote, and passwords, so only its owner may read it at any
+moment: an instance and the servers that it starts create files 0600 and folders 0700.
 """
 
 import gc
@@ -11,19 +10,21 @@ import sys
 from pathlib import Path
 
 _NEW_OBJECTS = 50_000
-"""So many more containers than before start a collection of garbage, not 700."""
+"""Net new containers that start a collection; CPython's default is 700."""
+# Permission bits of group and others: all of them, and all but passing through a folder.
 _OTHERS = 0o077
 _OTHERS_CONTENT = 0o066
 
 
 def prepare() -> None:
-    """Compute on one thread, and look seldom for cycles; call it first of all.
+    """Compute on one thread, and collect garbage seldom; call it before numpy is imported.
 
     A second thread for texts and vectors takes the broker's processor, gains little with
     many of them, and is slow to wake up for one. What we hold is frozen and refers only
     to what is older, so there are almost no cycles; looking for them costs a tenth of the
     mind's time, and now and then an answer that is late.
     """
+    # Both libraries read these once, when they are loaded. An operator's own value stays.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Where one works is where one's own strategies are; nothing of ours is hidden by it.
@@ -32,7 +33,7 @@ def prepare() -> None:
 
 
 def keep_private(data: Path) -> None:
-    """Write for the owner alone from now on, and close what an older version left open."""
+    """Create files for the owner alone from now on, and tighten those that exist."""
     os.umask(_OTHERS)
     # The database of root belongs to another user, who has to pass through.
     closed = _OTHERS if os.geteuid() else _OTHERS_CONTENT
@@ -44,6 +45,7 @@ def keep_private(data: Path) -> None:
 def _close(path: Path, bits: int) -> None:
     try:
         mode = path.lstat().st_mode & 0o777
+        # chmod follows a symbolic link, whose target may be outside the data folder.
         if mode & bits and not path.is_symlink():
             path.chmod(mode & ~bits)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""The read models' own process: it keeps the tables up beside the mind, never in its way.
+"""The projector's own process, so that filling tables never takes the mind's time.
 
-It ends when its standard input does, so it never outlives the instance. What
-stops the tables is told in a line on its standard output, and never stops the mind.
+It ends when its standard input does, so it never outlives the instance. Whatever stops
+the projection is reported by a line on its standard output, and never stops the mind.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from streams.jetstream.connection import connected
 from streams.jetstream.read import open_reader
 
 STILL_S = 10.0
-"""Before tables that stood still are looked at again: a rebuild may have mended them."""
+"""Seconds before a stopped projector is restarted: a rebuild may have mended it."""
 
 STOP_S = 10.0
-"""How long the write under way may take at the end."""
+"""Seconds that the write under way may take at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +43,12 @@ class Job:
 
 
 async def keep_up(job: Job, notify: Notify) -> None:
-    """Run the process, again whenever it ends, until cancelled."""
+    """Run the projector process, and restart it whenever it ends, until cancelled."""
     said = ""
 
     def say(line: str) -> None:
         nonlocal said
+        # Restarted every few seconds, it fails with the same line; report that once.
         if line != said:
             notify(line)
         said = line
@@ -62,17 +63,18 @@ async def keep_up(job: Job, notify: Notify) -> None:
 
 
 def main() -> int:
-    """Be that process; return its exit code."""
+    """Run as the projector process; return the exit code."""
     fields = child_process.given_job()
     credentials = Credentials(**fields.pop("credentials"))
     return asyncio.run(_project(Job(credentials=credentials, **fields)))
 
 
 async def _project(job: Job) -> int:
-    """Project until standard input ends, or until something stands in the way."""
+    """Project until standard input ends or an error stops it; return the exit code."""
     try:
         if await child_process.until_told(_follow(job)):
             return 0
+    # None of these goes away by a restart; somebody has to mend the log or the tables.
     except (
         ProjectionError,
         LogDamaged,
@@ -81,6 +83,7 @@ async def _project(job: Job) -> int:
     ) as error:
         child_process.tell(f"the read models stand still: {error}")
         return child_process.STANDS_STILL
+    # LogDamaged is a StreamsError too, so it had to be caught above.
     except StreamsError as error:
         child_process.tell(f"the read models lost the broker: {error}")
     return 1
@@ -95,6 +98,8 @@ async def _follow(job: Job) -> None:
             log, JetStreamCheckpoints(client), state_code(made_by.digest)
         )
 
+        # Rows depend on the state before the input, so folding starts from a checkpoint at
+        # the tables' position, with the packs that the state refers to.
         async def begin(partition: int, written: int) -> tuple[PartitionState, int]:
             found = await beginnings.of(partition, until=written)
             await provider.fetch_packs_of(found.state)

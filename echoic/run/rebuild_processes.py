@@ -1,7 +1,7 @@
-"""The read models made again on all processors: each partition is folded by one process.
+"""Rebuild of the read models on all processors: each partition is folded by one process.
 
-The partitions of the log do not depend on each other. A process keeps what it folded, so
-that it only goes on when it is asked again; all of them end with this one.
+Partitions do not depend on each other. A process keeps the states that it folded, so the
+next pass continues from there; all processes end with their parent.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from streams.jetstream.connection import connected
 from streams.jetstream.read import open_reader
 
 END_S = 5.0
-"""How long a process may take to end."""
+"""Seconds that a process may take to end before it is killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +50,12 @@ class _Worker:
     process: BaseProcess
     pipe: Any
     partitions: list[int] = field(default_factory=list)
-    """Those whose states it has."""
+    """The partitions whose folded states this process keeps."""
     due: deque[int] = field(default_factory=deque)
-    """Those of them that are to be filled again."""
+    """Those of them that the present pass has still to fill."""
 
     def next_partition(self, free: deque[int]) -> int | None:
-        """Return the next to fill, at last one that is nobody's yet; None if all are done."""
+        """Return the next partition to fill, its own first; None if none is left."""
         if self.due:
             return self.due.popleft()
         if not free:
@@ -65,28 +65,30 @@ class _Worker:
 
 
 class Crew:
-    """Processes that fill a version together, for the length of a `with` block."""
+    """A pool of processes that fill a version of the tables within a `with` block."""
 
     def __init__(self, job: Job, processes: int | None = None) -> None:
-        """Prepare as many processes as there are processors, unless told how many."""
+        """Prepare `processes` processes, by default one for each processor."""
         self._job = job
         self._count = min(processes or os.cpu_count() or 1, PARTITIONS)
         self._workers: list[_Worker] = []
         self.order: Sequence[int] = range(PARTITIONS)
-        """In which order partitions are begun: at best the longest first."""
+        """The order in which partitions begin; the longest first ends soonest."""
         self.progress: Callable[[int], None] = lambda _: None
-        """Told how many groups are written by now."""
+        """Called with the number of groups written so far."""
         self._written = 0
 
     def __enter__(self) -> Self:
-        # A fork has all modules loaded, which else takes each process a second or two.
-        # It is safe where nothing else runs in this one, so enter before all else.
+        # A forked process has all modules loaded, which otherwise takes a second or two.
+        # Forking is safe only while no other thread may hold a lock: enter before all else.
         is_alone = sys.platform == "linux" and threading.active_count() == 1
         context: Any = multiprocessing.get_context("fork" if is_alone else "spawn")
         for _ in range(self._count):
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(self._job, theirs))
             process.start()
+            # With our copy open, the end of the process would not show as the end of the
+            # pipe.
             theirs.close()
             self._workers.append(_Worker(process, ours))
         return self
@@ -100,13 +102,15 @@ class Crew:
         self._end()
 
     async def fill(self, version: int, until: Mapping[int, int] | None = None) -> None:
-        """Have all partitions filled.
+        """Fill all partitions, up to the sequences of `until` where given.
 
         Raises:
             StoreUnavailable: a process ended by itself.
             Exception: whatever a process raised.
         """
         try:
+            # `connection.wait` blocks, and the loop has to stay free for the caller's
+            # connection.
             await asyncio.to_thread(self._fill, version, until)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise StoreUnavailable(
@@ -118,6 +122,7 @@ class Crew:
             raise
 
     def _fill(self, version: int, until: Mapping[int, int] | None) -> None:
+        # A state cannot move between processes, so a partition stays where it was folded.
         owned = {each for worker in self._workers for each in worker.partitions}
         free = deque(each for each in self.order if each not in owned)
         for worker in self._workers:
@@ -134,7 +139,10 @@ class Crew:
             idle = [busy.pop(pipe) for pipe in said if self._is_done(busy[pipe])]
 
     def _is_done(self, worker: _Worker) -> bool:
-        """Take in what a process says: whether it has done what it was told to."""
+        """Receive one message of a process; tell whether it has finished its partition.
+
+        An int counts groups just written, None ends a partition, a tuple is an error.
+        """
         said = worker.pipe.recv()
         if isinstance(said, int):
             self._written += said
@@ -149,13 +157,14 @@ class Crew:
         for worker in workers:
             worker.process.terminate()
         for worker in workers:
+            # kill does nothing to a process that has ended.
             worker.process.join(END_S)
             worker.process.kill()
             worker.pipe.close()
 
 
 def _serve(job: Job, pipe: Pipe) -> None:
-    """Be one of the processes."""
+    """Run as one of the processes, until the other end of the pipe closes."""
     prepare()
     end_with_parent()
     try:
@@ -168,7 +177,7 @@ def _serve(job: Job, pipe: Pipe) -> None:
 
 
 async def _fill_ordered(job: Job, pipe: Pipe) -> None:
-    """Fill what is ordered, until the other end closes."""
+    """Fill each partition that is requested by the pipe; EOFError ends it."""
     made_by = embedder(job.embedder)
     async with connected(job.credentials, "echoic rebuild") as client:
         log = await open_reader(client)
@@ -184,7 +193,7 @@ async def _fill_ordered(job: Job, pipe: Pipe) -> None:
 def raised(
     kind: type[Exception], arguments: tuple[object, ...], fields: Mapping[str, object]
 ) -> Exception:
-    """Make an error again of its text and its fields."""
+    """Return an error rebuilt from its arguments and fields, past its constructor."""
     error = kind.__new__(kind, *arguments)
     vars(error).update(fields)
     return error

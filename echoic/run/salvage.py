@@ -1,7 +1,7 @@
-"""A damaged log: what is lost of it, and how the rest goes on.
+"""Salvage of a damaged log: find what is lost, mend the store, and record the losses.
 
-Nothing is published anew and no sequence is used again. The store is copied
-before anything touches it; then the log itself records, by partition, what it has lost.
+No message is published again and no sequence is reused. The store is copied before
+anything changes it; then the log itself records, by partition, what it has lost.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _SERVER = "nats"
 """The broker's folder within the data folder."""
 
 AT_ONCE = 5_000
-"""How many stretches one message holds: more would not fit into an input."""
+"""Stretches per message: more would not fit into the largest input the broker accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Loss:
     """What a partition lost that the log does not record yet."""
 
     lost: Stretches
-    """What is gone; of some it cannot be told whether they were this partition's."""
+    """Sequences that are gone, including those whose partition cannot be known."""
     void: Stretches
-    """What is left over of it."""
+    """Sequences of groups of which a part is gone: nobody may read what is left of them."""
     agents: frozenset[str]
-    """Whose messages they certainly were."""
+    """The agents to whom lost messages certainly belonged."""
 
     def messages(self) -> Iterator[MessagesLost]:
-        """Yield what the log is to record, in as many messages as it takes."""
+        """Yield the messages that record the loss, at most `AT_ONCE` stretches in each."""
         for at in range(0, max(len(self.lost), len(self.void)), AT_ONCE):
             part = slice(at, at + AT_ONCE)
             yield MessagesLost(lost=self.lost[part], void=self.void[part])
@@ -59,7 +59,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What a look at a stored log found."""
+    """What an inspection of a stored log found."""
 
     survey: Survey
     inputs: int
@@ -76,7 +76,8 @@ class Damage:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Whose messages certainly are among what is gone."""
+        """The agents of whom messages are certainly gone, sorted."""
+        # A torn message still names its agent and partition; a missing one names nothing.
         own = frozenset(agent for _, agent in self.survey.torn.values())
         return tuple(sorted(own.union(*(each.agents for each in self.losses.values()))))
 
@@ -87,16 +88,16 @@ class Salvaged:
 
     damage: Damage
     copy: Path
-    """Where the store lies as it was found."""
+    """The folder that holds the store as it was found."""
 
 
 def is_ours(data: Path) -> bool:
-    """Tell whether a data folder holds a log that can be looked at without a server."""
+    """Tell whether a data folder holds the store of an embedded broker."""
     return messages_of(data / _SERVER) is not None
 
 
 def look(data: Path, progress: Callable[[int], None] = lambda count: None) -> Damage:
-    """Look at the stored log of a data folder, over which nothing runs.
+    """Inspect the stored log of a data folder without a server; change nothing.
 
     Raises:
         EchoicError: there is none, or its server runs.
@@ -112,6 +113,8 @@ def look(data: Path, progress: Callable[[int], None] = lambda count: None) -> Da
     leftovers = Leftovers()
     found = survey(folder, _last_known(data, folder), leftovers.take, progress)
     counts = leftovers.counts()
+    # A stretch of unknown owner is recorded in all partitions, so they are joined to count
+    # each sequence once.
     known = [leftovers.recorded(each)[0] for each in range(PARTITIONS)]
     return Damage(
         found,
@@ -132,6 +135,7 @@ def salvage(
             not take what was mended.
         LogDamaged: not one block is left.
     """
+    # Held to the end: nobody may start a server on a store that is half mended.
     with sole_instance(data):
         damage = look(data, progress)
         if damage.is_sound:
@@ -144,7 +148,11 @@ def salvage(
 
 
 def _copied(store: Path, copy: Path) -> None:
-    """Copy the store, whole or not at all: nothing is mended without."""
+    """Copy the store, whole or not at all.
+
+    Raises:
+        EchoicError: it cannot be copied; nothing may be mended then.
+    """
     try:
         shutil.copytree(store, copy, ignore_dangling_symlinks=True)
     except OSError as error:
@@ -156,7 +164,7 @@ def _copied(store: Path, copy: Path) -> None:
 
 
 async def _record(folder: Path, damage: Damage) -> None:
-    """Run the server alone, see that it has all that was left, and record the losses."""
+    """Start the server alone, check that it kept what was left, and record the losses."""
     async with embedded_server(folder, guarded=False) as server:
         client = await server.connect("echoic salvage")
         try:
@@ -170,6 +178,8 @@ async def _record(folder: Path, damage: Damage) -> None:
                         message,
                         agent=SHARED_AGENT,
                         partition=partition,
+                        # Random, so that no earlier salvage's id can make the broker drop
+                        # this one.
                         id_=str(uuid4()),
                         source="/echoic/salvage",
                     )
@@ -191,7 +201,8 @@ async def _check(client: Client, found: Survey) -> None:
 def _losses(
     found: Survey, leftovers: Leftovers, recorded: Sequences
 ) -> dict[int, Loss]:
-    """Return what is to be recorded of each partition."""
+    """Return what each partition still has to record, by partition."""
+    # A stretch that is recorded once by its first sequence is recorded whole.
     rest = [each for each in unplaced(found) if each[0] not in recorded]
     losses = {}
     for partition in range(PARTITIONS):
@@ -212,11 +223,16 @@ def _together(known: list[Sequences]) -> Sequences:
 
 
 def _last_known(data: Path, folder: Path) -> int:
-    """Return the last sequence that a verification saw this log have; 0 if none did."""
+    """Return the last sequence that a verification of this log saw; 0 if there is none.
+
+    Without it, messages missing at the very end of the store could not be noticed.
+    """
     marks = verified.recall(data)
     try:
         meta = json.loads((folder.parent / "meta.inf").read_bytes())
         epoch = UUID(meta["metadata"][EPOCH_KEY])
+    # The stream's own metadata is damaged: without the epoch the mark may be of another
+    # log.
     except (OSError, ValueError, KeyError):
         return 0
     return marks.last if marks is not None and marks.epoch == str(epoch) else 0

@@ -1,7 +1,7 @@
 """The servers of an instance: a broker and a database, ours or somebody else's.
 
-Ours run for as long as the instance, and one that ends by itself is started
-again; somebody else's are only connected to.
+Embedded servers run for as long as the instance and are restarted when they end by
+themselves; external ones are only connected to.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class ServerMoved(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Servers:
-    """What an instance stands on."""
+    """The servers of an instance."""
 
     credentials: Credentials
     database_url: str | None
@@ -35,7 +35,7 @@ class Servers:
     database: EmbeddedPostgres | None
 
     def keeping(self, notify: Notify) -> dict[str, Coroutine[Any, Any, None]]:
-        """By name, the work that keeps ours running for as long as it is done.
+        """Return, by name, the work that supervises the embedded servers.
 
         The one called `addresses` raises ServerMoved.
         """
@@ -47,6 +47,8 @@ class Servers:
         while True:
             await asyncio.sleep(LOOK_S)
             if self.broker is not None and self.broker.core != self.credentials:
+                # Every connection, child process and pool was given the old address; a new
+                # instance is simpler than telling them all.
                 raise ServerMoved(f"the broker listens at {self.broker.core.url} now")
             if self.database is not None and self.database.url != self.database_url:
                 raise ServerMoved("the database listens at another port now")
@@ -55,7 +57,7 @@ class Servers:
 async def start_servers(
     stack: AsyncExitStack, settings: Settings, notify: Notify, *, durable: bool
 ) -> Servers:
-    """Start what the settings do not name; it stops with the stack.
+    """Start each server that the settings do not name; it stops with the stack.
 
     Raises:
         ServerFailed: the broker does not start.
@@ -87,6 +89,7 @@ async def _database(
         return await stack.enter_async_context(
             embedded_postgres(folder, durable=durable)
         )
+    # The mind does not need the read models: report it, and run without.
     except StoreUnavailable as error:
         notify(f"no read models: {error}")
         return None

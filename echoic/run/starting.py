@@ -1,7 +1,7 @@
-"""How far the start of an instance is: told by it, waited for by whoever started it.
+"""Progress of an instance's start: reported by it, awaited by the process that started it.
 
-A start may take as long as it makes progress; only one that says nothing for a
-minute has failed.
+A start may take as long as it makes progress; only one that is silent for a minute has
+failed.
 """
 
 import subprocess
@@ -14,17 +14,18 @@ from echoic.run.supervision import Notify
 from handlers.worker.listening import Progress
 
 SILENCE_S = 60.0
-"""How long a start may say nothing."""
+"""Seconds that a start may be silent."""
 
 NEWS_S = 1.0
-"""How often it says how far it is."""
+"""Seconds between two reports of progress."""
 
 _POLL_S = 0.05
+# With the poll above, two seconds between the note and the banner.
 _BANNER_TRIES = 40
 
 
 def folding(notify: Notify) -> Progress:
-    """Return what tells, once a second, how far the worker has folded the log."""
+    """Return a callback that reports the worker's progress at most once a second."""
     told_at = time.monotonic()
 
     def tell(partition: int, at: int, end: int) -> None:
@@ -39,9 +40,9 @@ def folding(notify: Notify) -> Progress:
 def await_start(
     process: "subprocess.Popen[bytes]", data: Path, log: Path, notify: Notify
 ) -> str:
-    """Wait until the instance that `process` starts is ready; return what it says then.
+    """Wait until the instance that `process` starts is ready; return its banner.
 
-    What it says before is passed on.
+    Lines before the banner go to `notify`. `log` is the file that holds its output.
 
     Raises:
         EchoicError: it ended.
@@ -58,6 +59,7 @@ def await_start(
                 f"the instance did not start{_rest(log, passed_on)}",
                 next_step="echoic doctor",
             )
+        # Only whole lines: the child may be in the middle of writing one.
         whole = news.rfind(b"\n") + 1
         if whole:
             passed_on, heard_at = passed_on + whole, time.monotonic()
@@ -70,13 +72,13 @@ def await_start(
 
 
 def _rest(log: Path, place: int) -> str:
-    """Return what the instance said that was not passed on, as the end of a sentence."""
+    """Return the output that was not passed on, worded as the end of a sentence."""
     said = log.read_bytes()[place:].decode(errors="replace").strip()
     return f":\n{said}" if said else ", as it says above"
 
 
 def _banner(log: Path, place: int) -> str:
-    """Return what the instance says of itself; the note came a moment before it."""
+    """Wait for and return the banner, which is written a moment after the note."""
     for _ in range(_BANNER_TRIES):
         said = log.read_bytes()[place:].decode(errors="replace")
         if " is up\n" in said:

@@ -1,7 +1,7 @@
-"""Keeping the servers of an instance alive: each is started again, for as long as it takes.
+"""Supervision of an instance's servers: each is restarted for as long as it takes.
 
-What one server does never ends the instance, and the first error is the one
-that is told. What follows it is mostly its echo.
+A server that fails never ends the instance. Only the first error is reported, as those
+that follow mostly have the same cause.
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from projections.errors import StoreUnavailable
 from streams.errors import ServerFailed
 
 Notify = Callable[[str], None]
-"""Tells the person who started the instance something, once."""
+"""Reports one line to the person who started the instance."""
 
 LOOK_S = 0.5
-"""How often each server is looked at."""
+"""Seconds between two checks of a server."""
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
-"""Between attempts to start it, doubled with each."""
+"""Seconds between attempts to restart it: doubled with each, up to the longest."""
 
 
 class Child(Protocol):
@@ -30,17 +30,17 @@ class Child(Protocol):
         """What to call it in a sentence."""
 
     def tend(self) -> None:
-        """Do what it needs now and then while it runs."""
+        """Do the upkeep that it needs while it runs; called at each check."""
 
     def fault(self) -> str | None:
-        """Return what is wrong with it, told once while it lasts; None if nothing is."""
+        """Return what is wrong with it, as the end of a sentence; None if nothing is."""
 
     @property
     def is_startable(self) -> bool:
-        """Whether to start it again now would help against its fault."""
+        """Whether a restart now may cure its fault."""
 
     async def restart(self) -> None:
-        """Start it again, whether it runs or not.
+        """Restart it, whether it runs or not.
 
         Raises:
             ServerFailed, StoreUnavailable: it does not come up.
@@ -48,7 +48,7 @@ class Child(Protocol):
 
 
 async def supervise(child: Child, notify: Notify) -> None:
-    """Start a server again whenever it needs that, until cancelled."""
+    """Restart a server whenever it needs that, until cancelled."""
     told: str | None = None
     while True:
         await asyncio.sleep(LOOK_S)
@@ -57,6 +57,7 @@ async def supervise(child: Child, notify: Notify) -> None:
         if fault is None:
             told = None
             continue
+        # A fault may last for hours; report it once, and again when it changes.
         if fault != told:
             notify(f"{child.name} {fault}")
             told = fault

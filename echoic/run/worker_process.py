@@ -1,7 +1,7 @@
 """Workers in processes of their own: each owns some partitions, and reads only these.
 
-The fence makes any number of them safe: a process that is thought dead and is not cannot
-write behind the one that took its partitions over.
+The fence makes any number of them safe: the broker refuses a write of a process that was
+thought dead once another has written to its partition.
 """
 
 import asyncio
@@ -39,8 +39,9 @@ from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import epoch_of
 
 STOP_S = 15.0
-"""How long a process may take at the end, when it saves its checkpoints."""
+"""Seconds that a process may take at the end, when it saves its checkpoints."""
 
+# The one line of a child's output that is a signal, not news for a person.
 _READY = "ready"
 
 
@@ -54,14 +55,14 @@ class Job:
     started: Mapping[str, Any]
     """The fields of `MindStarted`."""
     modules: tuple[str, ...]
-    """Whose strategies the mind may use."""
+    """The modules whose strategies the mind may use."""
     trace_endpoint: str | None
     spool: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What a worker is made of, in whichever process."""
+    """The parts of a worker, the same in whichever process it runs."""
 
     log: LiveLog
     client: BrokerClient
@@ -72,7 +73,7 @@ class Mind:
     def worker(
         self, partitions: Sequence[int], tracer: Tracer | None, notify: Notify
     ) -> Worker:
-        """Return the worker of some partitions; it tells how far it has folded the log."""
+        """Make a worker for some partitions; `notify` receives its progress at folding."""
         return Worker(
             self.log,
             self.log,
@@ -88,17 +89,22 @@ class Mind:
 
 
 def shares(processes: str) -> list[tuple[int, ...]]:
-    """Return the partitions of each process; of `auto` there is one for each processor."""
+    """Return the partitions of each process; `auto` makes one for each processor."""
+    # The processors this process may use: a container is often given fewer than exist.
     given = len(os.sched_getaffinity(0)) if processes == "auto" else int(processes)
     count = min(given, PARTITIONS)
+    # Dealt round robin, so that each process has as many partitions as the next, or one
+    # more.
     return [tuple(range(number, PARTITIONS, count)) for number in range(count)]
 
 
 async def keep_up(job: Job, notify: Notify, ready: asyncio.Event) -> None:
-    """Run the process, again whenever it ends, until cancelled; `ready` when it answers.
+    """Run the process, and restart it whenever it ends, until cancelled.
+
+    `ready` is set when it has folded its partitions for the first time.
 
     Raises:
-        EchoicError: its log cannot be folded, which starting again would not help.
+        EchoicError: its log cannot be folded, which a restart would not help.
     """
     said = ""
 
@@ -123,7 +129,7 @@ async def keep_up(job: Job, notify: Notify, ready: asyncio.Event) -> None:
 
 
 def main() -> int:
-    """Be that process; return its exit code."""
+    """Run as a worker process; return the exit code."""
     prepare()
     fields = child_process.given_job()
     credentials = Credentials(**fields.pop("credentials"))
@@ -133,7 +139,7 @@ def main() -> int:
 
 
 async def _work(job: Job) -> int:
-    """Own the partitions until standard input ends, or until something stands in the way."""
+    """Work on the partitions until standard input ends or an error stops it."""
     try:
         if await child_process.until_told(_own(job)):
             return 0
@@ -156,6 +162,8 @@ async def _own(job: Job) -> None:
     async with connected(job.credentials, "echoic worker") as client:
         log = LiveLog(client, await epoch_of(client))
         library = PackLibrary(log, made_by)
+        # The instance's own settings, not those of this process's environment: all workers
+        # have to record the same ones.
         started = MindStarted.from_fields(dict(job.started))
         mind = Mind(log, client, made_by, library, started)
         worker = mind.worker(job.partitions, tracer, child_process.tell)
@@ -166,6 +174,7 @@ async def _own(job: Job) -> None:
             await worker.run()
         finally:
             telling.cancel()
+            # Closing sends what is left of the traces, and is bounded to a second.
             if tracer is not None:
                 tracer.close()
 

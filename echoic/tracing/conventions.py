@@ -1,7 +1,8 @@
-"""Every name a trace uses: spans, attributes, events and links, in this one place.
+"""Every name that a trace uses, of spans, attributes, events and links.
 
-Ours begin with `echoic.`; the others are OpenTelemetry's, and a test compares them with
-its package. A span's name never holds an id: Jaeger compares traces by names.
+Echoic's own begin with `echoic.`; the others are OpenTelemetry's semantic conventions, and
+a test compares them with its package. A span's name never holds an id, because Jaeger
+compares traces by names.
 """
 
 import re
@@ -9,9 +10,9 @@ from typing import Final
 
 # Spans.
 QUEUE: Final = "queue"
-"""From the broker's time to the moment the mind took the event up."""
+"""From the broker's time of the event to the moment the mind began with it."""
 DECIDE: Final = "decide"
-"""The mind at work; all searchable tags are on this span."""
+"""The mind's function; all searchable tags are on this span."""
 SALIENCE: Final = "salience"
 MATCH: Final = "match"
 GATE: Final = "gate"
@@ -26,17 +27,17 @@ LEARN: Final = "learn"
 
 
 def process_name(source: str, type_: str) -> str:
-    """Return the root of a decision's trace."""
+    """Return the name of the root span of a decision's trace."""
     return f"process {source}.{type_}"
 
 
 def chat_name(model: str) -> str:
-    """Return a call of a model."""
+    """Return the name of the span of a model call."""
     return f"chat {model}"
 
 
 def publish_name(channel: str) -> str:
-    """Return a delivery."""
+    """Return the name of the span of a delivery."""
     return f"publish out.{channel}"
 
 
@@ -44,7 +45,7 @@ SPAN_NAMES: Final = re.compile(
     r"queue|decide|salience|match|gate|commit|outcome|complete|feedback|learn"
     r"|process [A-Za-z0-9_-]+\.[A-Za-z0-9_-]+|chat \S+|publish out\.[A-Za-z0-9_-]+"
 )
-"""What a span may be called."""
+"""The names that a span may have; a test matches every span against it."""
 
 # Events of spans, and what a link points to.
 CANDIDATE_EVENT: Final = "candidate"
@@ -83,7 +84,7 @@ QUEUE_DELAY_MS: Final = "echoic.queue.delay_ms"
 QUEUE_DELAY_BAND: Final = "echoic.queue.delay_ms.band"
 STREAM_SEQUENCE: Final = "echoic.nats.stream_seq"
 STAGE_TIMED: Final = "echoic.stage.timed"
-"""False: the stage's own time was not measured, the span shows that of all of them."""
+"""False: the stage's own time was not measured; the span has the time of all stages."""
 ARM: Final = "echoic.arm"
 WINNER: Final = "echoic.race.winner"
 PROBABILITY: Final = "echoic.probability"
@@ -109,7 +110,7 @@ def salience_dimension(dimension: str) -> str:
 
 
 NONE: Final = "none"
-"""The value of a searchable tag where there is nothing to name."""
+"""The value of a searchable tag that has none: Jaeger cannot search for its absence."""
 
 SEARCHABLE: Final = (
     DECISION_ID,
@@ -133,7 +134,7 @@ SEARCHABLE: Final = (
     QUEUE_DELAY_MS,
     QUEUE_DELAY_BAND,
 )
-"""On every `decide`: Jaeger's search wants all tags on one span, and equal as text."""
+"""The tags of every `decide`: Jaeger searches for tags on one span, compared as text."""
 
 # Attributes of OpenTelemetry.
 MESSAGING_SYSTEM: Final = "messaging.system"

@@ -1,7 +1,7 @@
-"""Where spans go: to a collector that answers, else into a file.
+"""Destinations of spans: a collector that answers, otherwise a file.
 
-A collector that is away costs one short look, one notice, and another look after a
-while; nothing is sent twice and nothing waits for it.
+A collector that is away costs one short probe, one notice, and another probe after a
+minute. No batch is sent twice, and nothing waits for the collector.
 """
 
 import http.client
@@ -17,15 +17,15 @@ from echoic.tracing import encode
 from echoic.tracing.spans import Attributes, SpanData
 
 DEFAULT_COLLECTOR = "http://127.0.0.1:4318"
-"""Where a collector listens unless told otherwise."""
+"""The usual address of a collector: OTLP over HTTP on port 4318."""
 PROBE_S = 0.3
-"""How long a collector may take to accept a connection."""
+"""Seconds that a collector may take to accept a connection."""
 POST_S = 2.0
-"""How long it may take to answer."""
+"""Seconds that it may take to answer a batch."""
 AGAIN_S = 60.0
-"""After so long a collector that was away is looked for again."""
+"""Seconds before a collector that was away is probed again."""
 SPOOL_BYTES_MAX = 64 * 1024 * 1024
-"""A spool file of this size is put aside; with the one before it goes the oldest."""
+"""Bytes at which a spool file is rotated; one older file is kept, so two bound the disk."""
 
 
 class CollectorError(Exception):
@@ -34,7 +34,7 @@ class CollectorError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A collector's address, as OpenTelemetry's environment variables name it."""
+    """A collector's address and protocol, as OpenTelemetry's variables name them."""
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -48,12 +48,14 @@ class Endpoint:
 
 
 def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
-    """Return the collector at `base`, or where OpenTelemetry's variables and habits put it.
+    """Return the collector's endpoint; OpenTelemetry's variables win over `base`.
 
     Raises:
         ValueError: the endpoint is no http address.
     """
     base = (base or DEFAULT_COLLECTOR).rstrip("/")
+    # The variable for traces is used as it stands; a base gets the signal's path appended,
+    # by the OTLP exporter specification.
     url = environment.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or f"{base}/v1/traces"
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -69,7 +71,7 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
 
 
 def pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of `a=b,c=d`, as OpenTelemetry's variables write them."""
+    """Yield the decoded pairs of `a=b,c=d`, as OpenTelemetry's variables write them."""
     for pair in text.split(","):
         name, equals, value = pair.partition("=")
         if equals:
@@ -77,7 +79,7 @@ def pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 class Collector:
-    """One connection to a collector, kept open."""
+    """An HTTP connection to a collector, kept open; for one thread, except `abort`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -96,11 +98,11 @@ class Collector:
 
     @property
     def name(self) -> str:
-        """Its address without what is secret in it."""
+        """Its host and port, without the secrets that a URL may hold."""
         return f"{self._address[0]}:{self._address[1]}"
 
     def answers(self) -> bool:
-        """Tell whether somebody listens there."""
+        """Tell whether something accepts connections at the address."""
         try:
             with socket.create_connection(self._address, timeout=PROBE_S):
                 return True
@@ -120,6 +122,7 @@ class Collector:
         try:
             self._connection.request("POST", self._path, body, headers)
             response = self._connection.getresponse()
+            # http.client reuses a connection only after the body has been read.
             response.read()
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
@@ -132,6 +135,8 @@ class Collector:
         under_way = self._connection.sock
         if under_way is not None:
             try:
+                # Closing the socket would not wake the thread that reads from it; a
+                # shutdown does.
                 under_way.shutdown(socket.SHUT_RDWR)
             except OSError:
                 return
@@ -164,7 +169,7 @@ class Spool:
 
 
 class Destination:
-    """Chooses between collector and spool, batch by batch."""
+    """Chooses between collector and spool for each batch."""
 
     def __init__(
         self,
@@ -173,7 +178,7 @@ class Destination:
         notify: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`notify` hears once that spans go into the file, and why."""
+        """Call `notify` once when spans go into the file, with the reason."""
         self._collector = collector
         self._spool = spool
         self._notify = notify
@@ -200,7 +205,7 @@ class Destination:
         self._spool.send(resource, spans)
 
     def abort(self) -> None:
-        """Break off what hangs, from another thread."""
+        """Break off a request from another thread; later batches go into the file."""
         self._away_until = float("inf")
         self._collector.abort()
 
@@ -211,10 +216,11 @@ class Destination:
     def _try_collector(
         self, resource: Attributes, spans: Sequence[SpanData]
     ) -> str | None:
-        """Send it there; why it is not there, if it is not."""
+        """Send a batch to the collector; return why it was not sent, None if it was."""
         where, now = self._collector.name, self._clock()
         if now < self._away_until:
             return f"the trace collector at {where} is away"
+        # A probe fails within 0.3 s, where a post to a silent address would take 2 s.
         if not self._probed and not self._collector.answers():
             self._away_until = now + AGAIN_S
             return f"no trace collector at {where}"
@@ -223,6 +229,7 @@ class Destination:
             self._collector.send(resource, spans)
         except CollectorError as error:
             self._probed = False
+            # `abort` may have set it to infinity meanwhile, which must stay.
             self._away_until = max(self._away_until, now + AGAIN_S)
             return f"the trace collector at {where} took no batch ({error})"
         return None

@@ -1,6 +1,7 @@
-"""Spans as OTLP, the two ways it is written: JSON for files, protobuf for collectors.
+"""Encoding of spans as OTLP: JSON for files, protobuf for collectors.
 
-In OTLP's JSON, ids are hex and 64-bit integers are strings; Jaeger's page can open it.
+OTLP's JSON differs from protobuf's JSON mapping: ids are hex, not base64; 64-bit integers
+are strings in both. Jaeger's page can open it.
 """
 
 from collections.abc import Sequence
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 
 SCOPE = "echoic.tracing"
 
+# Numbers of OTLP's enums: Span.SpanKind, Status.StatusCode, and the W3C flag `sampled`.
 _KINDS = {"internal": 1, "client": 3, "producer": 4, "consumer": 5}
 _ERROR = 2
 _SAMPLED = 1
 
 
 def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-    """Return one request as OTLP-JSON on one line, without a line's end."""
+    """Return one export request as OTLP-JSON on one line, without a line break."""
     return orjson.dumps(
         {
             "resourceSpans": [
@@ -43,7 +45,7 @@ def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
 
 
 def to_protobuf(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-    """Return one request in OTLP's binary form."""
+    """Return one export request in OTLP's protobuf encoding."""
     # Costs 40 ms to import, which a start without a collector need not pay.
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
         ExportTraceServiceRequest,

@@ -1,6 +1,6 @@
-"""The worker's door to tracing: hand over what was answered, and go on.
+"""The worker's entry to tracing: it enqueues answered inputs and never waits.
 
-A thread of its own turns it into spans and sends them. Its queue is bounded, what does
+A thread of its own turns them into spans and sends them. The queue is bounded, what does
 not fit is counted and dropped, and closing takes less than a second whatever hangs.
 """
 
@@ -32,19 +32,19 @@ from schemas.messages.decisions import Decided
 Content = Literal["auto", "on", "off"]
 
 QUEUE_MAX = 4_096
-"""How many answered inputs wait for the thread at most."""
+"""Answered inputs that wait for the thread at most; they hold their groups in memory."""
 BATCH_MAX = 512
-"""How many spans go out together."""
+"""Spans in one request at most, the default of OpenTelemetry's batch processor."""
 PAUSE_S = 0.2
-"""How long the thread waits for more."""
+"""Seconds between two rounds of the thread."""
 SILENT_PER_S = 20.0
-"""So many silent decisions a second are traced; the log keeps them all."""
+"""Silent decisions a second that are traced; the log keeps them all."""
 CLOSE_S = 0.9
-"""How long closing may take."""
+"""Seconds that closing may take."""
 
 
 class Tracer:
-    """Takes what the worker answered, never blocks, never raises."""
+    """Accepts answered inputs from the worker; never blocks it and never raises."""
 
     def __init__(
         self, observer: Observer, destination: Destination, resource: Attributes
@@ -52,6 +52,7 @@ class Tracer:
         self._observer = observer
         self._destination = destination
         self._resource = resource
+        # Appending and popping are atomic, so the two threads need no lock.
         self._queue: deque[Answered] = deque()
         self._wake = threading.Event()
         self._closing = False
@@ -64,7 +65,7 @@ class Tracer:
         self._thread.start()
 
     def observe(self, made: Iterable[tuple[Turn, Times]]) -> None:
-        """Trace turns that are in the log: what the worker tells whoever watches."""
+        """Trace turns that are in the log; the worker's listener for answered inputs."""
         for turn, times in made:
             self.answered(Answered(turn.input, turn.outputs, times))
 
@@ -101,6 +102,7 @@ class Tracer:
     def _drain(self) -> None:
         while self._queue:
             traces: list[Trace] = []
+            # A decision has about eight spans, so this many traces make about one batch.
             while self._queue and len(traces) < BATCH_MAX // 8:
                 traces.extend(self._observer.answered(self._queue.popleft()))
             self._send(traces)
@@ -112,6 +114,7 @@ class Tracer:
             try:
                 self._destination.send(self._resource, batch)
             except OSError:
+                # Neither collector nor file took it; the log still has everything.
                 self.dropped += len(batch)
 
 
@@ -124,10 +127,10 @@ def open_tracer(
     content: Content = "auto",
     packs: Mapping[str, str] | None = None,
 ) -> Tracer | None:
-    """Return a tracer to the collector at `base`, or none if the environment wants none.
+    """Open a tracer to the collector at `base`; None if the environment switches it off.
 
-    `content` is whether traces hold what people wrote and models said; `auto` is only
-    if they go to this very machine. `packs` are the versions in force, by name.
+    `content` is whether traces hold what people wrote and models said; `auto` means only
+    if they stay on this machine. `packs` are the versions in force, by name.
 
     Raises:
         ValueError: the endpoint is no http address.
@@ -146,7 +149,8 @@ def open_tracer(
 
 
 def resource(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return who sends the spans: Jaeger wants a host, or it distrusts every clock."""
+    """Return the resource attributes; without a host Jaeger distrusts every clock."""
+    # Imported when it is needed: a command that traces nothing starts without.
     from importlib.metadata import version
 
     host = socket.gethostname()
@@ -175,7 +179,7 @@ def _spans(trace: Trace) -> tuple[SpanData, ...]:
 
 
 def _only_silent(outputs: Sequence[Output]) -> bool:
-    """Tell whether a group says nothing but that nothing is said."""
+    """Tell whether a group is a single decision to be silent."""
     if len(outputs) != 1:
         return False
     said = outputs[0].message
@@ -183,7 +187,7 @@ def _only_silent(outputs: Sequence[Output]) -> bool:
 
 
 class _Allowance:
-    """So many a second, saved up for one second at most."""
+    """A token bucket: so many a second, with a burst of one second's worth."""
 
     def __init__(self, per_s: float) -> None:
         self._per_s = per_s
@@ -191,7 +195,7 @@ class _Allowance:
         self._at_ns = 0
 
     def take(self, now_ns: int) -> bool:
-        """Tell whether one more may pass now."""
+        """Take a token if there is one, by the caller's clock; tell whether."""
         passed_s = max(0, now_ns - self._at_ns) / 1e9
         self._left = min(self._per_s, self._left + passed_s * self._per_s)
         self._at_ns = max(now_ns, self._at_ns)

@@ -1,7 +1,8 @@
-"""From answered inputs to finished traces: holds a decision until its end is known.
+"""From answered inputs to finished traces: each decision is held until its end is known.
 
 A decision that waits for a model or a delivery is held, bounded in number and time, so
-that its trace goes out once and whole. What comes after that is a trace of its own.
+that its trace is sent once and whole. What comes later becomes a trace of its own, linked
+to the first. For one thread.
 """
 
 from collections import OrderedDict
@@ -26,11 +27,11 @@ from schemas.messages.results import (
 )
 
 HELD_MAX = 1_000
-"""How many decisions are held at once; the oldest goes out first."""
+"""Decisions that are held at once; beyond it the oldest is sent unfinished."""
 HELD_NS_MAX = 60_000_000_000
-"""How long a decision is held."""
+"""Nanoseconds that a decision is held: a minute, longer than a model call usually takes."""
 REMEMBERED_MAX = 10_000
-"""How many decisions a late link can still find."""
+"""Decisions that a late link can still find; it needs their event's id."""
 
 Trace = DecisionTrace | FollowUp
 
@@ -50,12 +51,12 @@ class _Held:
     asks: dict[str, tuple[ModelAsked | DeliveryAsked, int]] = field(
         default_factory=dict
     )
-    """What is waited for: ask and its time of asking, by ask id."""
+    """The open asks by id, each with the nanosecond at which it was written."""
     final: bool = True
 
 
 class Observer:
-    """Knows the decisions whose end is open."""
+    """Holds the decisions whose end is open."""
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class Observer:
         self._events: OrderedDict[str, str] = OrderedDict()
 
     def answered(self, seen: Answered) -> Iterator[Trace]:
-        """Yield the traces that end with this input."""
+        """Yield the traces that this input completes."""
         message = seen.input.message
         touched: list[str] = []
         if isinstance(message, PackLoaded):
@@ -94,10 +95,11 @@ class Observer:
                 touched.append(said.decision_id)
             elif isinstance(said, ModelAsked | DeliveryAsked):
                 self._ask(seen, output.id, said)
+        # After the whole group: it may answer one ask of a decision and open another.
         yield from self._finished(touched)
 
     def overdue(self, now_ns: int) -> Iterator[DecisionTrace]:
-        """Decisions held too long, or too many: oldest first, as far as known."""
+        """Yield decisions held too long or in excess, oldest first, unfinished."""
         while self._held:
             id_, oldest = next(iter(self._held.items()))
             young = now_ns - oldest.trace.committed_ns < HELD_NS_MAX
@@ -112,6 +114,7 @@ class Observer:
 
     def _begin(self, seen: Answered, id_: str, decided: Decided) -> None:
         entry, times = seen.input, seen.times
+        # The broker's clock and ours may differ, and a negative delay means nothing.
         delay_ms = max(0, times.started_ns - entry.record.time_ns) / 1e6
         found = tags.decide_tags(entry.agent, id_, decided, delay_ms) | {
             names.RUN_ID: self._run_id,
@@ -155,7 +158,7 @@ class Observer:
             self._waiting[id_] = ask.decision_id
 
     def _result(self, entry: Input, result: steps.Result) -> str:
-        """Add what was done to its decision, and return that decision's id."""
+        """Add the step of a result to its decision; return the decision's id, or ""."""
         decision_id = self._waiting.pop(result.ask_id, "")
         held = self._held.get(decision_id)
         if held is not None:
@@ -181,6 +184,7 @@ class Observer:
             return
         held.final = True
         held.trace = replace(held.trace, tags={**held.trace.tags, **changed})
+        # Its asks expired or were overtaken; results may never come.
         if isinstance(end, Dropped):
             self._forget_asks(held)
 

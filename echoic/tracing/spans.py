@@ -1,7 +1,7 @@
-"""From a decided event to the spans of its trace; pure: the same event, the same spans.
+"""From a decision to the spans of its trace; pure: the same input gives the same spans.
 
-A trace's id is its event's; a span's id derives from the decision and the span's name.
-Every parent is in the trace, and every child lies within its parent.
+A trace's id derives from its event's id, a span's from the decision and the span's name,
+so a redelivery makes the same ids. Every child lies within its parent's time.
 """
 
 import re
@@ -16,12 +16,13 @@ Scalar = str | bool | int | float
 Attributes = Mapping[str, Scalar]
 SpanKind = Literal["internal", "client", "producer", "consumer"]
 
+# W3C Trace Context: version, trace id, parent id and flags. Ids of zeros are invalid.
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class SpanEvent:
-    """A moment within a span."""
+    """An event within a span, at nanoseconds since 1970."""
 
     name: str
     at_ns: int
@@ -30,7 +31,7 @@ class SpanEvent:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A span elsewhere that has to do with this one."""
+    """A link to a related span, mostly of another trace."""
 
     trace_id: str
     span_id: str
@@ -52,12 +53,12 @@ class SpanData:
     events: tuple[SpanEvent, ...] = ()
     links: tuple[Link, ...] = ()
     error: str | None = None
-    """What failed. Silence is no failure."""
+    """What failed. Silence is not a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that was done for a decision: a span that has no place yet."""
+    """One thing that was done for a decision: a span without ids and parent."""
 
     name: str
     start_ns: int
@@ -82,12 +83,12 @@ class DecisionTrace:
     received_ns: int
     """The broker's time of the event."""
     picked_up_ns: int
-    """When the worker took it from the broker, with others."""
+    """When the worker received its batch from the broker."""
     started_ns: int
     """When the mind began with it."""
     decided_ns: int
     committed_ns: int
-    """When its group was in the log."""
+    """When the broker had acknowledged its group."""
     attributes: Attributes
     """Of the root."""
     tags: Attributes
@@ -101,7 +102,7 @@ class DecisionTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowUp:
-    """What came in about a decision later: a trace of its own that links to it."""
+    """What became known of a decision later: a trace of its own that links to it."""
 
     input_id: str
     traceparent: str | None
@@ -122,6 +123,7 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
     for stage in trace.stages:
         within = _clamped(stage, decide.start_ns, decide.end_ns)
         spans.append(_placed(within, trace_id, ids, decide.span_id))
+    # Beside `decide`, not within: they happened after it, and may end much later.
     for step in (_commit(trace), *trace.steps):
         within = _clamped(step, root.start_ns, root.end_ns)
         spans.append(_placed(within, trace_id, ids, root.span_id))
@@ -151,7 +153,7 @@ def decision_link(event_id: str, decision_id: str) -> Link:
 
 
 class _Ids:
-    """Hands out the span ids of one trace, counting spans of the same name."""
+    """Makes the span ids of one trace, counting spans of the same name."""
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -166,7 +168,7 @@ class _Ids:
 def _context(
     traceparent: str | None, trace_id: str
 ) -> tuple[str | None, tuple[Link, ...]]:
-    """Return the sensor's span as parent if it is of this trace, else as a link."""
+    """Return the sensor's span as parent if it is in this trace, otherwise as a link."""
     match = _TRACEPARENT.fullmatch(traceparent or "")
     if match is None or match[2] == "0" * 16 or match[1] == "0" * 32:
         return None, ()
@@ -215,7 +217,7 @@ def _commit(trace: DecisionTrace) -> Step:
 
 
 def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:
-    """Return a step within its parent: clocks of several machines need not agree."""
+    """Return a step cut to its parent's time: clocks of several machines need not agree."""
     start = min(max(step.start_ns, start_ns), end_ns)
     end = min(max(step.end_ns, start), end_ns)
     events = tuple(_within(step.events, start, end))

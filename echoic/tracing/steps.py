@@ -1,6 +1,6 @@
-"""The steps of a trace, from the messages that tell of them; pure.
+"""The steps of a trace, built from the messages that record them; pure.
 
-What a model was shown and said is added only where `content` allows it.
+Prompts and answers of models are included only where `content` allows it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,13 +30,13 @@ from schemas.messages.results import (
 from schemas.values.record import nanoseconds
 
 EVENTS_MAX = 25
-"""How many events a span shows; Jaeger gets slow with more."""
+"""Events per span at most; Jaeger's page gets slow with more."""
 
 Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
 
 
 def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
-    """Return the stages as the decision records them; their own times are not known."""
+    """Return the stages as the decision records them, all with the time of the whole."""
     candidates = decided.candidates[:EVENTS_MAX]
     gates = decided.gates[:EVENTS_MAX]
     shown: tuple[tuple[str, Tags, Iterable[SpanEvent]], ...] = (
@@ -77,7 +77,7 @@ def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
 def outcome_step(
     outcome: OutcomeObserved, links: tuple[Link, ...], start_ns: int, end_ns: int
 ) -> Step:
-    """Return how an earlier decision turned out, as this event showed."""
+    """Return the step of an outcome that this event showed of an earlier decision."""
     return Step(
         name=names.OUTCOME,
         start_ns=start_ns,
@@ -100,7 +100,7 @@ def answered_step(
     asked_ns: int,
     content: bool,
 ) -> Step | None:
-    """Return what was done about an ask, if the result is one of its kind."""
+    """Return the step that answered an ask; None if the result is of another kind."""
     if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
         step = _chat(ask, result, _call_times(entry, result, asked_ns))
         return _with_content(step, ask, result) if content else step
@@ -114,7 +114,7 @@ def answered_step(
 def learned_steps(
     outputs: Iterable[Output], start_ns: int, end_ns: int
 ) -> Iterator[Step]:
-    """Yield what came of a vote."""
+    """Yield a step for each message in which a vote was applied or refused."""
     for output in outputs:
         attributes = _learned(output.message)
         if attributes:
@@ -144,6 +144,7 @@ def _learned(said: OutputMessage) -> Tags:
 def _chat(
     ask: ModelAsked, result: ModelAnswered | ModelFailed, times: tuple[int, int]
 ) -> Step:
+    # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
     provider, slash, _ = ask.model.partition("/")
     attributes: Tags = {
         names.GEN_AI_OPERATION_NAME: "chat",
@@ -196,7 +197,7 @@ def _message(role: str, text: str) -> str:
 def _call_times(
     entry: Input, result: ModelAnswered | ModelFailed, asked_ns: int
 ) -> tuple[int, int]:
-    """Return the call's own times where they were measured, else from asked to answered."""
+    """Return start and end in ns: as measured by the caller, else from ask to answer."""
     if isinstance(result, ModelAnswered) and result.started_at and result.latency_ms:
         start_ns = nanoseconds(result.started_at)
         return start_ns, start_ns + int(result.latency_ms * 1e6)
@@ -211,6 +212,7 @@ def _publish(
         names.MESSAGING_OPERATION_NAME: "publish",
         names.MESSAGING_OPERATION_TYPE: "send",
         names.MESSAGING_DESTINATION_NAME: f"out.{entry.agent}.{ask.channel}",
+        # Low cardinality, to group by; the name above it holds the agent.
         names.MESSAGING_DESTINATION_TEMPLATE: f"out.{{agent}}.{ask.channel}",
         names.DECISION_ID: ask.decision_id,
     }
@@ -254,4 +256,5 @@ def _gate(gate: Gate) -> Tags:
 
 
 def _known(attributes: dict[str, Scalar | None]) -> Tags:
+    # OTLP has no null: an attribute without a value is left out.
     return {name: value for name, value in attributes.items() if value is not None}

@@ -1,6 +1,6 @@
-"""What the spans of a decision say: searchable tags and one line that sums it up; pure.
+"""The attributes of a decision's spans: searchable tags and a one-line summary; pure.
 
-What people wrote or heard is added only where `content` allows it.
+What people wrote or were told is included only where `content` allows it.
 """
 
 from echoic.tracing import conventions as names
@@ -11,10 +11,11 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 
 SUMMARY_MAX = 200
-"""How many characters a summary has at most."""
+"""Characters of a summary at most."""
 
 Tags = dict[str, Scalar]
 
+# Upper limits. Jaeger finds equal values only, so numbers get a band to search by.
 _SALIENCE_BANDS = ((0.34, "low"), (0.67, "mid"), (2.0, "high"))
 _DELAY_BANDS = (
     (1.0, "under 1 ms"),
@@ -28,7 +29,7 @@ _DELAY_BANDS = (
 def decide_tags(
     agent: str, decision_id: str, decided: Decided, delay_ms: float
 ) -> Tags:
-    """Return the searchable tags, and what else is worth seeing at a glance."""
+    """Return the attributes of `decide`: the searchable tags and a few more."""
     salience = decided.salience
     tags: Tags = {
         names.DECISION_ID: decision_id,
@@ -58,7 +59,7 @@ def decide_tags(
 
 
 def completed_tags(completed: Completed) -> Tags:
-    """Return what of the tags a late answer changes."""
+    """Return the tags that a completion changes."""
     said = f"spoke by {completed.path}, {completed.model}"
     if completed.path == "heuristic":
         said = f"spoke by heuristic, before {completed.model} had answered"
@@ -73,7 +74,7 @@ def completed_tags(completed: Completed) -> Tags:
 
 
 def dropped_tags(dropped: Dropped) -> Tags:
-    """Return what of the tags changes when nothing is said after all."""
+    """Return the tags that change when a deferred decision ends in silence."""
     return {
         names.DECISION_OUTCOME: "silent",
         names.DECISION_REASON: dropped.reason,
@@ -82,7 +83,7 @@ def dropped_tags(dropped: Dropped) -> Tags:
 
 
 def summary(decided: Decided) -> str:
-    """Return one line without anyone's words: `crafter.thirst: silent, low_confidence …`."""
+    """Return a line free of people's words: `crafter.thirst: silent, low_confidence …`."""
     what = f"{decided.source}.{decided.type}: "
     closed = next((gate for gate in decided.gates if not gate.passed), None)
     if decided.silence is None:
@@ -95,7 +96,7 @@ def summary(decided: Decided) -> str:
 
 
 def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
-    """Return what the message was, in OpenTelemetry's words for messaging."""
+    """Return the root's attributes, by OpenTelemetry's conventions for messaging."""
     record = entry.record
     attributes: Tags = {
         names.MESSAGING_SYSTEM: "nats",
@@ -116,7 +117,7 @@ def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
 
 
 def feedback_tags(given: FeedbackGiven, *, content: bool) -> Tags:
-    """Return a vote, in OpenTelemetry's words for evaluations."""
+    """Return a vote, by OpenTelemetry's conventions for evaluations of generative AI."""
     label = "thumbs_up" if given.signed >= 0 else "thumbs_down"
     tags: Tags = {
         names.GEN_AI_EVALUATION_NAME: "user_feedback",
@@ -144,8 +145,9 @@ def _session(decided: Decided) -> Tags:
 
 
 def _heuristic(decided: Decided) -> Tags:
-    """Confidence of the heuristic in question, and its distance to the threshold."""
+    """Return the matched heuristic's confidence, and its margin to the threshold."""
     named = decided.matched_heuristic_id
+    # An arm is a heuristic of one content, so its name ends in a content hash.
     arm = f"heuristic:{named}@"
     for candidate in decided.candidates:
         if candidate.arm.startswith(arm) and candidate.confidence is not None:
@@ -160,4 +162,5 @@ def _margin(decided: Decided, gate_name: str) -> float | None:
 
 
 def _band(value: float, bands: tuple[tuple[float, str], ...]) -> str:
+    # The last band takes what exceeds its limit, too.
     return next(name for limit, name in bands if value < limit or limit == bands[-1][0])
