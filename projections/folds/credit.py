@@ -1,4 +1,7 @@
-"""Crediting: what each signal of the world, of people and of models moves."""
+"""Credit: how outcomes, votes and endorsements change beliefs.
+
+Each function folds one learning message; the counting is done in `folds.learning`.
+"""
 
 from immutables import Map
 from msgspec.structs import replace
@@ -22,9 +25,9 @@ from schemas.state.evidence import Belief, belief_key
 def belief_of(
     state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
 ) -> Belief:
-    """Return what is believed of a heuristic's content, its declared confidence if nothing yet.
+    """Return the belief in a heuristic's content within its bounds, as it is reported.
 
-    Within the bounds that hold for it; what is folded on is what the evidence says.
+    Folds go on from `raw_belief_of`, never from this one.
     """
     packs, learning = scene.packs, scene.learning
     return effective.bounded_belief(state, packs, learning, heuristic_id, content_hash)
@@ -33,7 +36,7 @@ def belief_of(
 def raw_belief_of(
     state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
 ) -> Belief:
-    """Return what the evidence alone makes of a heuristic's content, whatever bounds hold."""
+    """Return the belief in a heuristic's content by evidence alone, without bounds."""
     packs, learning = scene.packs, scene.learning
     return effective.raw_belief(state, packs, learning, heuristic_id, content_hash)
 
@@ -41,10 +44,12 @@ def raw_belief_of(
 def observed(
     state: AgentState, scene: FoldContext, message: OutcomeObserved
 ) -> AgentState:
-    """Return the state after the world showed how a fire turned out."""
+    """Return the state after an outcome of a fire was observed."""
+    # Asked before `ended` records this outcome on the decision.
     is_known = fires.counts_already(state, message)
     state = fires.ended(state, message, message.outcome)
     held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
+    # Overridden or cancelled says nothing of the advice, yet it was not ignored.
     if message.outcome not in ("success", "fail"):
         return _noticed(state, message, held)
     is_success = message.outcome == "success"
@@ -62,7 +67,7 @@ def observed(
 def expired(
     state: AgentState, scene: FoldContext, message: OutcomeExpired
 ) -> AgentState:
-    """Return the state after what a fire waited for did not come in time."""
+    """Return the state after no expected outcome of a fire came in time."""
     remembered = state.decisions.get(message.decision_id)
     state = fires.ended(state, message, "timeout")
     if not scene.learning.ignored_after or remembered is None:
@@ -75,7 +80,7 @@ def expired(
 def ignored(
     state: AgentState, scene: FoldContext, message: AdviceIgnored
 ) -> AgentState:
-    """Return the state after advice was ignored so often that it counts."""
+    """Return the state after a run of ignored fires counted as a failure."""
     held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
     place = scene.input.sequence
     learning = scene.judging(state, message.heuristic_id)
@@ -85,7 +90,7 @@ def ignored(
 
 
 def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> AgentState:
-    """Return the state that knows that the world took note, though it teaches nothing."""
+    """Return the state whose run of ignored fires ends by an outcome without evidence."""
     if not held.ignored:
         return state
     held = replace(held, ignored=0)
@@ -95,10 +100,11 @@ def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> Agent
 def voted(
     state: AgentState, scene: FoldContext, message: FeedbackApplied
 ) -> AgentState:
-    """Return the state after a vote that counted."""
+    """Return the state after a person's vote: beliefs, fit, rater and rapport."""
     heard, was = scene.input.message, state
     about = heard if isinstance(heard, FeedbackGiven) else None
     earlier = votes.earlier(state, about, message)
+    # The first edition remembered no votes with decisions; its logs fold as they did.
     is_kept = scene.settings.edition >= 2
     before = votes.before(state, about, message) if is_kept else None
     if message.heuristic_id is not None and message.content_hash is not None:
@@ -108,6 +114,7 @@ def voted(
             scene.input.sequence,
             is_told=votes.counts_already(state, about, message),
         )
+        # A vote that an edit copied to another content is replaced there as well.
         keys = votes.carried(state, message) if is_kept else ()
         learning = scene.judging(state, message.heuristic_id)
         for content_hash in (message.content_hash, *keys):
@@ -124,7 +131,7 @@ def voted(
 
 
 def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentState:
-    """Return the state after a model said by itself what a heuristic says."""
+    """Return the state after a model endorsed a heuristic that it was not shown."""
     id_, content_hash, similarity = (
         message.heuristic_id,
         message.content_hash,
@@ -139,7 +146,7 @@ def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentS
 def weighed(
     state: AgentState, scene: FoldContext, message: SilenceWeighed
 ) -> AgentState:
-    """Return the state after an occasion spoke for silence, or against it."""
+    """Return the state after evidence on a heuristic that keeps silent."""
     id_, content_hash, place = (
         message.heuristic_id,
         message.content_hash,
@@ -162,7 +169,7 @@ def weighed(
 def believing(
     state: AgentState, heuristic_id: str, content_hash: str, held: Belief
 ) -> AgentState:
-    """Return the state with this believed of a heuristic's content."""
+    """Return the state with another belief in a heuristic's content."""
     beliefs_: Map[str, Belief] = state.beliefs.set(
         belief_key(heuristic_id, content_hash), held
     )

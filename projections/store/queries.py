@@ -1,7 +1,7 @@
-"""What the command line and the dashboard ask of the read models.
+"""Queries of the read models, for the command line and the dashboard.
 
-Each question is one statement over the views, and its answer frozen values. Ids may be
-given by their first characters.
+Each is one statement over the views and returns frozen values. Ids may be given by their
+first characters; all functions raise as `Store.transaction` does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _LIKE_SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\%_"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heuristic:
-    """A heuristic of an agent, as it stands."""
+    """A heuristic of an agent and the present belief in it."""
 
     agent: str
     id: str
@@ -74,19 +74,19 @@ class ConfidenceChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fired:
-    """How often a heuristic fired, how alike it was, and how that went."""
+    """The fires of a heuristic taken together: number, similarity, outcomes."""
 
     fires: int
     similarity: float | None
-    """The mean of the fires'; None if there is none."""
+    """The mean over its fires, -1 to 1; None if there are none."""
     judged: int
-    """Of the fires, those that went well or badly."""
+    """How many of the fires succeeded or failed."""
     succeeded: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fire:
-    """A heuristic that took part in a decision, and how that ended."""
+    """One use of a heuristic in a decision, and its outcome."""
 
     agent: str
     id: str
@@ -102,11 +102,11 @@ class Fire:
     feedback_source: str | None
     feedback_at: datetime | None
     seen: str | None
-    """How it ended, as the world showed it, or did not in time."""
+    """The observed outcome, `timeout` if none came in time; None if still open."""
     seen_at: datetime | None
     seen_sequence: int | None
     said: str | None
-    """What people's votes say of it on the whole."""
+    """What people's votes say of it on average."""
     said_at: datetime | None
     said_sequence: int | None
     sequence: int
@@ -114,7 +114,7 @@ class Fire:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision and what became of it."""
+    """A decision and its completion."""
 
     agent: str
     id: str
@@ -134,7 +134,7 @@ class Decision:
     path: str
     arm: str
     winner: str | None
-    """In a race of two arms, the one whose words were said."""
+    """In a race of two arms, the one whose answer was delivered."""
     silence: str | None
     text: str | None
     response_type: str | None
@@ -155,7 +155,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A stretch of an agent's life, and what happened in it."""
+    """A session of an agent and its counts."""
 
     agent: str
     id: str
@@ -175,7 +175,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rapport:
-    """How a person and the companion stand, as of a time."""
+    """How well a person and the agent get on (0 to 1), as of a time."""
 
     agent: str
     person: str
@@ -200,7 +200,9 @@ class Quarantined:
 def heuristics(
     store: Store, agent: str | None = None, *, in_force: bool = True
 ) -> tuple[Heuristic, ...]:
-    """Return every heuristic, the most trusted first."""
+    """Return all heuristics, the highest confidence first."""
+    # A filter that is not given compares a column with itself: one statement serves all
+    # combinations, and no SQL is put together from arguments.
     where = "agent = coalesce(:agent, agent) AND (in_force OR NOT :in_force)"
     return _rows(
         store,
@@ -213,7 +215,7 @@ def heuristics(
 
 
 def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
-    """Return the heuristics of an agent that a name or the beginning of an id may mean."""
+    """Return up to 20 heuristics of an agent whose name is given, or the start of its id."""
     return _rows(
         store,
         Heuristic,
@@ -228,7 +230,7 @@ def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...
 def history(
     store: Store, agent: str, heuristic_id: str | None = None, after: int = 0
 ) -> tuple[ConfidenceChange, ...]:
-    """Return every change of confidence behind a sequence, oldest first."""
+    """Return every change of confidence after a sequence, oldest first."""
     where = "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
     return _rows(
         store,
@@ -242,7 +244,7 @@ def history(
 
 
 def fired(store: Store, agent: str, heuristic_id: str, content_hash: str) -> Fired:
-    """Return the shown fires of one content of a heuristic, taken together."""
+    """Return the totals of the shown fires of one content of a heuristic."""
     statement = sa.text(
         "SELECT count(*) AS fires, avg(similarity) AS similarity,"
         " count(CASE WHEN outcome IN ('success', 'fail') THEN 1 END) AS judged,"
@@ -272,7 +274,7 @@ def fires(
 
 
 def decision(store: Store, id_: str) -> tuple[Decision, ...]:
-    """Return the decisions that an id of a decision or an event, or its beginning, may mean."""
+    """Return up to 20 decisions whose own id or event's id starts with `id_`."""
     return _rows(
         store,
         Decision,
@@ -290,14 +292,14 @@ def decisions(
     status: str | None = None,
     limit: int = 100,
 ) -> tuple[Decision, ...]:
-    """Return the latest decisions, newest first; with status `silent` and limit 1 the last
-    one.
-    """
+    """Return the latest decisions, newest first, by agent, session and status if given."""
     return _rows(
         store,
         Decision,
         "decisions",
         "agent = coalesce(:agent, agent) AND status = coalesce(:status, status)"
+        # A decision may have no session, so a column compared with itself would drop it;
+        # the cast gives PostgreSQL the type of a parameter that is only tested for NULL.
         " AND (CAST(:session AS text) IS NULL OR session_id = :session)"
         " ORDER BY sequence DESC LIMIT :limit",
         agent=agent,
@@ -314,7 +316,7 @@ def sessions(store: Store, agent: str | None = None) -> tuple[Session, ...]:
 
 
 def rapport(store: Store, agent: str) -> tuple[Rapport, ...]:
-    """Return how everybody stands with an agent."""
+    """Return the rapport of each person with an agent, by name."""
     where = "agent = :agent ORDER BY person"
     return _rows(store, Rapport, "rapport", where, agent=agent)
 
@@ -334,7 +336,10 @@ def without_rows(store: Store) -> tuple[Quarantined, ...]:
 def _rows(
     store: Store, kind: type[T], view: str, where: str, **values: object
 ) -> tuple[T, ...]:
-    """Return the rows of a view as values, whose fields are named as its columns."""
+    """Return the rows of a view as values of `kind`, whose fields name its columns.
+
+    `where` is SQL and comes from this module alone; `values` are bound parameters.
+    """
     columns = ", ".join(f'"{each.name}"' for each in fields(kind))
     statement = sa.text(f"SELECT {columns} FROM {view} WHERE {where}")
     with store.transaction() as connection:
@@ -343,4 +348,5 @@ def _rows(
 
 
 def _prefix(text: str) -> str:
+    # Escaped: an id is anybody's text, and `_` would match every character.
     return text.translate(_LIKE_SPECIAL) + "%"

@@ -1,6 +1,6 @@
-"""Confidence: what is believed of a heuristic, from its declared value and its evidence.
+"""Confidence: the Beta-Bernoulli belief in a heuristic, from its prior and its evidence.
 
-Prior alpha = kappa * c, beta = kappa * (1 - c) with the declared confidence c in
+The prior is alpha = kappa * c, beta = kappa * (1 - c) with the declared confidence c in
 [0.05, 0.95]; each signal of weight w and value y adds w*y to alpha and w*(1-y) to beta;
 confidence = alpha / (alpha + beta). With c = 0.5, kappa = 2 and weights of 1 that is the
 Beta-Binomial (1 + successes) / (2 + fires). Forgetting gamma pulls what was learnt so far
@@ -22,7 +22,10 @@ from schemas.values.reasons import Lifecycle
 from schemas.values.settings import LearningSettings
 
 SIGNAL_LIMIT = 512
-"""How many signals of a heuristic can still change; older ones are settled."""
+"""How many signals of a heuristic can still change; older ones are settled.
+
+Each recount walks all of them, so this bounds both memory and the time of a fold.
+"""
 
 VOTER_LIMIT = 1_000
 """How many people's votes on one fire count."""
@@ -30,12 +33,12 @@ VOTER_LIMIT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """How a vote was given."""
+    """The circumstances of a vote, by which it may count for less."""
 
     base: float = 0.0
-    """What the actor used to say until then."""
+    """The mean of the actor's earlier votes, -1 to 1, shrunk toward 0."""
     age_s: float | None = None
-    """How long after the decision it came, if that is known."""
+    """Seconds from the decision to the vote; None if the decision is forgotten."""
     is_models: bool = False
     """Whether the words that were judged were a model's."""
 
@@ -45,10 +48,11 @@ _NO_VOTES = Signal(place=0, fire_id="", kind="explicit", value=0.5)
 
 
 def initial(declared: float, learning: LearningSettings) -> Belief:
-    """Return the belief before any evidence: the declared confidence."""
+    """Return the belief before any evidence, whose mean is the declared confidence."""
     return _initial(declared, learning.kappa)
 
 
+# Beliefs are frozen, so heuristics of equal prior may share one.
 @lru_cache(maxsize=1024)
 def _initial(declared: float, kappa: float) -> Belief:
     alpha, beta = counting.prior_counts(declared, kappa)
@@ -57,6 +61,7 @@ def _initial(declared: float, kappa: float) -> Belief:
         confidence=round6(alpha / (alpha + beta)),
         alpha=round6(alpha),
         beta=round6(beta),
+        # Not rounded: these are what later counts go on from, and errors would add up.
         settled_alpha=alpha,
         settled_beta=beta,
         recent=NEVER,
@@ -76,7 +81,7 @@ def fired(belief: Belief, at: datetime) -> Belief:
 def outcome_seen(
     belief: Belief, fire_id: str, is_success: bool, at: datetime
 ) -> Belief:
-    """Return the belief that remembers when it was last told how a fire went."""
+    """Return the belief with the time of the latest evidence on how a fire went."""
     return replace(
         belief, recent=recency.outcome_seen(belief.recent, fire_id, is_success, at)
     )
@@ -90,10 +95,10 @@ def observed(
     learning: LearningSettings,
     is_second: bool = False,
 ) -> Belief:
-    """Return the belief after the world showed how a fire ended; the first showing counts.
+    """Return the belief after an outcome of a fire was observed; later ones change nothing.
 
-    It takes the place of what was made of the world's silence. `is_second` says that a
-    vote on the fire is settled.
+    The outcome replaces the signal of being ignored, if the fire has one. `is_second` is
+    whether a vote on the same fire is settled, which has counted the fire already.
     """
     belief = replace(belief, ignored=0)
     if find(belief, fire_id, "implicit") is not None:
@@ -108,20 +113,25 @@ def observed(
     index = find(belief, fire_id, "ignored")
     if index is None:
         return _with_signal(belief, signal, learning)
+    # The replaced signal's place is kept: with forgetting, order decides the weight.
     signal = replace(signal, place=belief.signals[index].place)
     return _changed(belief, index, (signal,), learning)
 
 
 def expired(belief: Belief, *, is_judged: bool) -> Belief:
-    """Return the belief after nothing came of a fire; if somebody judged it, it was noticed."""
+    """Return the belief after a fire's outcome timed out.
+
+    The run of ignored fires grows by one, or ends if a person judged this fire.
+    """
     return replace(belief, ignored=0 if is_judged else belief.ignored + 1)
 
 
 def ignored(
     belief: Belief, fire_id: str, place: int, learning: LearningSettings
 ) -> Belief:
-    """Return the belief after several fires in a row were ignored, the last of them
-    `fire_id`.
+    """Return the belief after a run of ignored fires, counted as one failure of the last.
+
+    `fire_id` is that last fire.
     """
     signal = Signal(place=place, fire_id=fire_id, kind="ignored", value=0.0)
     return _with_signal(replace(belief, ignored=0), signal, learning)
@@ -139,14 +149,18 @@ def voted(
 ) -> Belief:
     """Return the belief after an actor's vote, which replaces that actor's earlier one.
 
-    `is_second` says that the outcome of the fire is settled.
+    `is_second` is whether the outcome of the fire is settled, which has counted it.
     """
     belief = replace(belief, ignored=0)
     index = find(belief, fire_id, "explicit")
     held = _NO_VOTES if index is None else belief.signals[index]
+    # All votes on one fire are one signal, whose value is their mean: a crowd that judges
+    # one fire is still a single observation.
     votes, bases, ages = held.votes, held.bases, held.ages
+    # Beyond the limit a new voter is not counted, but a known one may still change.
     if actor in votes or len(votes) < VOTER_LIMIT:
         votes, bases = votes.set(actor, vote), _without(bases, actor)
+        # A base of 0 is left out, as it is the default when shares are worked out.
         bases = bases.set(actor, given.base) if given.base else bases
         ages = _without(ages, actor)
         ages = ages if given.age_s is None else ages.set(actor, given.age_s)
@@ -169,7 +183,7 @@ def voted(
 def withdrawn(
     belief: Belief, fire_id: str, actor: str, learning: LearningSettings
 ) -> Belief:
-    """Return the belief without an actor's vote on a fire, if that can still be changed."""
+    """Return the belief without an actor's vote on a fire, unless that vote is settled."""
     index = find(belief, fire_id, "explicit")
     if index is None or actor not in belief.signals[index].votes:
         return belief
@@ -194,7 +208,10 @@ def endorsed(
     place: int,
     learning: LearningSettings,
 ) -> Belief:
-    """Return the belief after a model said the same by itself, once for each decision."""
+    """Return the belief after a model gave the same answer without having seen it.
+
+    Counts once for each decision; `similarity` (0 to 1) scales its weight.
+    """
     if find(belief, decision_id, "endorsement") is not None:
         return belief
     signal = Signal(
@@ -208,7 +225,8 @@ def endorsed(
 
 
 def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
-    """Return where among the signals that can still change this one stands."""
+    """Return the index of a fire's signal of one kind; None if absent or settled."""
+    # A linear search: most beliefs hold a handful of signals, none over `SIGNAL_LIMIT`.
     for index, signal in enumerate(belief.signals):
         if signal.fire_id == fire_id and signal.kind == kind:
             return index
@@ -218,15 +236,16 @@ def find(belief: Belief, fire_id: str, kind: SignalKind) -> int | None:
 def relearnt(
     belief: Belief, before: LearningSettings, after: LearningSettings
 ) -> Belief:
-    """Return the belief as its evidence makes it under other settings, from there on.
+    """Return the belief recounted under other settings.
 
-    Evidence that is settled keeps the weight that it had; all else is counted anew, so
-    that going back to `before` gives the very belief that was.
+    Settled evidence keeps the weight that it had; every signal that can still change is
+    counted anew, so that going back to `before` restores the same belief exactly.
     """
     if after == before:
         return belief
     start, fresh = initial(belief.declared, before), initial(belief.declared, after)
     settled = belief.settled_alpha, belief.settled_beta
+    # Nothing is settled yet: the counts are the prior alone, and take the new prior.
     if settled == (start.settled_alpha, start.settled_beta):
         settled = fresh.settled_alpha, fresh.settled_beta
     belief = replace(belief, settled_alpha=settled[0], settled_beta=settled[1])
@@ -234,7 +253,7 @@ def relearnt(
 
 
 def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
-    """Return the belief by the same evidence from another declared confidence on."""
+    """Return the belief in the same evidence with another declared confidence as prior."""
     was, now = (
         counting.prior_counts(each, learning.kappa)
         for each in (belief.declared, declared)
@@ -252,9 +271,7 @@ def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> B
 def lifecycle(
     belief: Belief, frozen_by_hand: bool, learning: LearningSettings
 ) -> Lifecycle:
-    """Return where the heuristic stands in its life: frozen never fires, deprecated still
-    does.
-    """
+    """Return the lifecycle: a frozen heuristic never fires, a deprecated one still does."""
     if frozen_by_hand or belief.confidence < learning.frozen_below:
         return "frozen"
     return "deprecated" if belief.confidence < learning.deprecated_below else "active"
@@ -268,6 +285,8 @@ def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> 
 
 
 def _settled(belief: Belief, learning: LearningSettings) -> Belief:
+    # Signals are counted in order, so moving the oldest into the settled counts leaves
+    # the confidence as it is.
     oldest, rest = belief.signals[:1], belief.signals[1:]
     prior = counting.prior_counts(belief.declared, learning.kappa)
     alpha, beta = counting.pseudo_counts(
@@ -298,7 +317,7 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
 
 
 def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
-    """Return the pseudo-counts behind a belief, not rounded: prior and all its evidence."""
+    """Return alpha and beta of a belief, not rounded: its prior and all its evidence."""
     prior = counting.prior_counts(belief.declared, learning.kappa)
     alpha, beta = counting.pseudo_counts(
         belief.settled_alpha,
@@ -308,6 +327,7 @@ def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
         learning,
         belief.settled_approvals,
     )
+    # Endorsements are counted apart, since their sum has a cap of its own.
     added = counting.endorsed_successes(
         belief.settled_endorsed, prior, belief.signals, learning
     )
@@ -315,6 +335,8 @@ def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
 
 
 def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
+    # Always from the settled counts, never by a difference: taking a vote back has to
+    # give exactly the number that was there before it.
     alpha, beta = counts(belief, learning)
     return replace(
         belief,

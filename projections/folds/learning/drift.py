@@ -1,12 +1,10 @@
-"""Drift: does a heuristic do now as it did before?
+"""Drift: whether a heuristic's latest fires differ from those before by more than chance.
 
-Its latest n fires are held against all before them. What was learnt until then is a
-Beta(alpha, beta), by which the number of successes among n further fires is
-beta-binomial; if the number seen lies outside the central interval of that, the world
-has changed, or the heuristic's use of it. It is a predictive interval: it allows for what
-is not known of the rate and for the chance of so few fires. A credible interval, of the
-rate alone, would allow for the first only, and alarm in most sound lives. It is made of
-products and quotients alone, so it is exact everywhere.
+The evidence before the latest n fires is a Beta(alpha, beta), under which the number of
+successes among n more is beta-binomial. Drift is a count outside the central posterior
+predictive interval, which allows for the uncertain rate and for the chance of n trials. A
+credible interval of the rate alone lacks the second, and alarms on most sound heuristics
+(ADR 0016). Products and quotients alone make it, so it is the same on every machine.
 """
 
 from dataclasses import dataclass
@@ -20,27 +18,28 @@ from schemas.values.settings import LearningSettings
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Latest fires whose success lies outside what was to be expected of them."""
+    """Latest fires whose successes lie outside the predictive interval."""
 
     fires: int
     successes: int
     expected: float
-    """The rate of success that was learnt before them."""
+    """The mean rate of success before them, 0 to 1."""
     low: float
-    """The predictive interval of their own rate, ends included."""
+    """The predictive interval of their rate, 0 to 1, both ends included."""
     high: float
 
 
 def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
-    """Return how the latest fires differ from those before; None if they do not, or too few.
+    """Return how the latest `learning.drift_fires` fires differ from those before.
 
-    There must have been as many fires before as there are now.
+    None if they do not, or if fewer than as many fires came before them.
     """
     n = learning.drift_fires
     ends = _ends(belief.signals)
     if not n or len(ends) < 2 * n:
         return None
     latest = ends[len(ends) - n :]
+    # By place and not by index: a signal on an early fire may have been given late.
     began = min(each.place for each in latest)
     before = [each for each in belief.signals if each.place < began]
     start = confidence.initial(belief.declared, learning)
@@ -61,18 +60,23 @@ def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
 
 
 def interval(alpha: float, beta: float, n: int, level: float) -> tuple[int, int]:
-    """Return the central interval of the successes among `n` fires, by Beta(alpha, beta)."""
+    """Return the central beta-binomial interval of successes among `n`, ends included.
+
+    `level` is the probability that it covers at least, such as 0.95.
+    """
     tail = (1.0 - level) / 2.0
     reached = list(accumulate(_beta_binomial(alpha, beta, n)))
+    # The quantiles: as many counts as lie wholly in a tail are left out there.
     low = sum(1 for each in reached if each <= tail)
     high = sum(1 for each in reached if each < 1.0 - tail)
+    # Rounding may leave the last cumulative sum just below 1.
     return min(low, n), min(high, n)
 
 
 def _beta_binomial(alpha: float, beta: float, n: int) -> list[float]:
     """Return the probability of each number of successes, from none to `n`."""
-    # From one number to the next all but a few factors are the same. It begins where
-    # most of the probability lies, so that nothing that matters is lost to underflow.
+    # By the ratio of neighbours, P(k + 1) / P(k), no gamma function is needed. It begins
+    # where most of the probability lies, so that underflow loses only what is negligible.
     middle = round(n * alpha / (alpha + beta))
     odds = [0.0] * (n + 1)
     odds[middle] = 1.0
@@ -87,7 +91,7 @@ def _beta_binomial(alpha: float, beta: float, n: int) -> list[float]:
 
 
 def _ends(signals: tuple[Signal, ...]) -> list[Signal]:
-    """Return how each fire went, in order, by the strongest that was said of it."""
+    """Return the highest-ranking signal of each fire, in order of place."""
     told: dict[str, Signal] = {}
     for signal in signals:
         if signal.kind != "endorsement":

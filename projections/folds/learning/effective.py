@@ -1,4 +1,7 @@
-"""Lives: bounds, new trials and staleness of what is believed of a heuristic."""
+"""Effective beliefs: evidence under the terms of its heuristic, and within its bounds.
+
+Also new trials after a freeze, changed declarations and settings, and staleness.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -23,7 +26,10 @@ def raw_belief(
     heuristic_id: str,
     content_hash: str,
 ) -> Belief:
-    """Return what evidence says of a heuristic's content, its start if there is none yet."""
+    """Return the belief by evidence alone, the prior if there is none yet.
+
+    Folds go on from this one: a bounded confidence would forget what lies beyond.
+    """
     known = state.beliefs.get(belief_key(heuristic_id, content_hash))
     return known or _beginning(state, packs, learning, heuristic_id)[1]
 
@@ -35,14 +41,17 @@ def bounded_belief(
     heuristic_id: str,
     content_hash: str,
 ) -> Belief:
-    """Return what is believed of a heuristic's content, within the bounds that hold for it."""
+    """Return the belief as it is reported and decided by, within its bounds."""
     known = state.beliefs.get(belief_key(heuristic_id, content_hash))
     its, start = _beginning(state, packs, learning, heuristic_id)
     return bounded(known or start, its)
 
 
 def bounded(belief: Belief, learning: LearningSettings) -> Belief:
-    """Return the belief as it is reported: with its confidence within the bounds, if any."""
+    """Return the belief with its confidence within the bounds of the settings.
+
+    Alpha and beta stay: they are the evidence, which no bound changes.
+    """
     within = clamp(belief.confidence, learning.floor, learning.ceiling)
     if within == belief.confidence:
         return belief
@@ -52,8 +61,9 @@ def bounded(belief: Belief, learning: LearningSettings) -> Belief:
 def revived(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
     """Return the belief that begins a new trial, from the declared confidence.
 
-    What was learnt before does not count any more. Of whom so little was declared that
-    it would freeze again at once, the trial begins where a life is active.
+    Earlier evidence counts no more; counts of fires and successes stay. Where the
+    declared confidence would freeze it again at once, the trial begins at the threshold
+    of an active heuristic instead.
     """
     if declared < learning.frozen_below:
         declared = learning.deprecated_below
@@ -74,7 +84,7 @@ def redeclared(
     learning: LearningSettings,
     taught: Taught,
 ) -> AgentState:
-    """Return the state in which what was learnt counts from what is declared now."""
+    """Return the state whose evidence on a heuristic counts from its present declaration."""
     key = belief_key(taught.id, taught.content_hash)
     known = state.beliefs.get(key)
     declared = terms.declared(state, packs, taught.id)
@@ -91,7 +101,7 @@ def reread(
     before: LearningSettings,
     after: LearningSettings,
 ) -> AgentState:
-    """Return the state whose evidence is counted under other settings."""
+    """Return the state with every belief and fit recounted under other settings."""
     if before == after:
         return state
 
@@ -109,7 +119,7 @@ def reread(
 
 
 def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:
-    """Tell whether a heuristic that fired once has not for so many days; of 0 days never."""
+    """Tell whether a heuristic that once fired has not for `days`; 0 days is never stale."""
     if last_fired is None or days <= 0.0:
         return False
     return now - last_fired > timedelta(days=days)
@@ -118,7 +128,7 @@ def is_stale(last_fired: datetime | None, now: datetime, days: float) -> bool:
 def relearnt(
     belief: Belief, before: LearningSettings, after: LearningSettings, its: Terms
 ) -> Belief:
-    """Return the belief in a heuristic of these terms once the agent's settings are others."""
+    """Return the belief recounted under other settings, by the heuristic's terms."""
     return confidence.relearnt(
         belief, terms.under(before, its), terms.under(after, its)
     )
@@ -130,7 +140,7 @@ def _beginning(
     learning: LearningSettings,
     heuristic_id: str,
 ) -> tuple[LearningSettings, Belief]:
-    """Return what a heuristic is judged by, and what is believed of it before any evidence."""
+    """Return the learning settings of a heuristic, and its belief before any evidence."""
     is_taught = heuristics.find(state, heuristic_id) is not None
     known = _beginnings(learning, state.priors.get("skill_pack"), *packs)
     if not is_taught and heuristic_id in known:
@@ -139,6 +149,8 @@ def _beginning(
     judged = terms.under(learning, its)
     declared = terms.declared(state, packs, heuristic_id)
     beginning = judged, confidence.initial(declared, judged)
+    # Taught heuristics are edited and unknown ones come and go: neither is cached, so the
+    # cache stays as small as the packs.
     if not is_taught and its is not terms.FREE:
         known[heuristic_id] = beginning
     return beginning
@@ -148,9 +160,9 @@ def _beginning(
 def _beginnings(
     *_: LearningSettings | Prior | CompiledPack | None,
 ) -> dict[str, tuple[LearningSettings, Belief]]:
-    """Return the beginnings of packs' heuristics worked out so far, by id.
+    """Return a cache, by heuristic id, of the beginnings under these settings and packs.
 
-    What they depend on besides the id is given, the prior of all packs among it. To work
-    one out takes 6 µs, and an event meets one or two that nobody has ever judged.
+    Everything else that a beginning depends on is in the arguments. To compute one takes
+    6 µs, and an event meets one or two heuristics that nobody has ever judged.
     """
     return {}

@@ -1,4 +1,7 @@
-"""Heuristics that an agent was taught or formed itself, and which are frozen by hand."""
+"""Heuristics that an agent was taught or formed itself, and which are frozen by hand.
+
+They stand in the state on one shelf a domain; those of packs stay in their packs.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,7 +26,7 @@ from schemas.values.vectors import Vector
 def all_heuristics(
     state: AgentState, packs: Sequence[CompiledPack]
 ) -> Iterator[Taught]:
-    """Yield every heuristic that an agent goes by: of its packs, then what it was taught."""
+    """Yield every heuristic in force for an agent: its packs', then those it was taught."""
     for pack in packs:
         yield from of_pack(pack)
     for domain in sorted(state.shelves):
@@ -32,9 +35,9 @@ def all_heuristics(
 
 
 def of_pack(pack: CompiledPack) -> Iterator[Taught]:
-    """Yield the heuristics of a pack as if they had been taught in its domain, for their words.
+    """Yield the heuristics of a pack in the form of taught ones, for their texts.
 
-    They have no vectors: the pack's own stand together in one array.
+    Their vectors are left empty: the pack holds those of all its rows in one array.
     """
     rows = zip(pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True)
     for id_, content, heuristic in rows:
@@ -57,6 +60,7 @@ def of_pack(pack: CompiledPack) -> Iterator[Taught]:
 
 def find(state: AgentState, heuristic_id: str) -> Taught | None:
     """Return the taught heuristic of this id."""
+    # Sorted, since the order of a persistent map differs from one process to another.
     for domain in sorted(state.shelves):
         found = state.shelves[domain].heuristics.get(heuristic_id)
         if found is not None:
@@ -67,7 +71,7 @@ def find(state: AgentState, heuristic_id: str) -> Taught | None:
 def seeded(
     state: AgentState, message: HeuristicSeeded, aids: Aids, origin_id: str
 ) -> AgentState:
-    """Return the state with one more heuristic, that a person taught by this control."""
+    """Return the state with the heuristic that a person taught by this control."""
     return _put(
         state,
         Taught(
@@ -98,9 +102,9 @@ def formed(
     aids: Aids,
     kept: tuple[Vector, Vector] = (b"", b""),
 ) -> AgentState:
-    """Return the state with one more heuristic, made of what a model had said.
+    """Return the state with a heuristic formed from a model's answer.
 
-    `kept` are the vectors of condition and words, if they were made earlier.
+    `kept` are the vectors of condition and text that were computed earlier, if any.
     """
     condition, when, text = message.condition, message.when, message.text
     return _put(
@@ -128,14 +132,16 @@ def formed(
 
 
 def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
-    """Return the state without a heuristic; what was learnt of it stays, should it come
-    again.
+    """Return the state without a heuristic.
+
+    Its belief stays, and counts again if the same content is taught once more.
     """
     held = find(state, heuristic_id)
     assert held is not None
     left = state.shelves[held.domain].heuristics.delete(heuristic_id)
     if left:
         return replace(state, shelves=state.shelves.set(held.domain, Shelf(left)))
+    # An empty shelf is removed, so that the state is the one before it was made.
     return replace(state, shelves=state.shelves.delete(held.domain))
 
 
@@ -178,16 +184,18 @@ def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
 def content_hash(
     condition: str, when: str | None, text: str, action: Action | None
 ) -> str:
-    """Return what evidence belongs to: another condition, `when` or action is another
-    content.
+    """Return the hash of a heuristic's content, to which its evidence belongs.
+
+    Another condition, `when`, text or action is another content, and starts anew.
     """
+    # Keys are sorted: the hash must not depend on the order in which a client sent them.
     fields = action.model_dump(exclude_none=True) if action is not None else None
     content = [condition, when, text, fields]
     return ids.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
 
 
 def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
-    """Return the state that believes of the new content what it did of the old one."""
+    """Return the state with the old content's evidence copied to the new content."""
     was, key = (belief_key(each.id, each.content_hash) for each in (old, new))
     belief, fit = state.beliefs.get(was), state.fits.get(was)
     if belief is not None:
@@ -199,6 +207,7 @@ def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
 
 
 def _put(state: AgentState, heuristic: Taught) -> AgentState:
+    # An id is unique in the agent: taught again for another domain, it moves there.
     shelves, held = state.shelves, find(state, heuristic.id)
     if held is not None and held.domain != heuristic.domain:
         left = shelves[held.domain].heuristics.delete(held.id)

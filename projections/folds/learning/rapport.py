@@ -1,7 +1,7 @@
-"""Rapport: how a person and the companion stand, moved by that person's votes.
+"""Rapport: how well a person and the agent get on, 0 to 1, moved by that person's votes.
 
-r starts at 0.5. A positive vote of weight w adds 0.05 w (1 - r), a negative one takes
-0.10 w r. Before each vote r drifts toward 0.5 with a half-life of 30 days.
+r starts at 0.5. A positive vote v adds 0.05 v (1 - r), a negative one takes 0.10 |v| r.
+Before each vote r decays toward 0.5 with a half-life of 30 days.
 """
 
 from dataclasses import dataclass
@@ -18,23 +18,24 @@ _DAY_S = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast rapport moves."""
+    """The rates at which rapport moves."""
 
     gain: float = 0.05
-    """What a positive vote adds, of what is missing to 1."""
+    """The share of what is missing to 1 that a vote of 1 adds."""
     loss: float = 0.10
-    """What a negative vote takes, of what there is."""
+    """The share of what there is that a vote of -1 takes."""
     half_life_days: float = 30.0
-    """In how many days half of it is gone that no vote renewed."""
+    """After how many days without a vote half the distance to neutral is left."""
 
 
 USUAL = Pace()
 
 
 def value_at(rapport: Rapport, now: datetime, pace: Pace = USUAL) -> float:
-    """Rapport as of now: what no vote renewed drifts toward neutral."""
+    """Return rapport as of `now`, decayed toward neutral since the last vote."""
     if rapport.at is None:
         return rapport.value
+    # An agent's clock may be set back: no decay then, rather than growth.
     elapsed = max(0.0, (now - rapport.at).total_seconds())
     kept = power(0.5, elapsed / (pace.half_life_days * _DAY_S))
     return round6(NEUTRAL + (rapport.value - NEUTRAL) * kept)
@@ -47,7 +48,9 @@ def voted(
     now: datetime,
     pace: Pace = USUAL,
 ) -> Rapport:
-    """Rapport after a vote on a decision, which replaces the person's earlier one on it."""
+    """Return rapport after a vote, which replaces the person's earlier one on the decision."""
+    # The earlier vote is taken back by the delta that was stored: computed again from
+    # today's value it would be another number.
     r = value_at(rapport, now, pace) - (rapport.deltas.get(decision_id) or 0.0)
     r = clamp(r, 0.0, 1.0)
     delta = pace.gain * vote * (1.0 - r) if vote > 0 else pace.loss * vote * r

@@ -1,8 +1,8 @@
-"""Raters: what each person uses to say, and how much a vote tells that says it again.
+"""Raters: each person's usual vote, and how much a vote that only repeats it counts.
 
-A person's base is the sum of their latest votes over how many they are and ten more, so
-that a few votes make no base. A vote v counts by 1 - v * base, from a quarter to whole:
-what goes against somebody's custom counts whole, and nothing counts for more than that.
+A person's base is the sum of their latest votes over their number plus ten: a mean shrunk
+toward 0, so that a few votes make no base. A vote v has the share 1 - v * base, limited
+to [0.25, 1]: one that goes against the base counts whole, and none counts for more.
 """
 
 from msgspec.structs import replace
@@ -12,18 +12,18 @@ from schemas.values.bounded_map import Bounded
 from schemas.values.exact_math import clamp, round6
 
 UNKNOWN_VOTES = 10
-"""So many votes of no opinion everybody is thought to have given before the first."""
+"""The weight of the shrinkage toward 0, in neutral votes before a person's first."""
 
 LEAST_SHARE = 0.25
-"""So much of a vote counts in any case."""
+"""The least share of a vote: somebody who always says the same is still heard."""
 
 Raters = Bounded[str, Rater]
 
 
 def base(raters: Raters, actor: str, target: str, before: float | None = None) -> float:
-    """Return what a person uses to say of anything but this target, from -1 to 1.
+    """Return a person's base, -1 to 1, over all targets but this one.
 
-    `before` is that person's earlier vote on it, as others than the rater remember it.
+    `before` is that person's earlier vote on it, as remembered elsewhere in the state.
     """
     rater = raters.get(actor)
     if rater is None:
@@ -36,7 +36,7 @@ def base(raters: Raters, actor: str, target: str, before: float | None = None) -
 def voted(
     raters: Raters, actor: str, target: str, vote: float, before: float | None = None
 ) -> Raters:
-    """Return what people use to say, once this person's latest vote on a target is known."""
+    """Return the raters after a vote, which replaces the person's earlier one on the target."""
     rater = raters.get(actor, Rater())
     earlier = _earlier(rater, target, before)
     changed = replace(
@@ -49,13 +49,13 @@ def voted(
 
 
 def _earlier(rater: Rater, target: str, before: float | None) -> float | None:
-    """Return the vote on a target that is in the rater's sum already."""
+    """Return the vote on a target that the rater's sum holds already; None if none."""
     earlier = rater.votes.get(target)
-    # Of what it summed a rater forgets the oldest; of what came before it nothing is in it.
+    # The sum outlives single votes: only once some are forgotten may `before` be in it.
     has_forgotten = rater.count > len(rater.votes)
     return before if earlier is None and has_forgotten else earlier
 
 
 def share(vote: float, base_: float) -> float:
-    """Return how much of a vote counts, by what that person used to say."""
+    """Return how much of a vote counts, from `LEAST_SHARE` to 1, by its actor's base."""
     return clamp(1.0 - vote * base_, LEAST_SHARE, 1.0)

@@ -1,4 +1,7 @@
-"""Recency: when a heuristic last fired and succeeded; the newest word on a fire holds."""
+"""Recency: when a heuristic last fired and last succeeded.
+
+The newest evidence on a fire holds, be it an outcome or a vote.
+"""
 
 from datetime import datetime
 
@@ -9,7 +12,7 @@ from schemas.state.recency import NEVER, Recent
 
 
 def fired(recent: Recent | None, at: datetime) -> Recent:
-    """Return what is remembered once a heuristic's action was shown again."""
+    """Return the recency after a fire at `at`."""
     recent = recent or NEVER
     return replace(recent, fires=(*recent.fires, at)[-limits.RECENT_FIRES :])
 
@@ -17,10 +20,10 @@ def fired(recent: Recent | None, at: datetime) -> Recent:
 def outcome_seen(
     recent: Recent | None, fire_id: str, is_success: bool, at: datetime
 ) -> Recent:
-    """Return what is remembered once an outcome or a vote told how a fire went.
+    """Return the recency after an outcome or a vote on a fire.
 
-    A success of which later the contrary is told was none; an earlier one is then not
-    remembered any more.
+    A failure revokes the success of the same fire; successes before it are not kept, so
+    there is none then.
     """
     recent = recent or NEVER
     if is_success:

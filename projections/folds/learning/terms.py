@@ -1,7 +1,7 @@
-"""Terms: the learning settings that one heuristic is judged by.
+"""Terms: how the learning settings of one heuristic differ from its agent's.
 
-They are the agent's, with what its own constraints say, else its pack's, put in the place
-of what the settings say, and with the weight that the prior of its origin gives it.
+A pack's author may constrain its heuristics, and the prior of an origin has a weight of
+its own. `under` applies both to the agent's settings; all counting goes by the result.
 """
 
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ from schemas.values.reasons import Origin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What of a heuristic's judgement is not as the settings say."""
+    """What replaces the agent's learning settings for one heuristic; None where nothing."""
 
     kappa: float | None = None
-    """The weight of its prior, as pooled or set for its origin."""
+    """The weight of its prior in observations, as pooled or set for its origin."""
     origin: Origin | None = None
-    """Where it is from; None if it is not known any more."""
+    """Where it is from; None if the heuristic is gone."""
     locked: float | None = None
-    """What its confidence is locked at."""
+    """The confidence that no evidence moves."""
     floor: float | None = None
     ceiling: float | None = None
     feedback_weight: float | None = None
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing but its origin tells it apart."""
+        """Whether it replaces nothing itself; its origin may still weigh the prior."""
         return (
             self.kappa is None
             and self.locked is None
@@ -44,7 +44,7 @@ class Terms:
 
 
 FREE = Terms()
-"""Of a heuristic that is judged as the settings say."""
+"""Terms that leave the settings as they are."""
 
 _NOTHING_COUNTS = LearningWeights(
     outcome=0.0, explicit=0.0, endorsement=0.0, ignored=0.0
@@ -52,13 +52,15 @@ _NOTHING_COUNTS = LearningWeights(
 
 
 def under(learning: LearningSettings, terms: Terms) -> LearningSettings:
-    """Return the settings that a heuristic of these terms is judged by."""
+    """Return the learning settings for a heuristic of these terms."""
+    # Most heuristics differ in nothing: spare them a copy of the settings.
     is_plain = terms.is_free and _weight(learning, terms) == learning.kappa
     if is_plain and learning.feedback_weight == 1.0 and _is_unbounded(learning):
         return learning
     return _under(learning, terms)
 
 
+# Both arguments are frozen and hashable, and terms repeat across a pack's heuristics.
 @lru_cache(maxsize=4096)
 def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
     weight = terms.feedback_weight
@@ -72,6 +74,7 @@ def _under(learning: LearningSettings, terms: Terms) -> LearningSettings:
     return learning.model_copy(
         update={
             "kappa": _weight(learning, terms),
+            # Both are multiplied in above and must not apply a second time.
             "kappa_by_origin": ALIKE,
             "weights": weights,
             "feedback_weight": 1.0,
@@ -94,12 +97,13 @@ def of(state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str) -> T
 
 
 def of_key(state: AgentState, packs: Sequence[CompiledPack], key: str) -> Terms:
-    """Return the terms of what stands in beliefs under `<heuristic id>@<content hash>`."""
+    """Return the terms of the belief under the key `<heuristic id>@<content hash>`."""
+    # From the right: a heuristic id is free text and may hold an `@`.
     return of(state, packs, key.rpartition("@")[0])
 
 
 def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Terms]:
-    """Return the terms of all heuristics, by id, of which there are any."""
+    """Return the terms of all heuristics in force that are not free, by id."""
     ids = [id_ for pack in packs for id_ in pack.ids]
     for domain in sorted(state.shelves):
         ids += sorted(state.shelves[domain].heuristics)
@@ -110,9 +114,9 @@ def in_force(state: AgentState, packs: Sequence[CompiledPack]) -> dict[str, Term
 def declared(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> float:
-    """Return what a heuristic starts from: what its origin's prior says, else its author.
+    """Return the prior mean of a heuristic: its origin's, else what its author declared.
 
-    0.5 if it is not known any more.
+    0.5 if the heuristic is gone.
     """
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
@@ -121,6 +125,7 @@ def declared(
         row = pack.row_of(heuristic_id)
         if row is not None:
             of_author = pack.pack.heuristics[row].confidence
+            # Locked means at the author's value, whatever a prior would say.
             if _of_row(state, pack, row).locked is not None:
                 return of_author
             return _start(state, "skill_pack", of_author)
@@ -128,7 +133,7 @@ def declared(
 
 
 def bounds(learning: LearningSettings, terms: Terms) -> tuple[float, float]:
-    """Between which a confidence stays; 0 and 1 if there are no bounds.
+    """Return floor and ceiling of a reported confidence; 0 and 1 if it has no bounds.
 
     Where the settings contradict the author, the author's bound holds.
     """
@@ -147,6 +152,7 @@ def _of_row(state: AgentState, pack: CompiledPack, row: int) -> Terms:
     return _of_author(constraints, pack.pack.heuristics[row].confidence, kappa)
 
 
+# Pure in its arguments, and asked for at each candidate of an event.
 @lru_cache(maxsize=4096)
 def _of_author(constraints: Constraints, declared: float, kappa: float | None) -> Terms:
     return Terms(
@@ -160,7 +166,10 @@ def _of_author(constraints: Constraints, declared: float, kappa: float | None) -
 
 
 def _weight(learning: LearningSettings, terms: Terms) -> float:
-    """Return the weight of the prior: its origin's own, else so many times the settings'."""
+    """Return the weight of the prior, in observations.
+
+    It is that of its origin's prior, else the settings' kappa times their origin factor.
+    """
     if terms.kappa is not None:
         return terms.kappa
     if terms.origin is None:

@@ -1,4 +1,4 @@
-"""Judging: where a vote counts, by what of the decision it is about.
+"""Votes: which belief or rapport a person's vote moves, by the aspect it judges.
 
 | aspect    | confidence in the answer | fit of the condition | rapport |
 |-----------|--------------------------|----------------------|---------|
@@ -36,7 +36,7 @@ STRANDS: Mapping[Aspect, Strand | None] = {
 """What a vote on each aspect is evidence of."""
 
 TRUSTED = 0.95
-"""What a condition is trusted with before anybody judged it."""
+"""The prior mean of a condition's fit: the highest value that a prior may declare."""
 
 _MOVES_RAPPORT = ("overall", "timing")
 _BOTH: tuple[Strand, ...] = ("pair", "fit")
@@ -51,12 +51,12 @@ class Vote:
     actor: str
     value: float
     base: float
-    """What the actor used to say until then."""
+    """The mean of the actor's earlier votes, -1 to 1, shrunk toward 0."""
     place: int
     is_told: bool = False
-    """Whether the world has shown how the fire went."""
+    """Whether an outcome of the fire was observed."""
     age_s: float | None = None
-    """How long after the decision it came, if that is known."""
+    """Seconds from the decision to the vote; None if the decision is forgotten."""
     is_models: bool = False
     """Whether the words that were judged were a model's."""
 
@@ -67,13 +67,16 @@ class Vote:
         earlier: tuple[Strand, ...],
         learning: LearningSettings,
     ) -> Belief:
-        """Return what is believed after it; `earlier` is where votes on the fire count already.
+        """Return the belief `held` after this vote, on one strand of evidence.
 
-        Those that are settled can change no more, and no second entry is made.
+        `earlier` names the strands that hold votes on the fire. Where such an entry is
+        settled it cannot change any more, and no second one is made.
         """
+        # One vote a person: judging another aspect withdraws the earlier vote here.
         if STRANDS[self.aspect] != strand:
             return confidence.withdrawn(held, self.fire_id, self.actor, learning)
         is_found = confidence.find(held, self.fire_id, "explicit") is not None
+        # Recorded, yet not found: it was settled, and would count twice.
         if strand in earlier and not is_found:
             return held
         return confidence.voted(
@@ -89,35 +92,42 @@ class Vote:
 
 
 def vote_place(vote: FeedbackApplied) -> str:
-    """Return where a vote stands in a heuristic's evidence: each place has one such entry."""
+    """Return the fire id under which a vote is entered in a heuristic's evidence.
+
+    All votes of one id share one signal.
+    """
     return vote.fire_id or vote.through or DIRECT_VOTE
 
 
 def target(vote: FeedbackApplied) -> str:
-    """Return what a person has one vote on."""
+    """Return what the vote is on: a person has one vote on each target."""
     return vote.decision_id or vote.through or vote.heuristic_id or ""
 
 
 def base(state: AgentState, vote: FeedbackApplied, before: float | None) -> float:
-    """Return what the voter used to say of anything else; `before` is what was said of this."""
+    """Return the voter's base, -1 to 1, over all other targets.
+
+    `before` is the voter's earlier vote on this one, which must not count in it.
+    """
     return raters.base(state.raters, vote.actor, target(vote), before)
 
 
 def before(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> float | None:
-    """Return what the same person said of the same before, whoever remembers it."""
+    """Return the same person's earlier vote on the same target, -1 to 1; None if none."""
     if vote.decision_id is None:
         key = belief_key(vote.heuristic_id or "", vote.content_hash or "")
         return vote_in(state.beliefs.get(key), vote)
     remembered = state.decisions.get(vote.decision_id)
     if remembered is not None:
         return remembered.votes.get(vote.actor)
+    # The decision is forgotten: what the log says of it came with the feedback.
     return heard.about.vote if heard is not None and heard.about is not None else None
 
 
 def vote_in(held: Belief | None, vote: FeedbackApplied) -> float | None:
-    """Return what the same person said of the same, where that is among this evidence."""
+    """Return the same person's vote among this evidence; None if absent or settled."""
     place = vote_place(vote)
     index = None if held is None else confidence.find(held, place, "explicit")
     if held is None or index is None:
@@ -126,7 +136,7 @@ def vote_in(held: Belief | None, vote: FeedbackApplied) -> float | None:
 
 
 def rated(state: AgentState, vote: FeedbackApplied, before: float | None) -> AgentState:
-    """Return the state that knows how the voter uses to judge, this vote included."""
+    """Return the state with the voter's base, this vote included."""
     people = raters.voted(state.raters, vote.actor, target(vote), vote.value, before)
     return replace(state, raters=people)
 
@@ -138,19 +148,21 @@ def felt(
     before: float | None,
     pace: rapport.Pace = rapport.USUAL,
 ) -> AgentState:
-    """Return the state in which the voter stands to the companion as after a vote on words.
+    """Return the state with the voter's rapport moved by a vote on a decision.
 
-    `before` is what the voter said earlier. Whoever does not know any more what that
-    moved leaves it as it is.
+    `before` is the voter's earlier vote on it. If how far that one moved rapport is
+    forgotten, rapport stays as it is.
     """
     decision_id = vote.decision_id or ""
     stood = state.rapport.get(vote.actor, Rapport())
+    # Only a full map has forgotten anything; in another one a missing delta is none.
     is_full = len(stood.deltas) >= stood.deltas.limit
     if before is not None and is_full and decision_id not in stood.deltas:
         return state
     if vote.aspect in _MOVES_RAPPORT:
         stands = rapport.voted(stood, decision_id, vote.value, now, pace)
     elif stood.deltas.get(decision_id):
+        # The earlier vote moved rapport and this aspect does not: take that back.
         stands = rapport.voted(stood, decision_id, 0.0, now, pace)
     else:
         return state
@@ -160,7 +172,7 @@ def felt(
 def given(
     vote: FeedbackApplied, base: float, place: int, *, is_told: bool = False
 ) -> Vote:
-    """Return a vote as evidence; `base` is what the voter used to say until then."""
+    """Make evidence of a vote; `base` is the voter's, from before this vote."""
     return Vote(
         aspect=vote.aspect,
         fire_id=vote_place(vote),
@@ -183,14 +195,15 @@ def counted(
     learning: LearningSettings,
     now: datetime,
 ) -> AgentState:
-    """Return the state that believes of what stands under `key` what it should after a vote.
+    """Return the state with a vote counted in the belief and the fit under `key`.
 
-    `held` is what is believed of it, `earlier` where earlier votes on the fire count.
+    `held` is the belief before it, `earlier` the strands that hold votes on the fire.
     """
     after = _told(given, given.counted("pair", held, earlier, learning), now)
     if after is not held:
         state = replace(state, beliefs=state.beliefs.set(key, after))
     fitted = state.fits.get(key)
+    # A fit is kept only once somebody judged the condition; most heuristics have none.
     if given.aspect == "condition" or fitted is not None:
         fitted = fitted or initial_fit(learning)
         fitted = given.counted("fit", fitted, earlier, learning)
@@ -199,9 +212,9 @@ def counted(
 
 
 def carried(state: AgentState, vote: FeedbackApplied) -> tuple[str, ...]:
-    """Return the other contents of the heuristic that hold the vote which this one changes.
+    """Return the hashes of the heuristic's other contents that hold the vote being changed.
 
-    An edit that keeps what was learnt takes its votes along.
+    An edit that keeps the evidence copies its votes to the new content.
     """
     id_, known = vote.heuristic_id or "", {*state.beliefs, *state.fits}
     return tuple(
@@ -223,10 +236,9 @@ def noted(
     *,
     is_kept: bool,
 ) -> AgentState:
-    """Return the state that knows that a decision was judged, and where that counts.
+    """Return the state whose decision records that it was judged, and on which strands.
 
-    `before` is what was believed before the vote; `is_kept` says whether the vote itself
-    is remembered.
+    `before` is the state before the vote; `is_kept` is whether the vote itself is kept.
     """
     remembered = state.decisions.get(vote.decision_id or "")
     if remembered is None or vote.decision_id is None:
@@ -248,7 +260,7 @@ def noted(
 def earlier(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> tuple[Strand, ...]:
-    """Return where earlier votes on the same decision count."""
+    """Return the strands that hold earlier votes on the same decision."""
     remembered = state.decisions.get(vote.decision_id or "")
     if remembered is not None:
         return remembered.entries
@@ -258,21 +270,21 @@ def earlier(
 def counts_already(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> bool:
-    """Tell whether the world has shown how the fire that is judged went."""
+    """Tell whether an outcome of the judged fire was observed."""
     known = state.decisions.get(vote.decision_id or "")
     about = known or (heard.about if heard is not None else None)
     return about is not None and about.outcome in ("success", "fail")
 
 
 def initial_fit(learning: LearningSettings) -> Belief:
-    """Return what is believed of a condition that nobody judged."""
+    """Return the prior belief in the fit of a condition that nobody judged."""
     return confidence.initial(TRUSTED, learning)
 
 
 def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
-    """Return how much of a likeness counts: 1 unless people said that it told wrongly.
+    """Return the factor, 0 to 1, by which similarity to a condition counts.
 
-    It is the share that votes have left of the trust that a condition begins with.
+    It is the posterior mean of the fit over its prior mean, and 1 where nobody judged it.
     """
     held = state.fits.get(belief_key(heuristic_id, content_hash))
     if held is None:
@@ -282,9 +294,8 @@ def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
 
 
 def _told(given: Vote, held: Belief, now: datetime) -> Belief:
-    """Return the belief that remembers what was last told of the fire, if this vote tells
-    it.
-    """
+    """Return the belief with the vote as the latest evidence on the fire, if it is that."""
+    # Any vote, also one on the timing, shows that the advice was noticed.
     held = replace(held, ignored=0) if held.ignored else held
     if STRANDS[given.aspect] != "pair" or given.value == 0.0:
         return held
