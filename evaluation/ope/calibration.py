@@ -1,8 +1,8 @@
-"""How well predicted chances fit what happened: sharpness, skill and calibration.
+"""Score predicted probabilities against outcomes: Brier score, skill, calibration error.
 
-Two rules. A prediction counts only if it was made before its outcome was known. And a
-calibration error stands beside its null band, for a perfectly calibrated model shows one
-too: .05 on average over 500 outcomes.
+Only predictions made before their outcome was known count (prequential; Dawid, 1984). A
+calibration error is shown beside its null band, since a perfectly calibrated model has
+one too: .05 on average over 500 outcomes.
 """
 
 import hashlib
@@ -16,28 +16,33 @@ from evaluation.ope.resampling import uniforms
 from schemas.values.exact_math import log, total
 
 LEAST_PAIRS = 10
-"""Of fewer answers nothing is said."""
+"""Fewer predictions than this are not scored."""
 
 Numbers = Sequence[float] | NDArray[np.float64]
 Floats = NDArray[np.float64]
 
 BINS = 10
+"""Bins of the reliability table, by quantiles of the predictions."""
 DRAWS = 400
-"""How many worlds are drawn in which the model is right, for the null band."""
+"""Simulated outcome sets for the null band: 20 of them lie beyond its 95th percentile."""
 
 _NEARLY_ZERO = float(np.finfo(np.float64).eps)
+"""Probabilities are kept this far from 0 and 1, where the log loss is infinite."""
 _PRIOR_MEAN, _PRIOR_COUNT = 0.5, 2.0
+"""Laplace's rule of succession: a rate starts as one success in two outcomes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One row of the reliability table: predictions from `low` to `high`."""
+    """One row of the reliability table: predictions from `low` to `high`, inclusive."""
 
     low: float
     high: float
     n: int
     predicted: float
+    """The mean prediction."""
     happened: float
+    """The mean outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class NullBand:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """All figures of one set of predictions; `skill` is None where all came out alike."""
+    """All scores of one set of predictions; `skill` is None where all outcomes are alike."""
 
     n: int
     base_rate: float
@@ -85,8 +90,13 @@ class Prequential:
 def calibration(
     predicted: Numbers, happened: Numbers, *, bins: int = BINS, seed: str = ""
 ) -> Calibration:
-    """Return all of it at once; the order of the outcomes does not matter."""
+    """Return all scores of a set of predictions, whatever its order.
+
+    Raises:
+        ValueError: lengths differ, there is none, or a number lies outside [0, 1].
+    """
     p, y = _checked(predicted, happened)
+    # Sums of floats depend on the order of their terms, so it is made canonical.
     order = np.lexsort((y, p))
     p, y = p[order], y[order]
     rows = reliability(p, y, bins=bins)
@@ -103,7 +113,10 @@ def calibration(
 
 
 def brier(predicted: Numbers, happened: Numbers) -> float:
-    """Return the mean squared distance: 0 is perfect, .25 what one half always scores."""
+    """Return the mean squared error of probabilities (Brier, 1950).
+
+    0 is perfect; a constant prediction of one half scores .25.
+    """
     p, y = _checked(predicted, happened)
     return float(((p - y) ** 2).mean())
 
@@ -111,9 +124,10 @@ def brier(predicted: Numbers, happened: Numbers) -> float:
 def brier_skill(
     predicted: Numbers, happened: Numbers, *, base_rate: float | None = None
 ) -> float | None:
-    """Return the share of the base rate's Brier score saved; below 0 is worse than the rate.
+    """Return the Brier skill score, 1 - Brier / Brier of predicting the base rate.
 
-    Without a `base_rate` it is that of these outcomes. None where there is none to save.
+    Below 0 is worse than the base rate. Without a `base_rate` it is the mean of these
+    outcomes. None where the base rate's score is 0, since all outcomes are alike.
     """
     p, y = _checked(predicted, happened)
     rate = float(y.mean()) if base_rate is None else base_rate
@@ -121,7 +135,7 @@ def brier_skill(
 
 
 def log_loss(predicted: Numbers, happened: Numbers) -> float:
-    """Return the mean of -log of what was given to what happened; a sure miss costs 36."""
+    """Return the mean logarithmic loss in nats (Good, 1952); a certain miss costs 36."""
     p, y = _checked(predicted, happened)
     return float(_surprise(p, y).mean())
 
@@ -129,9 +143,9 @@ def log_loss(predicted: Numbers, happened: Numbers) -> float:
 def reliability(
     predicted: Numbers, happened: Numbers, *, bins: int = BINS
 ) -> tuple[Bin, ...]:
-    """Return what was predicted against what happened, in bins of about equally many.
+    """Return the reliability table, in bins of about equal numbers of predictions.
 
-    Equal predictions share a bin, so there may be fewer.
+    Equal predictions share a bin, so there may be fewer bins than asked for.
     """
     p, y = _checked(predicted, happened)
     place = _bin_of(p, bins)
@@ -148,7 +162,10 @@ def reliability(
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:
-    """Return the mean distance of predicted from happened, weighted by the bins' numbers."""
+    """Return the expected calibration error (Naeini, Cooper and Hauskrecht, 2015).
+
+    It is the mean |predicted - happened| of the bins, weighted by their sizes.
+    """
     distances = (each.n * abs(each.predicted - each.happened) for each in bins)
     return total(distances) / sum(each.n for each in bins)
 
@@ -156,10 +173,10 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 def null_band(
     predicted: Numbers, *, bins: int = BINS, draws: int = DRAWS, seed: str = ""
 ) -> NullBand:
-    """Mean and 95th percentile of the error if each chance were exactly right.
+    """Return mean and 95th percentile of the error if every prediction were exactly right.
 
-    The draws derive from `seed` and the predictions, in no order: the same predictions
-    have the same band.
+    Outcomes are drawn from the predictions themselves (consistency resampling; Bröcker and
+    Smith, 2007), seeded by `seed` and the sorted predictions: the same have the same band.
     """
     p = np.sort(_numbers(predicted, "predicted"))
     place = _bin_of(p, bins)
@@ -178,10 +195,12 @@ def null_band(
 
 
 def prequential(predicted: Numbers, happened: Numbers) -> Prequential:
-    """Scores so far after each outcome, in order of time: predict, then look."""
+    """Return the running scores after each outcome, given in order of time."""
     p, y = _checked(predicted, happened)
     n = np.arange(1, len(p) + 1)
     before = np.cumsum(y) - y
+    # The base rate at each outcome is that of the outcomes before it, as for a predictor
+    # that looks no further either.
     rate = (_PRIOR_MEAN * _PRIOR_COUNT + before) / (_PRIOR_COUNT + n - 1)
     return Prequential(
         brier=np.cumsum((p - y) ** 2) / n,
@@ -196,7 +215,7 @@ def _skill(score: float, base: float) -> float | None:
 
 def _surprise(p: Floats, y: Floats) -> Floats:
     sure = np.clip(p, _NEARLY_ZERO, 1.0 - _NEARLY_ZERO)
-    # Confidences repeat, and each logarithm is worked out by hand.
+    # Confidences repeat, and `exact_math.log` is slow, so each is computed once.
     values, place = np.unique(sure, return_inverse=True)
     yes = np.array([-log(each) for each in values.tolist()])[place]
     no = np.array([-log(1.0 - each) for each in values.tolist()])[place]

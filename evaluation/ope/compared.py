@@ -1,6 +1,6 @@
-"""Two strategies on the same rows, evaluated: what gates and results are made from.
+"""Evaluate two strategies on the same rows; gates and results are made from this.
 
-Whether a point estimate may be given is decided here, once for all.
+Whether a point estimate exists at all (is identified) is decided here and nowhere else.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from evaluation.ope.weights import Weights, unsupported, weights
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One strategy."""
+    """One strategy with its values and diagnostics."""
 
     odds: Odds
     values: Values
@@ -35,7 +35,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Both of them."""
+    """Target and baseline on the same rows."""
 
     columns: Columns
     contrast: Contrast
@@ -60,16 +60,17 @@ class Compared:
 
     @property
     def base_rate(self) -> float:
-        """What the baseline is worth, as far as the log tells."""
+        """The baseline's value, or the mean of all known rewards where that has none."""
         if not self.baseline.is_identified:
             return mean(self.columns.reward[self.columns.known])
         return self.baseline.values.dr
 
     @property
     def guessed_mass(self) -> float:
-        """How far the difference may be off for what could never be played.
+        """The most that unsupported arms can move the difference, in outcome units.
 
-        Where the two have the same odds, a wrong guess is the same on both sides.
+        There the reward model alone speaks. Where the two have the same odds, its error is
+        the same on both sides and cancels.
         """
         columns = self.columns
         missing = unsupported(columns, columns.target)
@@ -84,7 +85,7 @@ class Compared:
 
     @property
     def paired_snips(self) -> Floats:
-        """How each of these rows moves the difference of SNIPS."""
+        """The influence of each of these rows on the difference of SNIPS."""
         target, baseline = self.target.values, self.baseline.values
         return target.snips_influence() - baseline.snips_influence()
 
@@ -108,10 +109,11 @@ class Compared:
 
 
 def compare(columns: Columns, unsupported_max: float) -> Compared:
-    """Evaluate both strategies; `unsupported_max` is what a point estimate may lack.
+    """Evaluate both strategies.
 
-    Of the ways to split the sessions for the reward model, the one counts whose
-    difference is the median: an estimate must not hang on one split.
+    `unsupported_max` is the largest unsupported mass with which a value is identified. Of
+    the splits of sessions for the reward model, the one with the median difference counts
+    (Chernozhukov et al., 2018): an estimate must not depend on a single split.
     """
     contrast = contrasted(columns)
     target, baseline = _by_median(columns, contrast)
@@ -136,10 +138,10 @@ def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
 
 
 def filled(columns: Columns, contrast: Contrast, *, of_target: float) -> Columns:
-    """Return the same rows, where each unknown reward is supposed.
+    """Return the same rows with every unknown reward filled in at its extreme.
 
-    `of_target` where the target's arm was played, and the opposite where the baseline's
-    was: nothing else that the unknown may hide moves the difference farther.
+    It is `of_target` (0 or 1) where the target's arm was played and the opposite elsewhere:
+    no other unknown rewards move the difference farther.
     """
     supposed = np.where(contrast.taken > 0.0, of_target, 1.0 - of_target)
     return replace(
@@ -158,7 +160,7 @@ def _side(
 ) -> Side:
     diagnosed = weights(columns, odds)
     flips = flip_observations(columns, contrast, of_baseline=odds is columns.baseline)
-    # Without any exploration, what was not played stays unknown to the last row.
+    # Without any exploration, what was not played stays unknown however many rows there are.
     is_explored = bool((columns.propensity < CERTAIN).any())
     lacks = diagnosed.unsupported_mass > (unsupported_max if is_explored else 0.0)
     unseen = flips.count == 0 and bool(contrast.differs.any())

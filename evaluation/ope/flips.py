@@ -1,7 +1,7 @@
-"""Where two strategies differ: all that a comparison of them can rest on.
+"""Find where two strategies differ: all that a comparison of them can rest on.
 
-Rows at which both have the same odds count for nothing, exactly; odds are the
-same if they lie no farther apart than decimals that people write may fall short.
+A flip is a row at which their odds differ, by more than `SUM_TOLERANCE`, the rounding of
+decimals that people write. Rows with the same odds contribute exactly 0.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Contrast:
     """Of the arm that was taken."""
 
     gained: Floats
-    """The sum over the arms that the target prefers; the distance of the two odds."""
+    """The sum over arms the target prefers: the total variation distance, in [0, 1]."""
 
     lost: Floats
     """The sum over the arms that the baseline prefers."""
@@ -32,12 +32,12 @@ class Contrast:
 
     @property
     def share(self) -> float:
-        """The share of decisions that come out otherwise, between 0 and 1."""
+        """The expected share of decisions that come out differently, in [0, 1]."""
         return mean(self.gained)
 
 
 def contrasted(columns: Columns) -> Contrast:
-    """Compare two strategies at every row."""
+    """Return the difference of the two strategies' odds at every row."""
     target, baseline = columns.target, columns.baseline
     row, change = _changes(columns, target, baseline)
     gained = summed(row, np.maximum(change, 0.0), columns.rows)
@@ -54,7 +54,7 @@ def contrasted(columns: Columns) -> Contrast:
 
 
 def _changes(columns: Columns, target: Odds, baseline: Odds) -> tuple[Ints, Floats]:
-    """For each row and arm that either strategy has: target's less baseline's odds."""
+    """Return rows, and target's less baseline's odds for each arm either strategy has."""
     arms = max(len(columns.arms), 1)
     cell = np.concatenate(
         (target.row * arms + target.arm, baseline.row * arms + baseline.arm)
@@ -65,18 +65,19 @@ def _changes(columns: Columns, target: Odds, baseline: Odds) -> tuple[Ints, Floa
 
 
 def _sizeable(change: Floats) -> Floats:
-    """Changes of odds, without those that only rounding makes.
+    """Return changes of odds, with those that rounding alone makes set to 0.
 
-    Else rows that merely round otherwise would count as observations of a flip.
+    Otherwise rows that merely round differently would count as observations of a flip.
     """
     return np.where(np.abs(change) > SUM_TOLERANCE, change, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class FlipObservations:
-    """How often the log shows one side's arm where the two sides differ."""
+    """How often the log shows one side's own arm where the two sides differ."""
 
     count: float
+    """Rows, or an effective number of them for strategies that draw among arms."""
     sessions: int
     """Sessions with at least one."""
 
@@ -87,10 +88,10 @@ class FlipObservations:
 def flip_observations(
     columns: Columns, contrast: Contrast, *, of_baseline: bool = False
 ) -> FlipObservations:
-    """Count them among the rows whose reward is known.
+    """Count one side's flip observations among the rows whose reward is known.
 
-    For strategies that put all their odds on one arm it is a plain count; else Kish's
-    effective number of the weights by which the side's own odds exceed the other's.
+    For strategies that put all their odds on one arm it is a plain count; otherwise Kish's
+    effective number of the weights max(0, own odds - other's odds) / propensity.
     """
     taken = -contrast.taken if of_baseline else contrast.taken
     excess = np.where(columns.known, np.maximum(taken, 0.0), 0.0) / columns.propensity
@@ -101,7 +102,7 @@ def flip_observations(
     )
     either = columns.known & (contrast.taken != 0.0)
     rare = rarer_share(columns.reward[either]) * count
-    # Of both sides together, so that a chance few of its own do not open the gate; twice
-    # as many of its own are no chance.
+    # The rate is that of both sides together, so that a chance success of its own does not
+    # open the gate; its own rate counts at half, so twice as many are needed of it alone.
     own = rarer_share(columns.reward[hits]) * count / 2.0
     return FlipObservations(count, sessions, max(rare, own))

@@ -1,7 +1,8 @@
-"""The gates: what a log has to pass before a difference may be believed.
+"""The gates that a log has to pass before a difference of strategies is shown.
 
-Their rule: a gate that refuses takes the verdict with it; none can be switched off. Those
-on weights look at both strategies and show the weaker side.
+Each returns one `Gate` with its value, limit and status. A gate that refuses takes the
+verdict with it and none can be switched off; why each limit is where it is stands with
+`Limits`. Gates on weights look at both strategies and show the weaker side.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ Status: TypeAlias = Literal["ok", "caution", "refused", "invalid"]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One check: what it found, and the limit at which it would refuse."""
+    """The result of one check, with the limit at which it would refuse."""
 
     name: str
     status: Status
@@ -36,13 +37,13 @@ class Sides:
     baseline: float
 
     def weaker(self, worse: Callable[[float, float], float]) -> tuple[float, str]:
-        """Return the worse of the two, the target's if alike, and whose it is."""
+        """Return the worse of the two and whose it is; the target's if they are equal."""
         value = worse(self.target, self.baseline)
         return value, "target" if value == self.target else "baseline"
 
 
 def self_replay(found: SelfReplay) -> Gate:
-    """Return whether the recording, decided again as it was, came out the same."""
+    """Check that replaying the recording under its own strategy gave the same outputs."""
     detail = f"{found.identical}/{found.total} outputs identical"
     status: Status = "ok"
     if not found.is_identical:
@@ -55,7 +56,10 @@ def self_replay(found: SelfReplay) -> Gate:
 
 
 def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -> Gate:
-    """Return whether a strategy's weights average what the logged probabilities entail."""
+    """Check that a strategy's weights average what the logged propensities imply.
+
+    `z` is in standard errors; a negative one may also come of arms that were out of reach.
+    """
     size = abs(z)
     average = "" if mean_weight is None else f", mean weight {mean_weight:.3f}"
     detail = (
@@ -81,7 +85,7 @@ def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -
 
 
 def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
-    """Return how much of the odds lies where the log could never show an outcome."""
+    """Check how much of the odds lies on arms that the log could never show."""
     sides = Sides(target.unsupported_mass, baseline.unsupported_mass)
     value, whose = sides.weaker(max)
     return Gate(
@@ -97,7 +101,7 @@ def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
 def flip_observations(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
-    """Return how often the arm of one side was played where the two differ."""
+    """Check how often each side's own arm was played where the two differ."""
     if share == 0.0:
         return _no_flips("flip_observations", limits.flip_observations)
     value, whose = Sides(target.count, baseline.count).weaker(min)
@@ -114,7 +118,7 @@ def flip_observations(
 def flip_sessions(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
-    """In how many sessions that happened."""
+    """Check in how many sessions a side's own arm was played where the two differ."""
     if share == 0.0:
         return _no_flips("flip_sessions", limits.flip_sessions)
     value, whose = Sides(target.sessions, baseline.sessions).weaker(min)
@@ -132,9 +136,9 @@ def flip_sessions(
 def rare_outcomes(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
-    """Return whether outcomes vary enough there for an interval to hold the truth.
+    """Check that outcomes vary enough at flips for an interval to hold the truth.
 
-    Where nearly all fail, a few successes carry the whole difference, and to see none by
+    Where nearly all fail, a few successes carry the whole difference, and seeing none by
     chance looks like certainty.
     """
     if share == 0.0:
@@ -153,7 +157,7 @@ def rare_outcomes(
 def effective_size(
     target: Weights, baseline: Weights, rows: int, limits: Limits
 ) -> Gate:
-    """Return how many decisions of equal weight the log is worth."""
+    """Check the effective sample size (Kish), in decisions and as a share of all rows."""
     value, whose = Sides(target.ess, baseline.ess).weaker(min)
     least = max(limits.ess, limits.ess_share * rows)
     return Gate(
@@ -167,7 +171,7 @@ def effective_size(
 
 
 def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
-    """Return what a single decision weighs among all."""
+    """Check the largest share of all weight that a single decision has."""
     value, whose = Sides(target.max_share, baseline.max_share).weaker(max)
     return Gate(
         "max_weight_share",
@@ -180,7 +184,7 @@ def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
 
 
 def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
-    """Return whether the weights' tail is too heavy for a mean to settle."""
+    """Check that the weights' tail is light enough for their mean to converge (Pareto k)."""
     found = [k for k in (target.pareto_k, baseline.pareto_k) if k is not None]
     value = max(found, default=None)
     if value is None:
@@ -203,7 +207,7 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
 def outcome_coverage(
     known: int, rows: int, target: Weights, baseline: Weights, limits: Limits
 ) -> Gate:
-    """Return how many outcomes are known, and whether that depends on the arm."""
+    """Check how many outcomes are known, and whether that depends on the arm."""
     share = known / rows if rows else 0.0
     status = _below(share, limits.known_share_caution, limits.known_share)
     detail = f"{known:,} of {rows:,} outcomes known (need {limits.known_share:.0%})"
@@ -218,7 +222,7 @@ def outcome_coverage(
 
 
 def censored(count: int, rows: int, limits: Limits) -> Gate:
-    """Return how many decisions were left out because their outcome was cut off."""
+    """Check how many decisions were left out because their outcome was cut off."""
     share = count / (count + rows) if count else 0.0
     return Gate(
         "censored",
@@ -231,7 +235,10 @@ def censored(count: int, rows: int, limits: Limits) -> Gate:
 
 
 def cassette(hit_rate: float, limits: Limits) -> Gate:
-    """Return how many of the target's model answers the recording holds."""
+    """Check how many of the target's model answers the recording holds.
+
+    It only cautions: values rest on the log's own rows, behaviour and cost on answers.
+    """
     least = limits.cassette_hit_rate_caution
     status: Status = "ok" if hit_rate >= least else "caution"
     detail = (
@@ -242,7 +249,10 @@ def cassette(hit_rate: float, limits: Limits) -> Gate:
 
 
 def carry_over(found: CarryOver | None) -> Gate:
-    """Return whether having spoken still moves the next outcome; None: it cannot be tested."""
+    """Check whether having spoken affects the next outcome; None: it cannot be tested.
+
+    It only cautions, which limits the verdict to the short term.
+    """
     if found is None:
         detail = (
             "whether having spoken moves the next outcome cannot be tested: this holds in"
@@ -266,7 +276,10 @@ def agreement(
     *,
     margin: float,
 ) -> Gate:
-    """Return whether two estimators of the difference, DR and SNIPS, say the same."""
+    """Check that two estimators of the difference, DR and SNIPS, agree.
+
+    Opposite signs refuse, unless the interval lies within ±`margin`.
+    """
     (dr, snips), (doubly, weighted) = points, around
     limit = limits.agreement_caution
     overlap = _overlap(doubly.ci, weighted.ci)
@@ -276,7 +289,7 @@ def agreement(
     within = (
         doubly.ci is not None and -margin <= doubly.ci[0] and doubly.ci[1] <= margin
     )
-    # Around no difference at all, two signs are no quarrel.
+    # Where there is practically no difference, opposite signs are no contradiction.
     if dr * snips < 0.0 and not within:
         status = "refused"
     detail = f"estimated in two ways: doubly robust {dr:+.4f}, SNIPS {snips:+.4f}"
@@ -317,9 +330,10 @@ def _below(value: float, caution: float, limit: float) -> Status:
 
 
 def _count(value: float) -> str:
-    """Return a number of decisions; one decimal if it is only an effective one."""
+    """Return a count as text, with one decimal if it is not whole (an effective number)."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def _finite(z: float) -> float | None:
+    # JSON has no infinity; the detail still says how far off it is.
     return z if abs(z) < float("inf") else None
