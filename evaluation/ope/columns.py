@@ -1,7 +1,7 @@
-"""All rows as arrays in one order of their own: what every estimate is computed from.
+"""Lay out observations as columns, the arrays that every estimate is computed from.
 
-The order follows from what the rows say, never from how they arrived, so that
-the same rows in another order give the same bits.
+They are sorted by content, never by arrival: sums of floats depend on the order of their
+terms, and the same rows in another order have to give the same bits.
 """
 
 from array import array
@@ -20,20 +20,22 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 SPLITS = 5
-"""In so many ways the sessions are split into halves for the reward model."""
+"""Ways in which the sessions are split into halves for the reward model; odd, so that
+the median is one of them."""
 
 CERTAIN = 1.0 - 1e-9
-"""A propensity from here on left the other arms no chance."""
+"""A propensity from which on the arm counts as certain, written decimals considered."""
 
 LEAST = 1e-100
-"""Propensities below are taken as this: weights whose squares still are numbers."""
+"""Smaller propensities are raised to this, so that squared weights stay finite floats."""
 
 _UNKNOWN = -1.0
+"""Stands for an unknown reward or probability while rows are collected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """A strategy's odds at every row, without the arms it leaves out."""
+    """A strategy's odds at every row, in sparse form: arms of probability 0 are left out."""
 
     row: Ints
     arm: Ints
@@ -59,9 +61,10 @@ class Columns:
     """The cluster of each row, counted from 0, ascending."""
 
     halves: Ints
-    """For each split, 0 or 1 for each cluster: which half of them it belongs to."""
+    """For each split and cluster, 0 or 1: the half it belongs to."""
 
     arm: Ints
+    """The index in `arms` of the arm that was taken."""
     context: Ints
     propensity: Floats
     reward: Floats
@@ -88,7 +91,7 @@ class Columns:
 
 @dataclass(slots=True)
 class _Pairs:
-    """Odds while they are collected."""
+    """Odds while they are collected, in arrays of machine numbers to spare memory."""
 
     row: "array[int]" = field(default_factory=lambda: array("q"))
     arm: "array[int]" = field(default_factory=lambda: array("q"))
@@ -118,7 +121,7 @@ class _Collected:
 
 
 def columns_of(observations: Iterable[Observation]) -> Columns:
-    """Check all rows and lay them out.
+    """Check all rows and lay them out as columns.
 
     Raises:
         ObservationError: a row cannot be true, a decision comes twice, or there is none.
@@ -138,10 +141,10 @@ def summed(index: Ints, amounts: Floats, size: int) -> Floats:
 
 
 def halved(held: Hashes) -> Ints:
-    """Split clusters into halves of equal size, in several ways.
+    """Split clusters into halves of equal size, in `SPLITS` ways.
 
-    Halves go by a hash of what was recorded in each cluster, not by its name: what
-    sessions are called, and who is compared, must not move an estimate.
+    Halves follow from a hash of what was recorded in each cluster, not from its name: how
+    sessions are called, and which strategies are compared, must not change an estimate.
     """
     sessions = len(held)
     halves = np.empty((SPLITS, sessions), np.int64)
@@ -197,6 +200,8 @@ def _laid_out(raw: _Collected) -> Columns:
     context = _ranks(raw.contexts)[_ints(raw.context)]
     reward = _floats(raw.reward) + 0.0  # minus zero is the same zero
     odds = [_sorted_pairs(p, arm_rank) for p in (raw.target, raw.baseline, raw.logging)]
+    # Two hashes: splits go by what was recorded alone, the order of rows also by the odds
+    # that are compared, so that rows which differ in them alone have one order, too.
     recorded = _content(
         len(arm), [arm, context], [_floats(raw.propensity), reward], odds[2:]
     )
@@ -206,6 +211,7 @@ def _laid_out(raw: _Collected) -> Columns:
     order = np.lexsort((content, position, session))
     session = _numbered(session[order], len(raw.sessions))
     sessions = int(session[-1]) + 1 if len(session) else 0
+    # A sum modulo 2^64 of the rows' hashes does not depend on their order.
     held = np.zeros(sessions, np.uint64)
     np.add.at(held, session, recorded[order])
     target, baseline, logging = (_reordered(pairs, order, arm) for pairs in odds)
@@ -239,20 +245,24 @@ def _floats(values: "array[float]") -> Floats:
 
 
 def _ranks(names: Mapping[str, int]) -> Ints:
-    """For each number a name got as it came, its place in the sorted names."""
+    """Return for each number, given in order of arrival, its name's place when sorted."""
     ranks = np.empty(len(names), np.int64)
     ranks[[names[name] for name in sorted(names)]] = np.arange(len(names))
     return ranks
 
 
 def _session_ranks(raw: _Collected) -> Ints:
-    """Return the place of each row's session; rows without one come after all."""
+    """Return the place of each row's session; rows without one come last."""
+    # They carry -1, which picks the entry appended at the end.
     ranks = np.append(_ranks(raw.sessions), len(raw.sessions))
     return ranks[_ints(raw.session)]
 
 
 def _numbered(session: Ints, named: int) -> Ints:
-    """Number the clusters without gaps; each row without a session is one of its own."""
+    """Number clusters from 0 without gaps; a row without a session is its own cluster.
+
+    `session` is ascending, and `named` is the number that rows without a session have.
+    """
     alone = int(np.count_nonzero(session == named))
     numbered = session.copy()
     numbered[len(session) - alone :] = np.arange(named, named + alone)
@@ -264,7 +274,7 @@ _Sorted: TypeAlias = tuple[Ints, Ints, Floats]
 
 
 def _sorted_pairs(pairs: _Pairs, rank: Ints) -> _Sorted:
-    """Entries by row, then arm."""
+    """Return the entries sorted by row, then arm."""
     row, arm = _ints(pairs.row), rank[_ints(pairs.arm)]
     order = np.lexsort((arm, row))
     return row[order], arm[order], _floats(pairs.probability)[order]
@@ -281,6 +291,7 @@ def _content(
         hashed = mixed(hashed ^ values.view(np.uint64))
     for row, arm, probability in odds:
         entries = mixed(mixed(arm.view(np.uint64)) ^ probability.view(np.uint64))
+        # Added, not chained: a row's odds are a set, whatever order they were listed in.
         total = np.zeros(rows, np.uint64)
         np.add.at(total, row, entries)
         hashed = mixed(hashed ^ total)
@@ -288,12 +299,13 @@ def _content(
 
 
 def _reordered(pairs: _Sorted, order: Ints, arm: Ints) -> Odds:
-    """Odds for rows in a new order; `arm` is what was taken, in the old one."""
+    """Return odds for rows in a new order; `arm` is the arm taken, in the old order."""
     row, arms, probability = pairs
     taken = np.zeros(len(order))
     hit = arms == arm[row]
     taken[row[hit]] = probability[hit]
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
+    # Stable, so that entries of one row stay sorted by arm.
     moved = np.argsort(place[row], kind="stable")
     return Odds(place[row][moved], arms[moved], probability[moved], taken[order])

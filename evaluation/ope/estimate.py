@@ -1,6 +1,7 @@
-"""From logged decisions to values, their gates and a verdict: the whole of the method.
+"""Estimate two strategies from logged decisions: values, gates and verdict.
 
-No point estimate of what was not played; then there are bounds.
+This is the entry of the package and the whole method in order. What the log does not
+support gets bounds and no point estimate.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +42,7 @@ def estimate(
 ) -> Estimate:
     """Estimate both strategies and their difference.
 
-    `self_replay` and `cassette_hit_rate` are gates of their own, where they are known.
+    `self_replay` and `cassette_hit_rate` (in [0, 1]) add a gate each, where they are known.
 
     Raises:
         ObservationError: a row cannot be true, a decision comes twice, or there is none.
@@ -61,7 +62,7 @@ def estimate_of(
     self_replay: SelfReplay | None = None,
     cassette_hit_rate: float | None = None,
 ) -> Estimate:
-    """Return the same of rows that are laid out already."""
+    """Return the same estimate from rows that are laid out as columns already."""
     limits = settings.limits
     compared = compare(columns, limits.unsupported_mass_max)
     checks = [
@@ -72,6 +73,8 @@ def estimate_of(
     ]
     checks += _carry_over_gates(compared, checks)
     difference = _difference(compared, checks, settings)
+    # The baseline's own value may be shown though the difference is withheld: it is what
+    # was mostly played. A recording that is INVALID supports neither.
     is_invalid = difference.verdict == Verdict.INVALID
     lacks = is_invalid or _lacks(compared, compared.baseline, limits)
     return Estimate(
@@ -82,7 +85,7 @@ def estimate_of(
 
 
 def _lacks(compared: Compared, side: Side, limits: Limits) -> bool:
-    """Tell whether a side, by itself, was played too seldom for its value to be told."""
+    """Tell whether a side alone was played too seldom for its value to be shown."""
     values, ess = side.values, side.weights.ess
     own = _weight_gates(side, side, compared.columns.rows, limits)
     rare = rarer_share(values.reward[values.weight > 0.0]) * ess
@@ -157,7 +160,7 @@ def _difference(
 
 
 def _difference_of(compared: Compared, found: float | None) -> float | None:
-    """Return what was found; exactly 0 where there is no difference."""
+    """Return what was estimated, or exactly 0 where the two never differ."""
     return found if compared.has_flips else 0.0
 
 
@@ -176,9 +179,10 @@ def _around(compared: Compared, resamples: int) -> Interval:
 def _filled(
     compared: Compared, around: Interval, settings: EstimationSettings, margin: float
 ) -> tuple[Interval, ...]:
-    """Return the interval with unknown rewards against the target, then for it.
+    """Return the interval with unknown rewards against the target, then in its favour.
 
-    Only where there are any, and a verdict that they may turn.
+    Empty where no unknown reward lies at a flip, or there is no verdict to overturn: each
+    of the two is a whole estimate with its bootstrap.
     """
     columns, contrast = compared.columns, compared.contrast
     is_open = of_interval(around, margin)[0] == Verdict.INCONCLUSIVE
@@ -191,7 +195,10 @@ def _filled(
 
 
 def _unseen(compared: Compared, around: Interval) -> tuple[Interval, ...]:
-    """Return the interval at either end of what was never played, of which a model guessed."""
+    """Return the interval shifted to both extremes of the reward model's guesses.
+
+    Empty where every arm at a flip could have been played.
+    """
     mass = compared.guessed_mass
     if mass == 0.0 or around.ci is None:
         return ()
@@ -246,6 +253,8 @@ def _outcome_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
 def _carry_over_gates(compared: Compared, checks: Sequence[Gate]) -> Iterator[Gate]:
     columns = compared.columns
     found = carry_over(columns)
+    # That carry-over cannot be tested matters only where there is a next decision and an
+    # estimate that it would qualify.
     has_next = columns.rows > columns.sessions
     is_refused = any(
         each.status == "refused" and each.name in OVERLAP for each in checks
@@ -260,13 +269,14 @@ def _agreement_gates(
 ) -> Iterator[Gate]:
     snips, columns = compared.snips, compared.columns
     if snips is not None:
+        # Influences average 0, so the interval is moved to the estimate it belongs to.
         weighted = plain_interval(columns, compared.paired_snips, columns.known)
         both = around, weighted.moved(snips).clipped(-1.0, 1.0)
         yield gates.agreement((compared.dr, snips), both, limits, margin=margin)
 
 
 def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
-    """Yield what to keep in mind, whatever the verdict."""
+    """Yield the caveats that hold whatever the verdict."""
     if compared.has_flips and not compared.is_explored:
         yield Reason(
             "no_exploration",

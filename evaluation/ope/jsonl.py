@@ -1,7 +1,7 @@
-"""Anybody's log as observations: one JSON object a line.
+"""Read any program's decision log as observations, one JSON object a line.
 
-A line that cannot be read, or cannot be true, ends the reading with its place
-and what is wrong; nothing is skipped but blank lines, nothing guessed.
+A line that cannot be read or cannot be true ends the reading with its file and line.
+Nothing is skipped but blank lines, and nothing is guessed.
 """
 
 import re
@@ -13,12 +13,15 @@ from evaluation.ope.rows import Observation, ObservationError, check
 from schemas.messages.decisions import SILENT
 
 REQUIRED = ("arm", "p", "reward", "target", "baseline")
+# Python's json writes these for NaN and infinity, and other readers accept them; the error
+# then names the value instead of a column.
 _NO_NUMBER = re.compile(rb"\b(NaN|Infinity)\b")
 _SHOWN = 60
+"""Characters of a value that an error message quotes."""
 
 
 class LineError(ValueError):
-    """A line that is of no use: names file and line, and says why."""
+    """A line cannot be used; the message names file and line and says why."""
 
     def __init__(self, name: str, line: int, what: str) -> None:
         super().__init__(f"{name}:{line}: {what}")
@@ -26,15 +29,15 @@ class LineError(ValueError):
 
 
 def read(lines: Iterable[bytes], name: str) -> Iterator[Observation]:
-    """Observations of a log's lines; `name` is what errors call the file.
+    """Yield the observations of a log's lines; `name` is what errors call the file.
 
-    Keys: `arm`, `p`, `reward`, `target`, `baseline`, and where known `session`,
-    `decision`, `context` (a text that likens decisions), `logging` (the odds of all
-    arms when it was logged) and `position` (a whole number that orders the decisions of
-    a session). Others are ignored.
+    Keys: `arm`, `p`, `reward`, `target`, `baseline`, and where known `session`, `decision`,
+    `context` (a text that groups similar decisions), `logging` (the odds of all arms when
+    it was logged) and `position` (a whole number that orders the decisions of a session).
+    Others are ignored, and lines may come in any order.
 
-    Whether having spoken moves the next outcome is tested where `position` and `logging`
-    are given and `silent` is one of the arms; lines may come in any order.
+    Carry-over is tested where `position` and `logging` are given and `silent` is one of
+    the arms.
 
     Raises:
         LineError: a line is broken, misses a key or cannot be true, or there is none.
@@ -42,10 +45,12 @@ def read(lines: Iterable[bytes], name: str) -> Iterator[Observation]:
     seen: dict[str, int] = {}
     is_empty = True
     for number, line in enumerate(lines, 1):
+        # Windows programs begin a file with a byte order mark, which is no JSON.
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         if text.isspace() or not text:
             continue
         try:
+            # Checked here as well as by the columns, for here the line is known.
             row = observation(_parsed(text))
             check(row)
         except ObservationError as error:
@@ -84,7 +89,8 @@ def observation(fields: Mapping[str, object]) -> Observation:
         target=_odds("target", fields["target"]),
         baseline=_odds("baseline", fields["baseline"]),
         decision=_decision(fields.get("decision")),
-        # Others keep all kinds of things under this name; only a text is a bucket.
+        # Other programs log feature vectors and objects as `context`; only a text can be
+        # a bucket of the reward model.
         context=context if isinstance(context, str) else "",
         logging=odds,
         position=_position(fields.get("position")),
@@ -122,6 +128,7 @@ def _session(value: object) -> str:
 
 
 def _decision(value: object) -> str | None:
+    # True and False are integers to Python, and no one's decision id.
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return None if value is None else _text("decision", value)
@@ -134,6 +141,7 @@ def _position(value: object) -> int:
         raise ObservationError(
             f"position {_shown(value)} is {_kind(value)}: give a whole number"
         )
+    # Positions are held as signed 64-bit integers.
     if abs(value) >= 1 << 63:
         raise ObservationError(f"position {_shown(value)} is too large: count from 0")
     return value
@@ -162,13 +170,14 @@ def _odds(key: str, value: object) -> Mapping[str, float]:
             ' such as {"a": 1.0}'
         )
     for arm, probability in value.items():
+        # Nearly all are floats already; an exact type test keeps large logs fast.
         if type(probability) is not float:
             _number(f"{key} of {arm!r}", probability)
     return value
 
 
 def _shown(value: object) -> str:
-    """Return a value as an error can hold it."""
+    """Return a value as an error message quotes it, shortened."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

@@ -1,7 +1,8 @@
-"""How much more has to be recorded before a question can be answered.
+"""Plan how many sessions to record before two strategies can be told apart.
 
-Everything that separates two strategies lies in their flips, so what counts is how often
-the challenger's arm is really played there. A plan below the gates is no plan.
+It is a power calculation for a paired difference under a given exploration. Only flips
+carry information, so what counts is how often the challenger's arm is played there; and a
+plan has to pass the gates, whatever the power.
 """
 
 from collections import Counter
@@ -13,28 +14,30 @@ from evaluation.ope.intervals import quantile
 from evaluation.ope.rows import Observation
 
 POWER_FACTOR = 7.849
-"""(1.96 + 0.84)²: an effect this real is found four times in five, at 95 percent."""
+"""(1.96 + 0.8416)²: the squared standard errors for 80 % power at a level of 5 %."""
 _POWER_Z = 0.8416
-"""Of these, so many for the power."""
+"""The normal quantile of a power of 80 %."""
 OUTCOME_VARIANCE = 0.25
-"""Of an outcome that is a coin flip: the most one in [0, 1] can have."""
+"""The variance of a fair coin flip: the largest of an outcome in [0, 1]."""
 WIDENED = 1.06
-"""The interval that is shown holds two: by so much it is wider than Student's."""
+"""The interval shown is the hull of two: allowed for as this factor on Student's."""
 LEAST_FLIP_OBSERVATIONS = 42
-"""Planned, so that the gate's 30 come about in 98 of 100 recordings."""
+"""Planned flip observations, so that the gate's 30 are reached in 98 of 100 recordings."""
 LEAST_RARER = 16
-"""Outcomes of the rarer kind among them, so that the gate's 10 do."""
+"""Outcomes of the rarer kind among them, so that the gate's 10 are reached as well."""
 LEAST_SESSIONS = 15
+"""Sessions planned at least: what the gate `flip_sessions` asks for."""
 ROPE = 0.02
-"""A difference below this is no difference."""
+"""The default margin of no difference, in outcome units."""
 DEFAULT_EFFECT = 0.15
-"""Of one flip, planned for where nothing has been measured."""
+"""The effect of one flip that is planned for where nothing has been measured."""
 UNIFORM_ARMS = 3
+"""Arms that uniform exploration is assumed to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A way to explore: how likely each side's arm is where the two disagree."""
+    """An exploration scheme: the probability of each side's arm where the two disagree."""
 
     name: str
     challenger: float
@@ -44,13 +47,16 @@ class Scheme:
 
     @property
     def variance(self) -> float:
-        """Of one flip's weighted difference, in units of an outcome's variance."""
+        """Variance of one flip's IPS difference in units of an outcome's variance.
+
+        1/p + 1/q: each side's outcome is seen with its probability and weighs its inverse.
+        """
         return 1.0 / self.challenger + 1.0 / self.baseline
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is on record: sizes, flips, and how the flips were explored."""
+    """What has been recorded: sizes, flips, and how the flips were explored."""
 
     sessions: int
     decisions: int
@@ -63,11 +69,12 @@ class Recorded:
 
     @property
     def decisions_per_session(self) -> float:
+        """The mean number of decisions in a session; 0 without sessions."""
         return self.decisions / self.sessions if self.sessions else 0.0
 
     @property
     def exploration(self) -> Scheme | None:
-        """How it was explored; None if the challenger's arm was never played."""
+        """The exploration on record; None if the challenger's arm was never played."""
         flips = self.flip_rate * self.decisions
         if not flips or not 0.0 < self.flip_observations < flips:
             return None
@@ -77,7 +84,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one scheme needs for one wish; `more_sessions` counts from what is there."""
+    """What one scheme needs; `more_sessions` counts from what has been recorded."""
 
     scheme: Scheme
     flip_observations: int
@@ -87,21 +94,22 @@ class Plan:
 
 
 def uniform(rate: float, *, arms: int = UNIFORM_ARMS) -> Scheme:
-    """Return every arm has a share of `rate`, everywhere."""
+    """Return the scheme that spreads `rate` evenly over all arms at every decision."""
     share = _probability(rate, "rate") / arms
     return Scheme(f"uniform {rate:g}", share, 1.0 - rate + share)
 
 
 def challenger(rate: float) -> Scheme:
-    """Return the challenger's arm is played with `rate` where the two disagree, else
-    nothing.
+    """Return the scheme that plays the challenger's arm with `rate` where the two disagree.
+
+    Elsewhere it explores nothing, so it costs the fewest odd answers for each flip seen.
     """
     _probability(rate, "rate")
     return Scheme(f"challenger {rate:g}", rate, 1.0 - rate)
 
 
 def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
-    """Return what one would choose from."""
+    """Return the schemes that a plan is usually made for."""
     return (
         *(uniform(rate, arms=arms) for rate in (0.05, 0.1)),
         *(challenger(rate) for rate in (0.1, 0.2, 0.5)),
@@ -109,10 +117,13 @@ def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
 
 
 def flip_observations_for(effect: float, scheme: Scheme | None = None) -> int:
-    """Return the rule of thumb for 80 percent power: 7.85 * 0.25 / effect²; `plan` is exact.
+    """Return flip observations for 80 % power by rule of thumb, 7.85 * 0.25 / effect².
 
-    A scheme adds the noise of the baseline's arm: little at a rate of .1, as much again
-    at .5. `effect` is the difference one flip makes to its outcome.
+    `effect` is the difference one flip makes to its outcome. A scheme adds the noise of the
+    baseline's arm: little at a rate of .1, as much again at .5. `plan` is more exact.
+
+    Raises:
+        ValueError: `effect` is 0 or over 1.
     """
     if not 0.0 < abs(effect) <= 1.0:
         raise ValueError(f"effect {effect!r}: give what a flip gains, above 0 up to 1")
@@ -129,9 +140,12 @@ def plan(
     decisions_per_session: float,
     recorded: Recorded | None = None,
 ) -> Plan:
-    """Sessions to record under a scheme until an effect per flip would be found.
+    """Plan the sessions to record under a scheme until an effect per flip would be found.
 
-    What is recorded already counts as far as its own exploration lets it.
+    What has been recorded already counts, as far as its own exploration allows.
+
+    Raises:
+        ValueError: effect, flip rate or decisions per session lie outside their range.
     """
     _probability(flip_rate, "flip rate")
     if not decisions_per_session > 0.0:
@@ -143,6 +157,7 @@ def plan(
     least = _least_flips(recorded) / (flip_rate * scheme.challenger)
     noise = _noise(effect, scheme, flip_rate)
     sessions, decisions = LEAST_SESSIONS, 0
+    # A fixed point: the t quantile depends on the number of sessions it leads to.
     for _ in range(_ROUNDS):
         needed = _factor(sessions) * noise / (flip_rate * effect**2)
         decisions = ceil(round(max(needed, least), 6))
@@ -157,26 +172,26 @@ def plan(
 
 
 _ROUNDS = 20
-"""Fewer sessions take a wider interval, which takes more sessions, and so on."""
+"""Iterations of the search for the number of sessions; it settles within a few."""
 
 
 def _factor(sessions: int) -> float:
-    """Squared standard errors between nothing and an effect found four times in five."""
+    """Return the squared standard errors that an effect must measure for 80 % power."""
     return (WIDENED * quantile(sessions - 1) + _POWER_Z) ** 2
 
 
 def _noise(effect: float, scheme: Scheme, flip_rate: float) -> float:
-    """Return the variance of one flip's difference.
+    """Return the variance of one flip's difference, in squared outcome units.
 
-    Two outcomes an effect apart vary most around one half. Besides, how many decisions
-    flip is itself by chance.
+    Two outcomes an effect apart vary most around one half: p(1 - p) averages
+    1/4 - effect²/4. The second term is that the number of flips is itself random.
     """
     outcome = OUTCOME_VARIANCE - effect**2 / 4.0
     return outcome * scheme.variance + (1.0 - flip_rate) * effect**2
 
 
 def _least_flips(recorded: Recorded | None) -> int:
-    """Flip observations that open the gates, as rare as outcomes are on record."""
+    """Return the flip observations that open the gates, given how rare outcomes are."""
     rarer = 0.5 if recorded is None else recorded.rarer
     rare = ceil(LEAST_RARER / rarer) if rarer else LEAST_FLIP_OBSERVATIONS
     return max(LEAST_FLIP_OBSERVATIONS, rare)
@@ -190,7 +205,7 @@ def plans(
     schemes: Sequence[Scheme] | None = None,
     recorded: Recorded | None = None,
 ) -> tuple[Plan, ...]:
-    """Return one plan a scheme; the exploration on record comes first."""
+    """Return one plan for each scheme; the exploration on record comes first."""
     now = None if recorded is None else recorded.exploration
     return tuple(
         plan(
@@ -208,9 +223,9 @@ def plans(
 
 
 def effect_to_plan_for(difference: float | None, flip_rate: float) -> float:
-    """Return the effect of one flip that would settle it, from a measured difference.
+    """Return the effect per flip to plan for, from a measured difference per decision.
 
-    Below the ROPE there is nothing to find but that there is nothing.
+    A difference below the ROPE is planned for as the ROPE: no need to find a smaller one.
     """
     if difference is None or not flip_rate:
         return DEFAULT_EFFECT
@@ -222,15 +237,16 @@ def advice(
 ) -> str:
     """Return what to record next, in one phrase.
 
-    `difference` and its `se` are the measured ones, where there are any: outcomes noisier
-    than coin flips, as those of one session may be together, need more of them. It is
-    asked where nothing is decided yet, so it never says none.
+    `difference` and `se` are the measured ones, if any. It is called where nothing is
+    decided yet, so it always asks for one session at least.
     """
     if not recorded.flip_rate or not recorded.decisions:
         return "nothing to decide: the two never differ"
     now = recorded.exploration
     effect = effect_to_plan_for(difference, recorded.flip_rate)
     if now is not None and se:
+        # Outcomes of one session may be correlated: where the measured error exceeds that
+        # of independent coin flips, plan for an effect that is smaller by the same ratio.
         effect *= min(1.0, _expected_error(recorded, now) / se)
     better = _more(effect, challenger(0.2), recorded)
     said = f"{_sessions(better)} with challenger exploration at 0.2"
@@ -243,9 +259,9 @@ def advice(
 
 
 def recorded_from(observations: Iterable[Observation]) -> Recorded:
-    """Count what a log holds; a censored decision counts for nothing.
+    """Count what a log holds, without censored decisions.
 
-    A decision without a session is a session of its own.
+    A decision without a session is a session of its own, as for the estimator.
     """
     sessions: set[str] = set()
     decisions, alone, flipped, observed = 0, 0, [], []
@@ -296,16 +312,17 @@ def _expected_error(recorded: Recorded, scheme: Scheme) -> float:
 
 
 def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> float:
-    """Decisions to add until the mean over old and new ones is as sharp as wished.
+    """Return the decisions to add until the mean over old and new ones is precise enough.
 
-    Both kinds weigh alike in the mean, so noisy old ones may cost more than they bring;
-    `plan` then starts anew. There is an old kind: the recording was explored.
+    All weigh alike in the mean, so noisy old ones may cost more than they contribute;
+    `plan` then counts from scratch. The recording was explored, or it would not be asked.
     """
     rate, now = recorded.flip_rate, recorded.exploration or scheme
     share = effect**2 * rate / _factor(sessions)
     old = float(recorded.decisions)
     noise, before = _noise(effect, scheme, rate), _noise(effect, now, rate)
-    # (old * before + new * noise) / (old + new)² = share, solved for new.
+    # (old * before + new * noise) / (old + new)² = share, solved for new: a quadratic
+    # equation, of which the larger root is meant.
     half = noise / (2.0 * share) - old
     rest = old * before / share - old**2
     if rest <= 0.0:
@@ -314,7 +331,7 @@ def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> 
 
 
 def _until_gates(scheme: Scheme, recorded: Recorded) -> int:
-    """Sessions until the flip gates would open, whatever the effect."""
+    """Return the sessions to add until the flip gates open, whatever the effect."""
     a_session = recorded.flip_rate * scheme.challenger * recorded.decisions_per_session
     missing = _least_flips(recorded) - recorded.flip_observations
     flips = ceil(round(missing / a_session, 6)) if missing > 0.0 else 0

@@ -1,7 +1,7 @@
-"""What an estimate says: both strategies, their difference, and how far to believe it.
+"""The results of an estimate: both strategies, their difference, gates and verdict.
 
-The names are those of the document; what may not be said is None there, and
-`withheld` says that a gate is why.
+Field names are those of the document. `withheld` marks values that a gate holds back;
+`as_json` gives null for them.
 """
 
 from collections.abc import Mapping
@@ -15,20 +15,20 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class PolicyEstimate:
-    """What a strategy would have been worth; None where that may not be said."""
+    """A strategy's estimated value in outcome units; None where it is not identified."""
 
     n: int
     ips: float | None
     snips: float | None
     dr: float | None
     dm: float | None
-    """Predicted by the reward model alone; never a reason for a verdict."""
+    """The reward model's prediction alone; never a reason for a verdict."""
 
     se: float | None
-    """Of `dr`, clustered by session."""
+    """The standard error of `dr`, clustered by session."""
 
     ci: Range | None
-    """Of `dr`, 95 %."""
+    """The 95 % confidence interval of `dr`."""
 
     ess: float
     max_weight: float
@@ -36,10 +36,10 @@ class PolicyEstimate:
     mean_weight: float
     unsupported_mass: float
     bounds: Range
-    """What holds whatever the log does not show."""
+    """Manski's bounds, which hold whatever the log does not show."""
 
     withheld: bool = False
-    """Whether a gate holds back all values of it but the bounds."""
+    """Whether a gate holds back all its values but the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +59,17 @@ class DifferenceEstimate:
     verdict: Verdict
     reasons: tuple[Reason, ...]
     margin: float = 0.0
-    """A difference within ± this much counts as none."""
+    """A difference within ± this much, in outcome units, counts as none."""
 
     short_term_only: bool = False
-    """Whether what a decision does to later ones is seen, or cannot be tested."""
+    """Whether carry-over to later decisions was found, or could not be tested."""
 
     withheld: bool = False
-    """Whether a gate holds back all values of it but the bounds."""
+    """Whether a gate holds back all its values but the bounds."""
 
 
 VALUES = ("ips", "snips", "dr", "dm", "se", "ci", "p_value")
-"""What a gate holds back."""
+"""The fields that a gate holds back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class Estimate:
     difference: DifferenceEstimate
 
     def as_json(self, *, all_shown: bool = False) -> dict[str, dict[str, object]]:
-        """Return the document: `target`, `baseline`, `difference`.
+        """Return the document with `target`, `baseline` and `difference`.
 
-        What a gate withholds is null; `all_shown` gives it nevertheless.
+        Withheld values are null, unless `all_shown`.
         """
         parts: dict[str, dict[str, object]] = asdict(self)
         if all_shown:

@@ -1,6 +1,7 @@
-"""One logged decision, as the estimator takes it: what was done, how likely, how it went.
+"""The estimator's input: one logged decision with its arm, propensity and reward.
 
-What is passed on from here is sound; a row that cannot be true is an error.
+Rows are checked here, so that what is passed on is sound; a row that cannot be true is an
+error and never repaired, since a wrong propensity would bias every estimate unnoticed.
 """
 
 from collections.abc import Mapping
@@ -8,11 +9,11 @@ from dataclasses import dataclass
 from math import fsum, isfinite
 
 SUM_TOLERANCE = 1e-6
-"""How far odds may be from adding up to 1; decimals that people write fall short of it."""
+"""How far odds may be from adding up to 1: decimals written with six places pass."""
 
 
 class ObservationError(ValueError):
-    """A row that cannot be true; says what is wrong with it and what to do."""
+    """A row cannot be true; the message says what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Observation:
     """One logged decision, and what two strategies would have done in its place."""
 
     session: str
-    """Its cluster; empty: a cluster of its own."""
+    """The session it is clustered by; empty: a cluster of its own."""
 
     arm: str
     """The arm that was taken."""
@@ -29,7 +30,7 @@ class Observation:
     """The probability with which the logging policy took that arm, in (0, 1]."""
 
     reward: float | None
-    """How it went, in [0, 1]; None: not known."""
+    """The outcome, in [0, 1]; None: not known."""
 
     target: Mapping[str, float]
     """The target strategy's odds over arms, adding up to 1; an arm left out has 0."""
@@ -46,7 +47,7 @@ class Observation:
     """The logging policy's odds over all arms, where known."""
 
     is_censored: bool = False
-    """Its outcome was cut off: it is counted, and left out on both sides."""
+    """Whether its outcome was cut off: it is counted, and left out on both sides."""
 
     position: int = 0
     """Its place within the session."""
@@ -91,6 +92,7 @@ def _check_odds(name: str, odds: Mapping[str, float]) -> None:
             raise ObservationError(
                 f"{name} gives {arm!r} {probability!r}: a probability is in [0, 1]"
             )
+    # The slack beyond the tolerance is for the sum's own rounding at its edge.
     total = fsum(odds.values())
     if not isfinite(total) or abs(total - 1.0) > SUM_TOLERANCE + 1e-12:
         raise ObservationError(

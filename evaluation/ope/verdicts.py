@@ -1,8 +1,8 @@
-"""The verdict, and the reasons for it that a machine can read.
+"""Derive the verdict from gates and intervals, with machine-readable reasons.
 
-Its rule is the order: INVALID, then no difference at all, then too little overlap, then
-what leaves it open, then EQUIVALENT before BETTER and WORSE: what is too small to matter
-does not matter, however sure its sign.
+The order decides: INVALID, then no flips (EQUIVALENT), then NOT_ENOUGH_OVERLAP, then what
+leaves it open (INCONCLUSIVE), then EQUIVALENT before BETTER and WORSE, since a difference
+too small to matter does not matter, however certain its sign.
 """
 
 from collections.abc import Sequence
@@ -46,13 +46,13 @@ OVERLAP = frozenset(
 """Gates that refuse because what the target would do was played too seldom."""
 
 WITHHELD = frozenset({Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID})
-"""Verdicts beside which nothing but bounds may be said of the difference."""
+"""Verdicts beside which only the bounds of the difference are shown."""
 
 CLAIMS = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
-"""Verdicts that say something of the difference."""
+"""Verdicts that make a claim about the difference."""
 
 SHORT_TERM = "short_term_only"
-"""The code of the reason that caps what a verdict holds of."""
+"""The code of the reason that limits a verdict to the next outcome, not the long run."""
 
 CODES = {
     "self_replay": "self_replay_differs",
@@ -77,29 +77,28 @@ CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that a verdict rests on."""
+    """Everything that a verdict is derived from."""
 
     gates: Sequence[Gate]
     has_flips: bool
     rows: int
     doubly: Interval | None
-    """Of the difference; None if no point estimate may be given."""
+    """The doubly robust interval of the difference; None if it is not identified."""
 
     bounds: tuple[float, float]
     filled: tuple[Interval, ...] = ()
-    """The same with unknown outcomes taken to speak against the target wherever its arm
-    or the baseline's was played, and then for it."""
+    """The same with all unknown outcomes at their worst for the target, then their best."""
 
     unseen: tuple[Interval, ...] = ()
-    """The same moved by all the odds on what was never played, down and up."""
+    """The same shifted down and up by all unsupported mass where the two differ."""
 
     notes: tuple[Reason, ...] = ()
 
 
 def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, ...]]:
-    """Return the verdict and its reasons: the deciding one first, then every gate not passed.
+    """Return the verdict and its reasons: the deciding one first, then gates not passed.
 
-    A difference within ± `margin` makes none.
+    A difference within ± `margin`, in outcome units, counts as none.
     """
     verdict, reason = _verdict(evidence, margin)
     gates = [
@@ -129,6 +128,8 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
     if refused & OVERLAP or evidence.doubly is None:
         return Verdict.NOT_ENOUGH_OVERLAP, _within(evidence.bounds, margin)
     verdict, reason = of_interval(evidence.doubly, margin)
+    # Too few known outcomes may still allow a verdict: one that survives the worst and the
+    # best that the unknown ones can be, which is checked below.
     if refused - {"outcome_coverage"}:
         return Verdict.INCONCLUSIVE, None
     found = verdict, reason
@@ -141,7 +142,7 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
 
 
 def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
-    """Return what an interval alone says, and why."""
+    """Return the verdict that an interval alone supports, with its reason."""
     if found.ci is None:
         return Verdict.INCONCLUSIVE, Reason(
             "single_session", "one session tells nothing of how sessions differ"
@@ -176,7 +177,10 @@ def _survivor(
     margin: float,
     supposed: tuple[str, str],
 ) -> tuple[Verdict, Reason]:
-    """Return a verdict that hangs on what is not known, if it is the same whatever that was."""
+    """Return `found` if each supposed world gives the same verdict, else INCONCLUSIVE.
+
+    Without any world to try it cannot be known to survive, so it does not.
+    """
     verdict, _ = found
     others = [of_interval(each, margin)[0] for each in worlds]
     if verdict in others and all(each == verdict for each in others):
