@@ -1,4 +1,4 @@
-"""Every message that the log may hold: inputs of the world, outputs of the mind.
+"""Every message that the log may hold: inputs from the world, outputs of the mind.
 
-Names and fields are wire format: they are only ever added to.
+Names and fields are wire format: they may be added to, never renamed or removed.
 """

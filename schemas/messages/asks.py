@@ -1,4 +1,4 @@
-"""What the mind asks of the world: commands to the effects, answered later as results."""
+"""Asks: the mind's commands to the effects, answered later by results."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -19,7 +19,7 @@ from schemas.values.reasons import Kind, Path, ResponseType
 
 
 class Ask(StructMessage, frozen=True, kw_only=True):
-    """A command to an effect; its id is the ask's."""
+    """A command to an effect; the message's id is the ask's."""
 
     kind: ClassVar[Kind] = "ask"
 
@@ -29,7 +29,7 @@ class Ask(StructMessage, frozen=True, kw_only=True):
     expires_at: Moment
     """When the answer is stale, in the agent's time."""
     ttl_s: Seconds
-    """The same as seconds from the broker's time of this ask: the effects' measure."""
+    """The same in seconds from the broker's time of this ask, by which effects count."""
 
 
 class Rival(Part):
@@ -38,7 +38,7 @@ class Rival(Part):
     due_at: Moment
     """The model's deadline, in the agent's time."""
     llm_arm: Arm
-    """The arm that it runs against."""
+    """The arm of the model that it competes with."""
     model: Name
     heuristic_id: Name
     content_hash: Name
@@ -51,19 +51,19 @@ class Rival(Part):
 
 
 class Words(Part):
-    """What a model said, before it is known how it thinks that this will turn out."""
+    """A model's answer whose prediction is still to be asked for."""
 
     ask_id: Name
     model: str
     text: str
     agrees_with: tuple[Name, ...] | None = None
-    """The heuristics shown to it whose words these are."""
+    """The heuristics shown to it that say the same."""
     agreement: tuple[float, ...] | None = None
-    """How alike each of them is."""
+    """The cosine of the answer with each of them."""
 
 
 class ModelAsked(Ask, frozen=True, kw_only=True):
-    """Ask the model this."""
+    """A call of the model."""
 
     token: ClassVar[str] = "model_asked"
 
@@ -88,7 +88,7 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     request_hash: Name
     """Of model, system, prompt and sampling: what a replay finds the answer by."""
     prediction: Literal["separate", "off"] | None = None
-    """How it is to predict what comes of its answer; None: with the answer."""
+    """How it is to predict the outcome of its answer; None: in the answer itself."""
     rival: Rival | None = None
     """Who answers if the model takes too long."""
     about: Words | None = None
@@ -97,15 +97,14 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """The goals that it was told, if a prediction is asked for later and they are not
     those for every event."""
     domain: str | None = None
-    """The domain whose pack has a say in how it is asked, if a prediction is asked for
-    later."""
+    """The domain whose pack supplies prompts, if a prediction is asked for later."""
     template_digest: str | None = None
     """Of the prompts that it is asked with, whatever the event; none in a log of the first
     edition."""
 
 
 class DeliveryAsked(Ask, frozen=True, kw_only=True):
-    """Say this on a channel."""
+    """A delivery of what the companion says to a channel."""
 
     token: ClassVar[str] = "delivery_asked"
 

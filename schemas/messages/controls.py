@@ -1,4 +1,4 @@
-"""What changes behaviour: every such change is an input, answered like any other."""
+"""Controls: whatever changes behaviour is an input of the log, answered like any other."""
 
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
@@ -15,13 +15,13 @@ Sequence: TypeAlias = Annotated[int, Field(ge=1)]
 
 
 class Control(Message):
-    """A control: something or somebody changed how the mind behaves."""
+    """A change of how the mind behaves, by a person or a program."""
 
     kind: ClassVar[Kind] = "control"
 
 
 class MindStarted(Control):
-    """A worker took the partition over, with these settings in force from here."""
+    """A worker took over the partition; these settings are in force from here."""
 
     token: ClassVar[str] = "mind_started"
 
@@ -39,20 +39,20 @@ class MessagesLost(Control):
     token: ClassVar[str] = "messages_lost"
 
     lost: Stretches = Field(default=(), max_length=5_000)
-    """What is gone; of some it cannot be told whether they were this partition's."""
+    """Sequences that are gone; some may have been another partition's."""
     void: Stretches = Field(default=(), max_length=5_000)
-    """What is left without the rest of its group, its cause or its answer: not read."""
+    """Sequences left without the rest of their group, cause or answer: never read."""
 
 
 class SessionStarted(Control):
-    """A session of the agent begins; one that is open ends."""
+    """A session of the agent starts; an open one ends."""
 
     token: ClassVar[str] = "session_started"
 
     session_id: Name
     title: str = ""
     clock: SessionClock = "broker"
-    """`event`: the agent's time is what the sensors say (recordings, games)."""
+    """`event`: the agent's time is that of its events (recordings, games)."""
 
 
 class SessionEnded(Control):
@@ -68,11 +68,11 @@ class GoalsSet(Control):
 
     goals: tuple[str, ...] = Field(max_length=32)
     domain: Name | None = None
-    """For whose events they count besides the agent's own; None: these are its own."""
+    """The domain whose events they also apply to; None: they are the agent's own."""
 
 
 class PackLoaded(Control):
-    """A pack is in force from here; an older version of the same name is not."""
+    """A pack is in force from here, in place of one of the same name."""
 
     token: ClassVar[str] = "pack_loaded"
 
@@ -83,7 +83,7 @@ class PackLoaded(Control):
 
 
 class StrategySelected(Control):
-    """The agent decides by this strategy from here."""
+    """The agent uses this strategy from here."""
 
     token: ClassVar[str] = "strategy_selected"
 
@@ -130,7 +130,7 @@ class HeuristicEdited(Control):
     text: str | None = Field(default=None, min_length=1, max_length=2_000)
     action: Action | None = None
     keep: bool = False
-    """Whether the confidence it earned goes over to the new content."""
+    """Whether the new content inherits the confidence earned."""
 
 
 class HeuristicFrozen(Control):
@@ -144,36 +144,36 @@ class HeuristicFrozen(Control):
 
 
 class SleepRequested(Control):
-    """The agent is to sleep: to look back on what it did, and propose what to change."""
+    """The agent is to sleep: review its recent decisions and propose changes."""
 
     token: ClassVar[str] = "sleep_requested"
 
     since: Moment | None = None
-    """Only what was decided since then is decided again."""
+    """Only decisions since then are reviewed."""
     limit: int | None = Field(default=None, ge=0, le=64)
-    """How many decisions at most; as the settings say without it."""
+    """How many decisions at most; None: as set."""
     apply: Literal["by_hand", "safe"] | None = None
-    """Which proposals are in force at once; as the settings say without it."""
+    """Which proposals are applied at once; None: as set."""
     by: Name = "user"
 
 
 class PriorUpdated(Control):
-    """What heuristics of one origin start from is this, until there is evidence.
+    """The prior of heuristics of one origin is this from here.
 
-    One of which something was learnt already keeps the start that it had.
+    A heuristic that has evidence already keeps the prior it started from.
     """
 
     token: ClassVar[str] = "prior_updated"
 
     origin: Origin
     kappa: float = Field(default=2.0, ge=0.1, le=1_000.0)
-    """The weight of the start, in observations."""
+    """The weight of the prior, in observations."""
     mean: Unit | None = None
-    """The success to start from; without it what each one's author declared."""
+    """The success rate of the prior; None: what each heuristic declares."""
     is_default: bool = False
-    """Whether the origin is judged as the settings say again, whatever stands here."""
+    """Whether the origin goes back to the settings' prior, whatever is given here."""
     detail: str = Field(default="", max_length=2_000)
-    """What speaks for it."""
+    """The reason for it."""
     by: Name = "user"
 
 
@@ -184,11 +184,11 @@ class ProfileSet(Control):
 
     biases: dict[str, float] = Field(max_length=32)
     domain: Name | None = None
-    """For whose events they count, before the agent's own; None: these are its own."""
+    """The domain whose events they apply to, overriding the agent's own; None: its own."""
 
 
 class ProposalSubmitted(Control):
-    """Somebody proposes other settings for the agent; none is in force by that."""
+    """Somebody proposes other settings for the agent, without applying them."""
 
     token: ClassVar[str] = "proposal_submitted"
 
@@ -196,14 +196,14 @@ class ProposalSubmitted(Control):
     changes: dict[Name, Scalar] = Field(min_length=1, max_length=16)
     """Settings by name, such as `learning.gamma` or `strategy.threshold`."""
     evidence: str = Field(default="", max_length=2_000)
-    """What speaks for it, in words."""
+    """The evidence for it, in words."""
     figures: dict[Name, float] = Field(default_factory=dict, max_length=32)
-    """What speaks for it, in numbers."""
+    """The evidence for it, in numbers."""
     by: Name = "user"
 
 
 class ProposalApplied(Control):
-    """The agent goes by a proposal's settings from here."""
+    """A proposal is in force from here."""
 
     token: ClassVar[str] = "proposal_applied"
 
@@ -212,7 +212,7 @@ class ProposalApplied(Control):
 
 
 class ProposalReverted(Control):
-    """The agent goes by what was in force before a proposal was applied."""
+    """What was in force before a proposal was applied is in force again."""
 
     token: ClassVar[str] = "proposal_reverted"
 
@@ -231,17 +231,17 @@ class ExperimentStarted(Control):
     b: Variant = Variant()
     by: UnitKind = "session"
     washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
-    """So long after the variant in force became another, decisions are marked."""
+    """For so many seconds after a change of variant, decisions are marked as washout."""
     title: str = Field(default="", max_length=200)
 
 
 class ExperimentStopped(Control):
-    """The running experiment ends; what was in force without it is again."""
+    """The running experiment ends; the agent behaves as without it again."""
 
     token: ClassVar[str] = "experiment_stopped"
 
     experiment_id: Name | None = None
-    """Which one, for those who would not stop another."""
+    """The experiment to stop; None: whichever runs."""
 
 
 UNBUILT = (
@@ -259,4 +259,4 @@ UNBUILT = (
     "output_interrupted",
     "person_forgotten",
 )
-"""Controls that the design names and nobody built yet: refused, never ignored."""
+"""Controls that the design names and this version does not build: refused, never ignored."""

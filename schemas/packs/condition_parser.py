@@ -1,4 +1,4 @@
-"""Reading a condition: from the text of a `when` to the tree that is held on events.
+"""The parser of conditions: from the text of a `when` to the tree evaluated on events.
 
     or    = and { "or" and }
     and   = not { "and" not }
@@ -20,9 +20,10 @@ Scalar = str | int | float | bool | None
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in"]
 
 LONGEST = 1000
-"""Characters of a condition."""
+"""The most characters of a condition."""
 DEEPEST = 20
-"""How deep parentheses and `not` may nest."""
+"""How deep parentheses and `not` may nest: reading and evaluating recurse, and a condition
+may be a model's or a stranger's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,14 @@ Part = Comparison | Not | Every | Some
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A condition that has been read."""
+    """A parsed condition."""
 
     text: str
     part: Part
 
 
 class ConditionError(ValueError):
-    """A text is no condition: what is wrong, where (from 1), what to write instead."""
+    """A text is no condition: what is wrong, the column (from 1), what to write instead."""
 
     def __init__(self, message: str, column: int, suggestion: str = "") -> None:
         super().__init__(message)
@@ -78,12 +79,13 @@ class ConditionError(ValueError):
         self.suggestion = suggestion
 
 
+# Agents that load one pack share its trees, and what is compiled of them by identity.
 @lru_cache(maxsize=16_384)
 def parse(text: str) -> When:
-    """Read a condition; equal texts give the same tree.
+    """Parse a condition; equal texts give the same tree.
 
     Raises:
-        ConditionError: it is none.
+        ConditionError: the text is no condition.
     """
     if len(text) > LONGEST:
         raise ConditionError(f"is longer than {LONGEST} characters", LONGEST + 1)
@@ -126,6 +128,7 @@ _OPERATORS = {
 }  # fmt: skip
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
 _KEYWORDS = ("and", "or", "not", "in", *_CONSTANTS)
+# What other languages call these operators.
 _INTENDED = {
     "==": "=",
     "=<": "<=",
@@ -147,6 +150,7 @@ def _tokens(text: str) -> list[_Token]:
         if found is None:
             _refuse_character(text, start)
         token = _Token(str(found.lastgroup), found.group(), start)
+        # Refused here and not by the grammar, so that the error can name what was meant.
         if token.text in _INTENDED:
             _refuse_operator(token.text, start)
         if token.kind != "space":
@@ -181,7 +185,7 @@ def _refuse_operator(operator: str, start: int) -> NoReturn:
 
 
 class _Reader:
-    """Walks the tokens once, one function per line of the grammar."""
+    """A recursive-descent parser: one method for each line of the grammar."""
 
     def __init__(self, text: str, tokens: list[_Token]) -> None:
         self._text = text
@@ -192,6 +196,7 @@ class _Reader:
         parts = [self._read_every(depth)]
         while self._accept("or"):
             parts.append(self._read_every(depth))
+        # No node around a single part: conditions that mean the same shall have one tree.
         return parts[0] if len(parts) == 1 else Some(tuple(parts))
 
     def finish(self) -> None:
@@ -213,6 +218,7 @@ class _Reader:
 
     def _read_not(self, depth: int) -> Part:
         token = self._here
+        # Every cycle of the grammar leads through here, so one check bounds the recursion.
         if depth > DEEPEST:
             raise ConditionError(f"is nested deeper than {DEEPEST}", token.column)
         if self._accept("not"):
@@ -284,6 +290,7 @@ class _Reader:
 
     def _take(self) -> _Token:
         token = self._here
+        # The end stays, so that there is always a token to look at.
         self._next += token.kind != "end"
         return token
 

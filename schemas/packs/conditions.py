@@ -1,8 +1,8 @@
-"""Conditions: the `when` of a heuristic, held against an event's type and fields.
+"""Conditions: the `when` of a heuristic, evaluated on an event's type and fields.
 
-Similarity cannot tell "health 2 of 9" from "8 of 9"; a condition can. It is no code,
-and it never raises on an event: a comparison with a missing field, or of a number with
-a text, is false.
+Similarity cannot tell "health 2 of 9" from "8 of 9"; a condition can. It is data and no
+code, and evaluating it never raises: a comparison with a missing field, or of a number
+with a text, is false.
 
     type = "vital_changed" and vital in ["food", "drink"] and not value > 3
 """
@@ -45,14 +45,14 @@ Fields = Mapping[str, object]
 """An event's, by name."""
 
 EVENT_NAMES = ("source", "type")
-"""Names that mean the event itself and not one of its fields."""
+"""Names that mean an attribute of the event and not one of its fields."""
 
 LONGEST_EXPLANATION = 200
-"""Characters."""
+"""In characters; the explanation is recorded with the decision."""
 
 _LONGEST_VALUE = 40
 _MISSING = object()
-"""What an event has in the place of a field that it has not."""
+"""The value of a field that the event lacks; None is a value of its own, `null`."""
 _QUOTED = json.JSONEncoder(ensure_ascii=False)
 
 _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
@@ -66,12 +66,15 @@ _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
 
 
 def holds(when: When, type_: str, source: str, fields: Fields) -> bool:
-    """Tell whether the condition is true of an event; never raises."""
+    """Tell whether the condition is true of an event, without ever raising."""
     return _compiled(when).is_true(type_, source, fields)
 
 
 def meaning(when: When | None) -> tuple[object, ...]:
-    """Return what two conditions are equal by, however they are written; none is empty."""
+    """Return a key that is equal for conditions of one meaning; () for no condition.
+
+    Only spelling is evened out: `a and b` differs from `b and a`.
+    """
     return () if when is None else _meaning(when.part)
 
 
@@ -97,7 +100,7 @@ def fields_named(when: When) -> tuple[str, ...]:
 
 
 def comparisons(when: When) -> tuple[Comparison, ...]:
-    """Return every comparison in the condition, in order, denied ones included."""
+    """Return every comparison in the condition, in order, negated ones included."""
     return tuple(_comparisons(when.part))
 
 
@@ -111,7 +114,7 @@ class _Compiled(NamedTuple):
 
 @by_identity(16_384)
 def _compiled(when: When) -> _Compiled:
-    """Make a condition ready; walking its tree for each event takes three times as long."""
+    """Compile a condition into closures; walking its tree takes three times as long."""
     return _compile(when.part)
 
 
@@ -133,6 +136,7 @@ def _comparison(part: Comparison) -> _Compiled:
     read, meets = _reader(part.field), _test(part.operator, part.values)
 
     def is_true(type_: str, source: str, fields: Fields) -> bool:
+        # A missing field meets nothing, not even `!=`: absence is asked for with `not`.
         value = read(type_, source, fields)
         return value is not _MISSING and meets(value)
 
@@ -195,11 +199,12 @@ def _some(parts: Sequence[_Compiled]) -> _Compiled:
 
 
 def _reader(name: str) -> Callable[[str, str, Fields], object]:
-    """Return what gives an event's value of a field, `_MISSING` if there is none."""
+    """Return a function that reads a field of an event, `_MISSING` if there is none."""
     if name == "type":
         return lambda type_, source, fields: type_
     if name == "source":
         return lambda type_, source, fields: source
+    # The common case has a function of its own, which splits nothing.
     if "." not in name:
         return lambda type_, source, fields: fields.get(name, _MISSING)
     return lambda type_, source, fields: _inner(name, fields)
@@ -215,7 +220,7 @@ def _inner(name: str, fields: Fields) -> object:
 
 
 def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object], bool]:
-    """Return what compares like with like; other kinds are neither equal nor unequal."""
+    """Return a test of one value; a value of another kind meets neither `=` nor `!=`."""
     if operator_ == "in":
         tests = [_test("=", (each,)) for each in values]
         return lambda value: any(test(value) for test in tests)
@@ -232,7 +237,7 @@ def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object],
 def _meaning(part: Part) -> tuple[object, ...]:
     match part:
         case Comparison():
-            # True is no 1 here, though it is in Python.
+            # With the kind, since True == 1 in Python and not in a condition.
             values = tuple((_kind(value), value) for value in part.values)
             return part.field, part.operator, values
         case Not():
@@ -244,7 +249,8 @@ def _meaning(part: Part) -> tuple[object, ...]:
 
 
 def _kind(value: object) -> str:
-    """Return what a value may be compared with; a truth value is no number."""
+    """Return the kind of values that a value may be compared with."""
+    # First, since a bool is an int in Python.
     if isinstance(value, bool):
         return "truth"
     if isinstance(value, int | float):
@@ -253,7 +259,7 @@ def _kind(value: object) -> str:
 
 
 def _rounded(value: object) -> object:
-    """Round fractions, so that a sensor's 0.30000000000000004 is 0.3."""
+    """Round a fraction to 6 decimals, so that a sensor's 0.30000000000000004 is 0.3."""
     return round6(value) if isinstance(value, float) else value
 
 

@@ -1,7 +1,7 @@
-"""Constraints: how far evidence may move a heuristic, as its author says.
+"""Constraints: how far evidence may move a heuristic's confidence, set by its author.
 
-A heuristic's own go before its pack's, and those before the settings. Confidence is kept
-within bounds only where some are set, and there never nearer to certainty than 0.05.
+A heuristic's own override its pack's, and those override the settings. Confidence is
+bounded only where a bound is set, and then never closer to certainty than 0.05.
 """
 
 from typing import Annotated, Self
@@ -12,13 +12,13 @@ from pydantic_core import PydanticCustomError
 from schemas.values.base import Part
 
 OUTER_BOUNDS = (0.05, 0.95)
-"""No confidence that is kept within bounds leaves these."""
+"""No bounded confidence leaves these."""
 
 Bound = Annotated[float, Field(ge=OUTER_BOUNDS[0], le=OUTER_BOUNDS[1])]
 
 
 class Constraints(Part):
-    """What is not said here is as the pack says, else as the settings do."""
+    """What is left open here follows the pack, else the settings."""
 
     locked: bool | None = None
     """Whether no evidence at all moves the confidence."""
@@ -41,9 +41,9 @@ UNCONSTRAINED = Constraints()
 
 
 def within(own: Constraints, wider: Constraints) -> Constraints:
-    """Return the constraints of a heuristic, with what they leave open said by its pack's.
+    """Return a heuristic's constraints, completed by those of its pack.
 
-    Bounds of the two may contradict each other; the heuristic's own then hold.
+    If a bound of one contradicts a bound of the other, the heuristic's own holds.
     """
     if wider == UNCONSTRAINED:
         return own

@@ -1,7 +1,7 @@
-"""Packs: what a domain brings, as a manifest, as a blob in the store, and compiled.
+"""Packs: a domain's data as a manifest, as a blob in the object store, and compiled.
 
-A pack is data and nothing else. Its blob is canonical JSON, so the same pack has the
-same digest wherever it was written; compiled, it is shared by all agents that load it.
+A pack is data and never code. Its blob is canonical JSON, so the same pack has the same
+digest wherever it was written; one compiled pack is shared by all agents that load it.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ SCHEMA = 1
 """The version of the manifest format that this program writes and reads."""
 
 CONFIDENCE_MIN, CONFIDENCE_MAX = 0.05, 0.95
-"""What a heuristic may declare: nothing is sure before it was tried."""
+"""The confidence that a heuristic may declare: nothing is certain before it was tried."""
 
 Setting = Literal["game", "work", "home", "other"]
 Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 MOST_BIAS = 0.1
-"""By how much a bias may move what it adjusts, up or down."""
+"""The most that a bias may add to what it adjusts, up or down."""
 Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -65,7 +65,7 @@ class OutcomePattern(Part):
 
 
 class Executive(Part):
-    """What the executive must know of the domain."""
+    """What the model and the outcome stage must know of the domain."""
 
     domain_context: str = Field(default="", max_length=8_000)
     """For the model's system prompt: where it is, and what counts there."""
@@ -134,7 +134,7 @@ class Response(Part):
 
 
 class Heuristic(Part):
-    """In such a situation, answer so."""
+    """A situation and the answer to it."""
 
     name: Token
     """Its identity within the pack: another name is another heuristic."""
@@ -194,14 +194,17 @@ class Pack(Part):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompiledPack:
-    """A pack made ready; row `n` of everything belongs to its `n`-th heuristic."""
+    """A pack ready for use; row `n` of everything belongs to its `n`-th heuristic.
+
+    Compared by identity (`eq=False`), since memos key on it.
+    """
 
     pack: Pack
     digest: str
     """The sha256 of its blob."""
     ids: tuple[str, ...]
     content_hashes: tuple[str, ...]
-    """What evidence belongs to, by row."""
+    """By row: evidence is kept under id and content hash together."""
     whens: tuple[When | None, ...]
     vectors: tuple[Vector, ...]
     """Of the conditions, by row."""
@@ -220,9 +223,10 @@ class CompiledPack:
 
     @cached_property
     def actions(self) -> Matrix:
-        """The vectors of what is said, ready to be multiplied: 1 kB for each heuristic.
+        """The vectors of the heuristics' texts, ready to be multiplied: 1 kB a heuristic.
 
-        Only a model's words are compared with them, and many a worker asks no model.
+        Made on first use: only a model's words are compared with them, and many workers ask
+        no model.
         """
         return vectors.stack(self.action_vectors)
 
@@ -241,7 +245,7 @@ class CompiledPack:
 
 
 def texts_of(pack: Pack) -> tuple[str, ...]:
-    """Return what of a pack is embedded: its conditions in order, then what is said on each."""
+    """Return the texts of a pack to embed: all conditions in order, then all answers."""
     return (
         *(each.condition for each in pack.heuristics),
         *(each.action.text for each in pack.heuristics),
@@ -249,7 +253,7 @@ def texts_of(pack: Pack) -> tuple[str, ...]:
 
 
 def compile_embedded(pack: Pack, of_texts: Sequence[Vector]) -> CompiledPack:
-    """Make a pack ready, given the vectors of `texts_of` it.
+    """Compile a pack, given the vectors of its `texts_of`.
 
     Raises:
         PackError: there is not one vector of one dimension per text.
@@ -263,9 +267,9 @@ def compile_pack(
     condition_vectors: Sequence[Vector],
     action_vectors: Sequence[Vector] | None = None,
 ) -> CompiledPack:
-    """Make a pack ready, given the vectors of its conditions in order.
+    """Compile a pack, given the vectors of its conditions in order.
 
-    Without the vectors of what is said, nothing can be told to say the same.
+    Without those of its answers, no text can be found to say the same as one of them.
 
     Raises:
         PackError: there is not one vector of one dimension per heuristic.
@@ -297,6 +301,7 @@ def compile_pack(
 
 def _constraints(pack: Pack) -> tuple[Constraints, ...]:
     rows = tuple(within(each.constraints, pack.constraints) for each in pack.heuristics)
+    # Empty for nearly all packs, which spares a row for each of their heuristics.
     return rows if any(each != Constraints() for each in rows) else ()
 
 
@@ -309,7 +314,12 @@ def _check_count(pack: Pack, of: str, given: Sequence[Vector]) -> None:
 
 
 def content_hash(heuristic: Heuristic) -> str:
-    """Return what evidence belongs to: the condition, `when` and action as they stand."""
+    """Return the hash of condition, `when` and action, under which evidence is kept.
+
+    Renaming a heuristic or declaring another confidence keeps what it earned; another
+    content begins anew.
+    """
+    # Defaults are left out: a field that is added later must not change recorded hashes.
     content = heuristic.model_dump(
         mode="json", include={"condition", "when", "action"}, exclude_defaults=True
     )
@@ -326,7 +336,7 @@ def from_blob(blob: bytes) -> Pack:
     """Read a pack back from its blob.
 
     Raises:
-        PackError: it is none, or one of a newer format.
+        PackError: this is no pack, or one of a newer format.
     """
     try:
         pack = Pack.model_validate_json(blob, strict=True)
@@ -341,10 +351,10 @@ def from_blob(blob: bytes) -> Pack:
 
 
 def _share_names_of_fields(pack: Pack) -> None:
-    """Keep each set of field names once, not once for each part of each heuristic.
+    """Share equal sets of field names among the parts of all heuristics.
 
-    pydantic remembers for every model which fields were given: of a heuristic that takes
-    1.2 kB of 2.3. Nobody asks for it here, and nobody changes it.
+    pydantic keeps a set of the given fields for every model: 1.2 of a heuristic's 2.3 kB.
+    Nothing here reads or changes these sets, so they can be shared.
     """
     known: dict[frozenset[str], set[str]] = {}
     for heuristic in pack.heuristics:
@@ -353,6 +363,7 @@ def _share_names_of_fields(pack: Pack) -> None:
             if part is not None:
                 given = part.model_fields_set
                 same = known.setdefault(frozenset(given), given)
+                # The models are frozen, and pydantic offers no way to set this.
                 object.__setattr__(part, "__pydantic_fields_set__", same)
 
 

@@ -1,4 +1,4 @@
-"""Templates of prompts that are not the program's own."""
+"""Prompt templates that a pack supplies in place of the program's own."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 ANSWER = "{answer}"
-"""Where a template for predictions has the answer."""
+"""The placeholder for the model's answer in a prediction template."""
 
 
 def _has_answer(template: str) -> str:
@@ -18,9 +18,8 @@ def _has_answer(template: str) -> str:
 
 
 SystemPrompt = Annotated[str, Field(max_length=8_000)]
-"""What a model is told that it is."""
+"""The system prompt of a model call."""
 PredictionTemplate = Annotated[
     str, Field(max_length=2_000), AfterValidator(_has_answer)
 ]
-"""How a model is asked what will come of its answer, which takes the place of
-`{answer}`."""
+"""The prompt that asks a model what will come of its answer, which replaces `{answer}`."""

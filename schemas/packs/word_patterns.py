@@ -1,7 +1,7 @@
-"""Word patterns: whether an event speaks of something, by whole words.
+"""Word patterns: whether an event mentions something, by whole words.
 
-A pattern such as "health restored" occurs where its words stand one after the other in
-the text, the type, the source or a field's text: "sundown" is no "undo".
+A pattern such as "health restored" matches where its words follow one another in the text,
+the type, the source or a text field: "sundown" does not match "undo".
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,8 @@ from schemas.values import unicode_text
 from schemas.values.settings import EDITION
 
 _BREAK = "|"
-"""Stands between what must not run together; never part of a word."""
+"""Separates the texts of an event, so that no pattern matches across two of them."""
+# `_words` puts one space around each word: of no words this is what is left.
 _NONE = " "
 
 
@@ -22,7 +23,7 @@ class Said:
 
     words: str
     edition: int
-    """Of the rules that tell words."""
+    """The edition of the rules by which the words were split."""
 
 
 NOTHING = Said("", EDITION)
@@ -31,7 +32,7 @@ NOTHING = Said("", EDITION)
 def matches(
     pattern: str, text: str, type_: str, source: str, fields: Mapping[str, object]
 ) -> bool:
-    """Tell whether the pattern's words occur in the event; a pattern without words never."""
+    """Tell whether the pattern occurs in the event; one without words never does."""
     return occurs(pattern, event_words(text, type_, source, fields))
 
 
@@ -51,6 +52,7 @@ def event_words(
 def occurs(pattern: str, said: Said) -> bool:
     """Tell whether the pattern's words occur in what `event_words` returned."""
     words = _words(pattern, said.edition)
+    # Both sides have a space around each word, so a substring begins and ends at words.
     return words != _NONE and words in said.words
 
 

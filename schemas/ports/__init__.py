@@ -1,4 +1,4 @@
-"""What the pure mind is handed and what it hands out: aids of the shell, strategies' contexts.
+"""The mind's ports: aids from the shell, and the contexts and odds of strategies.
 
 Shell and strategies implement these; the mind knows nothing else of them.
 """

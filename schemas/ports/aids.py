@@ -1,6 +1,6 @@
-"""What the shell works out for an input before the mind takes it: vectors and packs.
+"""Aids: what the shell computes for an input before the mind answers it.
 
-The mind does no I/O and loads no model, so whatever it needs of either comes in here.
+The mind does no I/O and loads no embedder, so vectors and compiled packs are handed in.
 """
 
 from collections.abc import Mapping
@@ -18,51 +18,56 @@ class Aids(Struct, frozen=True):
     """Aids for one input."""
 
     vector: Vector | None = None
-    """Of the text at hand: an event's, or the condition that a control teaches."""
+    """Of the event's text, or of the condition that a control teaches."""
     packs: Mapping[str, CompiledPack] = field(default_factory=dict)
     """Every pack in force and the one the input loads, by digest."""
     is_exact: bool = True
     """Whether any machine would compute the same vector."""
     batch: Batch | None = None
-    """The vector with those of other inputs, which are multiplied together."""
+    """The vectors of all inputs answered together, to be multiplied at once."""
     vectors: Mapping[str, Vector] = field(default_factory=dict)
-    """Of further texts that the input brings, by `embedded(text)`."""
+    """Of further texts in the input, by `embedded(text)`."""
     fault: str | None = None
-    """What could not be worked out of this input, and of no other; None if all could."""
+    """Why something could not be computed for this input alone; None if all could."""
 
     def of(self, text: str) -> Vector | None:
-        """Return the vector of one of the further texts; None if it was not brought."""
+        """Return the vector of one of the further texts; None if it was not embedded."""
         return self.vectors.get(embedded(text))
 
 
 EMBEDDED_LIMIT = 2_000
-"""How many characters of a text are embedded."""
+"""How many characters of a text are embedded, from its beginning."""
 
 
 def embedded(text: str) -> str:
-    """Return what of a text is embedded: enough to know what it says, without line breaks."""
+    """Return the part of a text that is embedded: its beginning, white space joined.
+
+    It is also the key of its vector in `Aids.vectors`.
+    """
     return " ".join(text[:EMBEDDED_LIMIT].split())
 
 
 class MissingAidsError(LookupError):
-    """What was worked out for a recorded input cannot be worked out here and now."""
+    """The aids of a recorded input cannot be computed here and now."""
 
 
 class MissingStrategyError(LookupError):
-    """A strategy that the log names is of a module that this program may not import."""
+    """The log names a strategy of a module that this program may not import."""
 
 
 class MissingPackError(LookupError):
-    """A pack that the log refers to is not at hand: the fold cannot go on without it."""
+    """A pack that the log refers to is missing: the fold cannot go on without it."""
 
 
 def in_force(
     shared: SharedState, agent: AgentState, aids: Aids
 ) -> tuple[CompiledPack, ...]:
-    """Return the packs that hold for an agent, by name; its own stand before the shared.
+    """Return the packs in force for an agent, sorted by name.
+
+    Its own pack replaces a shared one of the same name.
 
     Raises:
-        MissingPackError: the shell did not bring one of them.
+        MissingPackError: the shell did not supply one of them.
     """
     refs: Map[str, PackRef] = shared.packs
     if agent.packs:
@@ -74,7 +79,7 @@ def pack(ref: PackRef, aids: Aids) -> CompiledPack:
     """Return the compiled pack behind a reference.
 
     Raises:
-        MissingPackError: the shell did not bring it.
+        MissingPackError: the shell did not supply it.
     """
     try:
         return aids.packs[ref.digest]

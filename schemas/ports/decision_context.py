@@ -1,4 +1,4 @@
-"""What a strategy sees of an occasion, and what it answers: odds over arms."""
+"""The interface of strategies: the context of an occasion in, odds over arms out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from schemas.values.reasons import Origin, Path, ResponseType, Silence
 
 
 class HeuristicCandidate(Struct, frozen=True, kw_only=True):
-    """A heuristic whose condition the event meets."""
+    """A heuristic whose condition matches the event."""
 
     heuristic_id: str
     condition_text: str
@@ -30,9 +30,9 @@ class HeuristicCandidate(Struct, frozen=True, kw_only=True):
     confidence: float
     """For the threshold; a model never sees it."""
     alpha: float = 1.0
-    """The pseudo-counts that the confidence is the mean of: successes with the prior."""
+    """Successes and prior as pseudo-counts; confidence is the mean of Beta(alpha, beta)."""
     beta: float = 1.0
-    """Failures with the prior."""
+    """Failures and prior as pseudo-counts."""
     similarity: float = 1.0
     content_hash: str = ""
     eligible: bool = True
@@ -42,7 +42,7 @@ class HeuristicCandidate(Struct, frozen=True, kw_only=True):
     action: Action | None = None
     urgency: float = 0.0
     origin: Origin = "learned"
-    """Where it is from."""
+    """Who made it."""
     recent: Recent | None = NEVER
     """When it last fired and succeeded; None if nobody knows."""
 
@@ -70,10 +70,10 @@ class DecisionContext(Struct, frozen=True, kw_only=True):
     now: datetime | None = None
     """The agent's time."""
     silences: tuple[HeuristicCandidate, ...] = ()
-    """The heuristics that say nothing whose condition the event meets, the surest first;
-    never shown to a model."""
+    """Matching heuristics whose action is to say nothing, most confident first; never shown
+    to a model."""
     silence_asks: float = 0.0
-    """With which probability a model is asked all the same where silence was learnt."""
+    """The probability of asking a model even where silence was learnt."""
 
 
 class Scored(Struct, frozen=True):
@@ -86,7 +86,7 @@ class Scored(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a strategy asks the model in words of its own."""
+    """A strategy's own prompt for the model."""
 
     system: str
     prompt: str
@@ -97,21 +97,21 @@ class Odds(Struct, frozen=True, kw_only=True):
 
     arms: tuple[tuple[str, float], ...]
     greedy: str
-    """The arm it holds best."""
+    """The arm that the strategy prefers, before any exploration."""
     silence: Silence
     """Why nothing is said, should the arm be silence."""
     gates: tuple[Gate, ...] = ()
     exploration: Exploration = "none"
-    """Whether others than the strategy had a say in them."""
+    """By which scheme exploration changed the odds."""
     excluded: Excluded | None = None
-    """The say that others would have had."""
+    """The exploration that was held back, and why."""
     scores: tuple[Scored, ...] = ()
     """What candidates were ranked by; empty if that is their similarity."""
     question: Question | None = None
     """What the model is asked, should it be asked; None: by Echoic's own prompt."""
 
     quiet: str | None = None
-    """The heuristic that would have silence, if one does, by its arm."""
+    """The arm of the heuristic that asks for silence, if one does."""
 
     @classmethod
     def certain(cls, arm: str, silence: Silence, *gates: Gate) -> "Odds":
@@ -120,7 +120,10 @@ class Odds(Struct, frozen=True, kw_only=True):
 
 
 class Strategy(Protocol):
-    """How to choose an arm; a pure function of the context with its settings bound."""
+    """A policy over arms: a pure function of the context, with its parameters bound.
+
+    It may neither do I/O nor draw: a replay calls it again and must get the same odds.
+    """
 
     @property
     def name(self) -> str:
@@ -140,7 +143,7 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What a model said, read."""
+    """A model's answer, parsed."""
 
     text: str
     """Empty if it chose to say nothing."""

@@ -1,7 +1,7 @@
-"""Faults: which errors an input may be blamed for, and how one is named in the log.
+"""Faults: which errors count as an input's, and how one is named in the log.
 
-A name must come out the same wherever the same code meets the same input, so it holds no
-message, no address and no line: only the type and the function of ours it came from.
+A replay must give the same name, so it holds no message, address or line number: only the
+error's type and the function of ours that it came from.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,8 @@ from types import FrameType, TracebackType
 from schemas.ports.aids import MissingAidsError, MissingPackError, MissingStrategyError
 
 OF_AN_INPUT: tuple[type[BaseException], ...] = (Exception, SystemExit)
-"""What the mind and its folds may raise because of an input; foreign code may exit.
+"""What the mind and its folds may raise because of an input. `SystemExit` is among them,
+since a strategy of an operator's own may call `exit`.
 
 A cancellation and an interrupt are neither: they end whoever runs the mind."""
 
@@ -21,7 +22,8 @@ OF_THE_SHELL: tuple[type[Exception], ...] = (
     MemoryError,
     OSError,
 )
-"""What no input is to blame for: the same input may be answered a moment later."""
+"""Faults of the process and not of an input: the same input may be answered a moment
+later, so they are raised and never recorded."""
 
 GROUP_LIMIT = 1_000
 """How many outputs a group may have: what the broker takes in one atomic batch."""
@@ -33,14 +35,14 @@ _OURS = ("handlers", "projections", "schemas")
 
 
 class OversizeError(Exception):
-    """A group or an output is more than the log takes."""
+    """A group or an output is larger than the log accepts."""
 
 
 def check_size(bodies: Sequence[bytes]) -> None:
-    """Refuse the outputs of a group, as bytes, that the log does not take.
+    """Raise if the encoded outputs of a group exceed what the log accepts.
 
     Raises:
-        OversizeError: there are too many of them, or one is too long.
+        OversizeError: there are over `GROUP_LIMIT`, or one has over `BODY_LIMIT` bytes.
     """
     if len(bodies) > GROUP_LIMIT:
         raise OversizeError(f"{len(bodies)} outputs, the limit is {GROUP_LIMIT}")
@@ -52,8 +54,8 @@ def check_size(bodies: Sequence[bytes]) -> None:
 def named(error: BaseException) -> str:
     """Return an error as the log keeps it: `<type> in <module>.<function>`.
 
-    The function is the innermost of ours; of an endless recursion the first that comes
-    again, since how deep it got depends on who called.
+    The function is the innermost of ours. Of an endless recursion it is the first that
+    comes again, since the depth at which it ends depends on the caller.
     """
     functions = list(_functions(error.__traceback__))
     seen: dict[str, None] = {}
@@ -63,7 +65,7 @@ def named(error: BaseException) -> str:
                 return f"RecursionError in {function}"
             seen[function] = None
     place = functions[-1] if functions else "unknown"
-    # Of our own error the words are known to be the same everywhere.
+    # Only our own error's message is known to be the same everywhere.
     words = f": {error}" if isinstance(error, OversizeError) else ""
     return f"{type(error).__name__} in {place}{words}"
 
@@ -72,7 +74,8 @@ def _functions(traceback: TracebackType | None) -> Iterator[str]:
     """Yield the functions of ours that an error came through, the outermost first."""
     while traceback is not None:
         frame = traceback.tb_frame
-        # Python 3.12 runs comprehensions in the function that they stand in.
+        # Comprehensions and lambdas are left out: from Python 3.12 on (PEP 709) a list
+        # comprehension has no frame of its own.
         if _module(frame).split(".")[0] in _OURS and frame.f_code.co_name[0] != "<":
             yield f"{_module(frame)}.{frame.f_code.co_qualname}"
         traceback = traceback.tb_next

@@ -1,7 +1,8 @@
-"""What the mind knows: the state that folds make of the log, frozen and bounded.
+"""The state that folds make of the log: frozen, and every part of it bounded.
 
-One `PartitionState` per partition: what is shared (settings, packs) and each agent's own.
-Maps are persistent, so a new state shares with the old one all that did not change.
+One `PartitionState` per partition holds what is shared (settings, packs) and each agent's
+own. Maps are persistent: a new state shares all that did not change with the old one
+(docs/adr/0005). Field names are the format of checkpoints.
 """
 
 from datetime import datetime
@@ -63,16 +64,16 @@ class Session(Struct, frozen=True, kw_only=True):
     last_at: datetime
     """The agent's time of the last input in it."""
     clock_set: bool = False
-    """Whether a sensor's time has set an event clock yet."""
+    """Whether a sensor's time has set the clock of a `clock=event` session yet."""
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
-    """How much of what it may send a source has sent."""
+    """How much of its rate limit a source has used."""
 
     free_at_ns: int = 0
-    """When all of it is used up by time, in nanoseconds since 1970 of the broker."""
+    """When its allowance is whole again: the broker's time, nanoseconds since 1970."""
     shed: int = 0
-    """How many of its messages were too many."""
+    """How many of its messages exceeded the limit."""
 
 
 class SourceMemory(Struct, frozen=True, kw_only=True):
@@ -83,17 +84,17 @@ class SourceMemory(Struct, frozen=True, kw_only=True):
     recent: tuple[Vector, ...] = ()
     """The vectors of its last events, oldest first."""
     recent_at: tuple[datetime, ...] = ()
-    """When they came; of the oldest it may not be known."""
+    """When they came; may be shorter, as older states did not keep it."""
 
 
 class Habit(Struct, frozen=True, kw_only=True):
-    """One sort of event that keeps coming."""
+    """One kind of event that keeps coming, for habituation."""
 
     vector: Vector
     named: str
     """The values of the fields that conditions name, as JSON: like events agree on them."""
     passed_at: datetime | None
-    """When one last passed the gate."""
+    """When one last passed the habituation gate."""
     seen_at: tuple[datetime, ...]
     """When the last few came, oldest first."""
 
@@ -101,7 +102,8 @@ class Habit(Struct, frozen=True, kw_only=True):
 class Remembered(Struct, frozen=True, kw_only=True, gc=False):
     """What later feedback and outcomes need to know of a decision.
 
-    There are up to 20,000, none part of a cycle, so the collector need not know them.
+    `gc=False`: there are up to 20,000, and none can be part of a cycle, so the garbage
+    collector need not track them.
     """
 
     event_id: str
@@ -139,7 +141,7 @@ class Expectation(Struct, frozen=True, kw_only=True):
 
 
 class OpenFire(Struct, frozen=True, kw_only=True):
-    """A shown fire whose outcome is still waited for."""
+    """A shown fire whose outcome is still awaited."""
 
     fire_id: str
     decision_id: str
@@ -151,7 +153,7 @@ class OpenFire(Struct, frozen=True, kw_only=True):
 
 
 class ShownFire(Struct, frozen=True, kw_only=True):
-    """A fire that was shown a moment ago, and may be taken back."""
+    """A recently shown fire, which an undo may still take back."""
 
     fire_id: str
     decision_id: str
@@ -163,20 +165,20 @@ class ShownFire(Struct, frozen=True, kw_only=True):
 
 
 class Trigger(Struct, frozen=True, kw_only=True):
-    """What a fire needs to know of its event, if it comes later than that."""
+    """What a fire needs of its event, for a fire that comes later than the event."""
 
     at: datetime
     domain: str
     entities: tuple[str, ...]
     expectations: tuple[Expectation, ...]
-    """What would be waited for, had it fired at once."""
+    """The outcome patterns it would have armed, had it fired at once."""
 
 
 AskStatus: TypeAlias = Literal["open", "answered", "late"]
 
 
 class Pending(Struct, frozen=True, kw_only=True):
-    """A model's answer that is waited for."""
+    """A model's answer that is awaited."""
 
     ask_id: str
     decision_id: str
@@ -189,9 +191,9 @@ class Pending(Struct, frozen=True, kw_only=True):
     matched_heuristic_id: str | None
     prediction: Prediction = "same"
     prompt: str | None = None
-    """What was asked, if a prediction of the answer is to be asked for later."""
+    """The prompt, if a prediction of the answer is to be asked for later."""
     about: Words | None = None
-    """The answer, if only its prediction is waited for."""
+    """The answer, if only its prediction is still awaited."""
     rival: Rival | None = None
     """Who answers if the model takes too long."""
     trigger: Trigger | None = None
@@ -199,26 +201,29 @@ class Pending(Struct, frozen=True, kw_only=True):
     variant: Variant | None = None
     """The variant of an experiment that it was asked under."""
     lesson: Lesson | None = None
-    """The event, for what may be learnt of the answer."""
+    """The event, for a heuristic that may be formed of the answer."""
     goals: tuple[str, ...] | None = None
     """The goals that the model was told, if not those for every event."""
     asked: str = ""
-    """How its prompt began, so that an answer which repeats it is known."""
+    """How its prompt began, to recognise an answer that only repeats it."""
     domain: str | None = None
-    """The domain whose pack has a say in how the model is asked."""
+    """The domain whose pack supplies prompts."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):
-    """How one person and the companion stand, 0 to 1, as of a time."""
+    """How well one person and the companion get on, 0 to 1, as of a time."""
 
     value: float = 0.5
     at: datetime | None = None
     deltas: Bounded[str, float] = field(default_factory=lambda: Bounded(1_000))
-    """What each decision's vote added, so that a changed vote replaces it."""
+    """What the vote on each decision added, so that a changed vote replaces it."""
 
 
 class Timer(Struct, frozen=True, kw_only=True, order=True):
-    """Something to do at a time of the agent."""
+    """Something to do at a time of the agent's clock.
+
+    Ordered by its fields in turn, so timers due at once run in the same order everywhere.
+    """
 
     due: datetime
     id: str
@@ -233,26 +238,26 @@ class AgentState(Struct, frozen=True, kw_only=True):
 
     now: datetime | None = None
     clock: str | None = None
-    """The session whose events tell that time; "" the broker; None in edition 1."""
+    """The session whose events set that time; "" for the broker's; None in edition 1."""
     heard_at: datetime | None = None
     """The broker's time of the last input, kept from the second edition on."""
     chain: str = ""
-    """Over the raw inputs and outputs so far."""
+    """A running hash over the raw inputs and outputs so far."""
     session: Session | None = None
     strategy: StrategySpec | None = None
     tuned: LearningSettings | None = None
-    """The agent's own learning settings, which go before those of the mind."""
+    """The agent's own learning settings, which override those of the mind."""
     proposals: tuple[Proposal, ...] = ()
     """Oldest first."""
     experiment: Experiment | None = None
     goals: tuple[str, ...] | None = None
     domain_goals: Map[str, tuple[str, ...]] = field(default_factory=Map)
-    """What counts for the events of a domain besides."""
+    """Further goals, for the events of one domain."""
     goal_vectors: Map[str, Vector] = field(default_factory=Map)
     """Of all these goals, by their text."""
     biases: Map[str, float] = field(default_factory=Map)
     domain_biases: Map[str, Map[str, float]] = field(default_factory=Map)
-    """What counts for the events of a domain before them."""
+    """Biases that override these, for the events of one domain."""
     packs: Map[str, PackRef] = field(default_factory=Map)
     """Packs of this agent alone, by name."""
     sources: Bounded[str, SourceMemory] = field(
@@ -261,7 +266,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     intake: Bounded[str, Allowance] = field(
         default_factory=lambda: Bounded(limits.SOURCES)
     )
-    """By source, if sensors have a rate."""
+    """By source, if intake is limited."""
     habits: Bounded[str, tuple[Habit, ...]] = field(
         default_factory=lambda: Bounded(limits.EVENT_SORTS)
     )
@@ -273,20 +278,20 @@ class AgentState(Struct, frozen=True, kw_only=True):
     beliefs: Map[str, Belief] = field(default_factory=Map)
     """By `<heuristic id>@<content hash>`."""
     priors: Map[str, Prior] = field(default_factory=Map)
-    """By origin; of the others each one's declared confidence is the prior."""
+    """By origin; without one the prior is what each heuristic declares."""
     fits: Map[str, Belief] = field(default_factory=Map)
-    """How well conditions tell their situations, by the same keys, if anybody judged."""
+    """How well conditions recognise their situations, by the same keys, where judged."""
     decisions: Bounded[str, Remembered] = field(
         default_factory=lambda: Bounded(limits.DECISIONS)
     )
     fires: tuple[OpenFire, ...] = ()
     """Oldest first."""
     shown: tuple[ShownFire, ...] = ()
-    """What may still be taken back, oldest first."""
+    """Fires that may still be taken back, oldest first."""
     asks: Bounded[str, AskStatus] = field(default_factory=lambda: Bounded(limits.ASKS))
     """What became of each ask, by id."""
     pending: Map[str, Pending] = field(default_factory=Map)
-    """Models' answers that are waited for, by ask id."""
+    """Models' answers that are awaited, by ask id."""
     lessons: Bounded[str, Lesson | None] = field(
         default_factory=lambda: Bounded(limits.LESSONS)
     )
@@ -294,7 +299,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     occasions: Bounded[str, Lesson] = field(
         default_factory=lambda: Bounded(limits.OCCASIONS)
     )
-    """What was decided on, by decision, if silence can be learnt."""
+    """The events decided on, by decision, if silence can be learnt."""
     forming: Map[str, Forming] = field(default_factory=Map)
     """Heuristics that a model is asked to make, by ask id."""
     rapport: Bounded[str, Rapport] = field(
@@ -302,7 +307,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     )
     """By person."""
     raters: Bounded[str, Rater] = field(default_factory=lambda: Bounded(limits.PEOPLE))
-    """How people use to judge, by person."""
+    """Each person's habit of judging, by person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""
     moments: tuple[Moment, ...] = ()
@@ -318,7 +323,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
 
 
 STRANGER = AgentState()
-"""An agent of whom nothing is known yet."""
+"""The state of an agent that the log has not mentioned yet."""
 
 
 class PartitionState(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,8 @@
-"""Evidence: the signals on one content of a heuristic, and what is believed by them."""
+"""Evidence: signals about one content of a heuristic, and the belief they amount to.
+
+Confidence is Beta-Bernoulli: a prior worth `kappa` observations around the declared
+confidence, to which each signal adds its weight as success or failure.
+"""
 
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -26,19 +30,19 @@ class Signal(Struct, frozen=True, kw_only=True):
     votes: Map[str, float] = EMPTY
     """Explicit: each actor's latest vote, -1 to 1; `value` is their mean on 0 to 1."""
     bases: Map[str, float] = EMPTY
-    """Explicit: what each actor used to say of anything when they voted, -1 to 1."""
+    """Explicit: each actor's average vote when they voted, -1 to 1."""
     ages: Map[str, float] = EMPTY
     """Explicit: how many seconds after the decision each actor voted, where known."""
     is_models: bool = False
     """Explicit: whether the words that were judged were a model's."""
     similarity: float = 1.0
-    """Endorsement: how alike the words were, which its weight is by."""
+    """Endorsement: the cosine of the texts, to which its weight is proportional."""
     is_second: bool = False
-    """Whether another signal on its fire is settled: how that went is counted."""
+    """Whether another signal on its fire is settled: that fire is already counted."""
 
 
 class Belief(Struct, frozen=True, kw_only=True):
-    """What is believed of one content of one heuristic."""
+    """The belief about one content of one heuristic."""
 
     declared: float
     confidence: float
@@ -48,10 +52,10 @@ class Belief(Struct, frozen=True, kw_only=True):
     beta: float
     """Prior and failures."""
     settled_alpha: float
-    """Prior and the evidence too old to change, as pseudo-counts."""
+    """Prior and settled evidence, too old to change, as pseudo-counts."""
     settled_beta: float
     settled_endorsed: float = 0.0
-    """What of the old evidence is endorsement, which has a cap of its own."""
+    """The share of settled evidence that is endorsement, which has a cap of its own."""
     settled_successes: int = 0
     signals: tuple[Signal, ...] = ()
     """The newest evidence, in order of place."""
@@ -59,24 +63,24 @@ class Belief(Struct, frozen=True, kw_only=True):
     success_count: int = 0
     last_fired: datetime | None = None
     ignored: int = 0
-    """Of how many fires in a row nothing came, since that last counted."""
+    """How many fires in a row had no effect and no vote, since this last counted."""
     settled_approvals: int = 0
-    """How many of the old votes were approvals."""
+    """How many of the settled votes were approvals."""
     trials: int = 0
-    """How often it was revived, and its evidence began anew."""
+    """How often it was released, and its evidence began anew."""
     recent: Recent | None = None
     """Its latest fires and last success; None in a state of before they were kept."""
 
 
 class Prior(Struct, frozen=True, kw_only=True):
-    """What heuristics of one origin are believed to be worth before any evidence."""
+    """The Beta prior of heuristics of one origin, before any evidence."""
 
     kappa: float
     """The weight of the prior, in observations."""
     mean: float | None = None
-    """The success to start from; None is what each one's author declared."""
+    """The success rate to start from; None: what each heuristic declares."""
 
 
 def belief_key(heuristic_id: str, content_hash: str) -> str:
-    """Under which key the belief on this content of a heuristic stands."""
+    """Return the key of the belief about this content of a heuristic."""
     return f"{heuristic_id}@{content_hash}"

@@ -1,4 +1,4 @@
-"""What may be learnt of a model's words, as the state keeps it until it is or is not."""
+"""Lessons: model answers kept in the state until a heuristic is formed of them, or refused."""
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ class Reinforced(Struct, frozen=True, kw_only=True):
 
 
 class Lesson(Struct, frozen=True, kw_only=True):
-    """An event, and what a model said about it: what a heuristic may be made of."""
+    """An event and what a model said about it, of which a heuristic may be formed."""
 
     domain: str
     source: str
@@ -23,7 +23,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
     """The event's fields, as JSON."""
     said: str = ""
     vector: Vector = b""
-    """Of the event's text; empty in a state of the first edition."""
+    """The embedding of the event's text; empty in a state of the first edition."""
 
 
 class Forming(Struct, frozen=True, kw_only=True):

@@ -1,10 +1,11 @@
-"""How much of everything an agent remembers: what is beyond a bound is forgotten.
+"""The bounds of an agent's state: what is beyond one is forgotten.
 
-A `Bounded` map holds at least so many and at most twice as many; a tuple exactly so many.
+Where it says "at least", a `Bounded` map holds that many and at most twice as many; a tuple
+holds at most the number itself. The fold applies them, so changing one changes states.
 """
 
 SEEN_EVENTS = 10_000
-"""How many event ids of a source are remembered, at least."""
+"""How many event ids of a source are remembered, at least, to recognise repeats."""
 
 DECISIONS = 10_000
 """How many decisions can still be answered by feedback or an outcome, at least."""
@@ -13,10 +14,10 @@ SOURCES = 1_000
 """How many sources of an agent are remembered, at least."""
 
 EVENT_SORTS = 2_000
-"""How many sorts of event are told apart, at least."""
+"""How many pairs of source and type habituation remembers, at least."""
 
 PEOPLE = 1_000
-"""With how many people an agent stands in rapport, at least."""
+"""For how many people rapport and habits of judging are remembered, at least."""
 
 ASKS = 10_000
 """How many asks are remembered, at least, so that the first answer to each wins."""
@@ -25,10 +26,10 @@ LESSONS = 500
 """How many models' answers can still become heuristics, at least."""
 
 OCCASIONS = 256
-"""Of how many decisions it is still known what they were on, at least."""
+"""For how many decisions the event is remembered, at least, so that silence can be learnt."""
 
 RECENT_EVENTS = 10
-"""How many events of a source novelty compares with."""
+"""How many latest events of a source novelty compares with."""
 
 VOTES_OF_PERSON = 1_000
 """How many of a person's latest votes can still be changed, at least."""
@@ -40,16 +41,16 @@ SHOWN_FIRES = 64
 """How many of the latest fires can be taken back."""
 
 OPEN_FIRES = 256
-"""How many fires may wait for an outcome; the oldest is given up first."""
+"""How many fires may await an outcome; the oldest is given up first."""
 
 HABITS = 32
-"""How many sorts of event of one source and type are told apart."""
+"""How many kinds of event of one source and type habituation tells apart."""
 
 DOMAINS_WITH_GOALS = 64
-"""For how many domains an agent has goals; the last by name gives way."""
+"""For how many domains an agent can have goals; the last by name is dropped first."""
 
 PROPOSALS = 64
 """How many proposals an agent keeps; the oldest that is not in force goes first."""
 
 PENDING_ANSWERS = 64
-"""How many decisions of an agent may wait for the model."""
+"""How many decisions of an agent may await the model at once."""

@@ -1,4 +1,4 @@
-"""What the mind knows of a proposal: what it would change, and what became of it."""
+"""Proposals in the state: what each would change, and its status."""
 
 from typing import Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from schemas.values.vectors import Vector
 
 
 class Overrides(Struct, frozen=True, kw_only=True):
-    """What of an agent goes before the settings, as far as proposals change it."""
+    """The settings of an agent that proposals can override; None: not overridden."""
 
     strategy: StrategySpec | None
     tuned: LearningSettings | None
@@ -22,7 +22,7 @@ ProposalStatus: TypeAlias = Literal["submitted", "applied", "reverted"]
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """Other settings that somebody proposed, and what became of them."""
+    """Settings or heuristics that somebody proposed to change, and what became of that."""
 
     id: str
     changes: tuple[SettingChange, ...]
@@ -39,4 +39,4 @@ class Proposal(Struct, frozen=True, kw_only=True):
     repertoire: RepertoireChange | None = None
     """What of the heuristics it would change, if it is about these."""
     vectors: tuple[Vector, Vector] = (b"", b"")
-    """Of the condition and the words of a heuristic that would come."""
+    """The embeddings of the condition and text of a heuristic that would be added."""

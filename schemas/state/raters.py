@@ -1,7 +1,7 @@
-"""How one person uses to judge: what their votes say on the average, bounded.
+"""Raters: each person's average vote, over a bounded number of votes.
 
-Somebody who dislikes everything tells little by disliking one thing more. The votes are
-kept whatever the settings; whether that weighs them is `learning.calibrate_raters`.
+One more dislike of somebody who dislikes everything says little. Votes are kept whatever
+the settings; whether the average discounts them is `learning.calibrate_raters`.
 """
 
 from msgspec import Struct, field
@@ -11,7 +11,7 @@ from schemas.values.bounded_map import Bounded
 
 
 class Rater(Struct, frozen=True, kw_only=True):
-    """How one person uses to judge."""
+    """One person's habit of judging; `total / count` is the average vote."""
 
     count: int = 0
     """On how many decisions and heuristics."""

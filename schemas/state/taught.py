@@ -1,4 +1,4 @@
-"""Heuristics that an agent has besides those of packs, as the state keeps them."""
+"""Heuristics that an agent has beside those of packs: seeded by a person, or learned."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from schemas.values.vectors import Vector
 
 
 class Taught(Struct, frozen=True, kw_only=True):
-    """A heuristic that this agent has besides those of packs."""
+    """A heuristic of this agent alone."""
 
     id: str
     name: str
@@ -32,13 +32,17 @@ class Taught(Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     """When it came; None in a state of before that was kept."""
     is_silence: bool = False
-    """Whether what it says is nothing."""
+    """Whether its action is to say nothing."""
     origin_id: str | None = None
     """The control that taught it, or the decision whose answer it was; None as above."""
 
 
 class Shelf(Struct, frozen=True, eq=False):
-    """The heuristics taught in one domain; each change makes a new shelf."""
+    """The heuristics of one domain.
+
+    Compared by identity (`eq=False`): each change makes a new shelf, so memos of what is
+    computed of one, such as its matrix, key on the object.
+    """
 
     heuristics: Map[str, Taught] = field(default_factory=Map)
     """By id."""

@@ -35,8 +35,8 @@ PUBLISHED_CONTROL = "control"
 # A look-up and no `int()`, which would also accept "+1", " 1" and digits of other scripts.
 _PARTITIONS = {str(number): number for number in range(PARTITIONS)}
 STRAY = "stray"
-"""The kind of an input whose sensor published to a subject with wildcard tokens, which looks
-like a filter; its detail is the sequence at which the log holds it unchanged."""
+"""The kind of an input whose sensor published to a subject with wildcard tokens, which
+looks like a filter; its detail is the sequence at which the log holds it unchanged."""
 
 STRAYED_TO = "ce-strayedto"
 """The header of a stray that holds the subject it was published to."""
