@@ -1,7 +1,7 @@
-"""Comparing recordings: each is opened and compared in a process of its own.
+"""Comparison of recordings: each is opened and compared in a process of its own.
 
-What is named is opened to be read and nothing else; the results come in an order
-that does not depend on how fast each was.
+Recordings are opened for reading alone, and results come in the order of the names,
+whichever process ends first.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class Job:
 
 
 def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
-    """Return what is named, sessions of the log or files; without a name all of the agent.
+    """Return the named sessions or files; without a name, the agent's whole log.
 
     Raises:
         NotRunningError: a session is named, and no instance runs.
@@ -48,13 +48,14 @@ def compare_all(
     progress: process_pool.Progress,
     processes: int | None,
 ) -> list[SessionResult]:
-    """Compare every recording; one that is named twice counts once.
+    """Compare every recording; one that is named twice, or lies in two files, counts once.
 
     Raises:
         Exception: whatever ended the first recording, in the order of the names.
     """
     jobs = [Job(source, plan) for source in sources(settings, names)]
     results = process_pool.run(compare_one, jobs, progress, processes)
+    # By content: counted twice, a session would make the intervals too narrow.
     return list({each.recording.digest: each for each in results}.values())
 
 

@@ -1,7 +1,6 @@
-"""Connections to a running instance: the log, and where its read models are.
+"""Connections of commands to a running instance: its log and its read models.
 
-Commands use what runs and start nothing; if nothing runs, the error says which
-command would start it.
+Commands start nothing; if no instance runs, the error names the command that starts one.
 """
 
 import asyncio
@@ -24,21 +23,21 @@ from streams.jetstream.migrate import epoch_of
 from streams.jetstream.read import JetStreamReader
 
 LOOK_S = 0.5
-"""How often a lost connection looks where the broker is now."""
+"""Seconds between two reads of the note while the connection is lost."""
 
 
 class LiveLog(JetStreamReader, JetStreamWriter):
     """The log of a broker, to be read and written."""
 
     def __init__(self, client: BrokerClient, epoch: UUID) -> None:
-        """Take a connection that stays the caller's."""
+        """Use a connection, which the caller closes."""
         JetStreamReader.__init__(self, client, epoch)
         JetStreamWriter.__init__(self, client)
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a command works with."""
+    """A command's access to an instance."""
 
     settings: Settings
     client: BrokerClient
@@ -76,7 +75,7 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
         NotRunningError: there is neither.
         LogUnavailable: it does not answer.
     """
-    # A command is short: what goes wrong is told once, by the error that ends it.
+    # A command is short: the error that ends it says what a log line would say before it.
     logging.getLogger("streams").setLevel(logging.ERROR)
     credentials, database_url = addresses(settings)
     async with connected(credentials, "echoic command") as client:
@@ -89,10 +88,10 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
 
 
 async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
-    """Look for the instance's broker where its note says that it listens now.
+    """Point a lost connection to the address in the instance's note, until cancelled.
 
-    A command that goes on, such as `watch`, outlives a broker whose port another program
-    took meanwhile.
+    A command that goes on, such as `watch`, thereby survives a broker that was restarted on
+    another port.
     """
     while settings.nats_url is None:
         await asyncio.sleep(LOOK_S)
@@ -102,23 +101,24 @@ async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
 
 
 def credentials_of(url: str) -> Credentials:
-    """User and password taken out of a broker's address."""
+    """Split a broker's URL into credentials and an address without them."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return Credentials(
         url=urlunsplit(parts._replace(netloc=host)),
+        # Percent-encoded in a URL, since passwords hold `@`, `:` and `/`.
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
     )
 
 
 def is_running(settings: Settings) -> bool:
-    """Tell whether somebody answers: a broker of the settings, or an instance of our own."""
+    """Tell whether the settings name a broker, or an instance runs over the folder."""
     return settings.nats_url is not None or read_note(settings.data) is not None
 
 
 def addresses(settings: Settings) -> tuple[Credentials, str | None]:
-    """Return who answers at which address: the broker, and the database if there is one.
+    """Return the broker's credentials, and the database's URL if there is one.
 
     Raises:
         NotRunningError: neither settings nor data folder name an instance.

@@ -1,7 +1,7 @@
-"""Accounts: one decision told whole, from the event to what came of it.
+"""Accounts: the whole record of one decision, from its event to its final answer.
 
-Pure, and from the log alone. Whole groups go in, in logical order; accounts
-come out when they open and again when their answer is final.
+Pure, over the log alone. Whole groups go in, in logical order; an account comes out when
+it opens and again when its answer is final.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from schemas.messages.sensing import Sensed
 from schemas.values.ids import trace_id
 
 OPEN_LIMIT = 10_000
-"""How many decisions may wait for their end; the oldest is forgotten first."""
+"""Decisions that may wait for their end; the oldest is dropped first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """One decision."""
+    """One decision with all that the log says of it."""
 
     id: str
     agent: str
@@ -29,7 +29,7 @@ class Account:
     event_text: str
     decided: Decided
     input: Input
-    """The input in whose group it was decided: the event itself, or what ran a timer."""
+    """The input in whose group it was decided: the event, or what ran a timer."""
     ask: ModelAsked | None = None
     shown_fire: str | None = None
     """The fire of the heuristic that the person saw."""
@@ -77,27 +77,27 @@ class Account:
 
     @property
     def predicted_success(self) -> float:
-        """How likely it was held that good would come of it."""
+        """The predicted probability of a good outcome, 0 to 1."""
         return self._telling.predicted_success
 
     @property
     def prediction_confidence(self) -> float:
-        """How much was known to tell that."""
+        """How far that prediction was trusted, 0 to 1."""
         return self._telling.prediction_confidence
 
     @property
     def _telling(self) -> Decided | Completed:
-        """The message that tells of the words."""
+        """The message that holds the words: a late answer's, or the decision's own."""
         return self.ending if isinstance(self.ending, Completed) else self.decided
 
     @property
     def latency_ms(self) -> float:
-        """From the input's arrival to the last message on it, by the broker's clock."""
+        """Milliseconds from the input to the last message on it, by the broker's clock."""
         return max(0, self.answered_ns - self.input.record.time_ns) / 1e6
 
 
 class Accounts:
-    """Tells accounts from groups as they come."""
+    """Builds accounts from groups as they arrive."""
 
     def __init__(self) -> None:
         self._open: dict[str, Account] = {}
@@ -109,9 +109,11 @@ class Accounts:
             account = self._account(input_, output)
             if account is not None:
                 touched[account.id] = self._open[account.id] = account
+        # Only after the whole group: its fire and its ask follow the decision.
         for account in touched.values():
             if account.is_final:
                 del self._open[account.id]
+        # A dict keeps the order of insertion, so the first is the oldest.
         while len(self._open) > OPEN_LIMIT:
             del self._open[next(iter(self._open))]
         return list(touched.values())
@@ -127,6 +129,7 @@ class Accounts:
         match message:
             case Completed() | Dropped():
                 return replace(known, ending=message, answered_ns=time_ns)
+            # Other purposes, such as reflection, are no part of the answer.
             case ModelAsked(purpose="answer"):
                 return replace(known, ask=message)
             case HeuristicFired(mode="shown"):
@@ -149,7 +152,7 @@ def _opened(input_: Input, output: Output, decided: Decided) -> Account:
 
 
 def as_fields(account: Account) -> dict[str, object]:
-    """Return an account for a program to read."""
+    """Return an account as fields for JSON; `v` grows when a field changes its meaning."""
     decided = account.decided
     return {
         "v": 1,
@@ -176,7 +179,7 @@ def as_fields(account: Account) -> dict[str, object]:
 
 
 def as_response(account: Account) -> dict[str, object]:
-    """Return an account under the names of a process-event response."""
+    """Return an account in the shape of a `process` reply."""
     decided, ending = account.decided, account.ending
     matched = ending.matched_heuristic_id if isinstance(ending, Completed) else None
     return {

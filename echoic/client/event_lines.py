@@ -1,6 +1,6 @@
-"""Events to publish, from text or lines of JSON, under ids of their own each time.
+"""Events to publish, read from text or lines of JSON; each reading makes new ids.
 
-Pure. What answers an earlier event of the same recording answers its new id.
+Pure. A reply to an earlier event of the same recording refers to that event's new id.
 """
 
 import json
@@ -20,7 +20,7 @@ _HEADER_KEYS = ("agent", "source", "type", "id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """One message on its way to a sensor's subject."""
+    """One message to be published on a sensor's subject."""
 
     agent: str
     source: str
@@ -33,12 +33,12 @@ class Sending:
 
     @property
     def subject(self) -> str:
-        """Where it goes."""
+        """The subject to publish it on."""
         return sensor_subject(self.agent, self.source, self.type)
 
     @property
     def wire_headers(self) -> dict[str, str]:
-        """Its headers, with its id."""
+        """Its headers, with its id under CloudEvents' name."""
         return {
             **self.headers,
             "ce-id": self.event_id,
@@ -47,7 +47,7 @@ class Sending:
 
     @property
     def wire_body(self) -> bytes:
-        """Its body."""
+        """Its body as UTF-8 JSON."""
         return json.dumps(self.body, ensure_ascii=False).encode()
 
 
@@ -58,7 +58,7 @@ def read_lines(
     default_agent: str,
     new_id: Callable[[], str],
 ) -> Iterator[Sending]:
-    """Read lines: recorded messages, plain JSON events, or bare text.
+    """Yield an event for each line: a recorded message, a plain JSON event, or bare text.
 
     A recorded message is `{"subject", "headers", "body"}`; a plain event has `text` and,
     if it likes, `agent`, `source`, `type`, `id`. `agent` wins over what a line says.
@@ -73,6 +73,7 @@ def read_lines(
         try:
             fields = _fields(line)
             sending = _sending(fields, agent, default_agent, ids, new_id)
+        # Lines are anybody's JSON: fields of the wrong kind fail in these three ways.
         except (ValueError, TypeError, AttributeError) as error:
             raise EchoicError(
                 f"line {number} is no event: {error}",
@@ -115,6 +116,7 @@ def _sending(
         headers=headers,
         at=_moment(fields.get("occurred_at") or headers.get("ce-time")),
     )
+    # For its check alone: a name that is no token fails here, under its line's number.
     sensor_subject(sending.agent, sending.source, sending.type)
     if (size := len(sending.wire_body)) > BODY_LIMIT:
         raise ValueError(f"it has {size:,} bytes, the limit is {BODY_LIMIT:,}")
@@ -122,7 +124,7 @@ def _sending(
 
 
 def _recorded(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recorded message as a plain event."""
+    """Return a recorded message as the fields of a plain event."""
     parts = str(message["subject"]).split(".")
     if len(parts) != 4 or parts[0] != "in":
         raise ValueError(f"subject {message['subject']!r} is no sensor's")
@@ -140,7 +142,7 @@ def _recorded(message: Mapping[str, Any]) -> dict[str, Any]:
 def _with_new_reference(
     body: dict[str, Any], ids: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
-    """Return the body with the event it answers named by its new id, if we sent that."""
+    """Return the body with its reference changed to the earlier event's new id."""
     reference = body.get("in_reply_to")
     if not isinstance(reference, dict):
         return body

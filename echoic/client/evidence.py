@@ -1,7 +1,6 @@
-"""What tuning learns from named recordings: sessions of the log, or files.
+"""Evidence for tuning, from named recordings: sessions of the log, or files.
 
-Each is opened to be read and nothing else, and what does not agree with itself
-teaches nothing.
+Each is opened for reading alone and verified; one that is inconsistent is an error.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -23,13 +22,13 @@ from replay.recording.source import Recording, RecordingError
 
 
 class InvalidRecordingError(EchoicError):
-    """A recording does not agree with itself: nothing can be said from it."""
+    """A recording is inconsistent, so nothing can be concluded from it."""
 
     exit_code = errors.INVALID
 
 
 async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence]:
-    """Return what confidence follows from in the named recordings, session by session.
+    """Return the evidence behind confidences in the named recordings, one item a session.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
@@ -45,7 +44,7 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
 async def rapport_of(
     settings: Settings, names: Sequence[str], pace: Pace
 ) -> tuple[RapportCurve, ...]:
-    """Return how people stood in the named recordings, and would have at another pace.
+    """Return rapport over time in the named recordings, as recorded and at another pace.
 
     Raises:
         EchoicError: there is no such recording.
@@ -58,7 +57,7 @@ async def rapport_of(
 async def lives_of(
     settings: Settings, names: Sequence[str]
 ) -> AsyncIterator[list[Lived]]:
-    """The named recordings with what their decisions came to, each proven first.
+    """Open the named recordings, verified, with the outcomes of their decisions.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
@@ -77,7 +76,7 @@ async def lives_of(
 async def recordings(
     settings: Settings, names: Sequence[str]
 ) -> AsyncIterator[list[tuple[Recording, AidProvider]]]:
-    """What is named, each recording once; without a name all of the agent."""
+    """Open what is named, each recording once; without a name the agent's whole log."""
     async with AsyncExitStack() as stack:
         found: dict[str, tuple[Recording, AidProvider]] = {}
         for source in sources(settings, names):
@@ -87,13 +86,14 @@ async def recordings(
                 raise EchoicError(
                     str(error), next_step="echoic session list"
                 ) from error
+            # A recording that is named twice would count as twice the evidence.
             found[recording.digest] = recording, provider
         yield list(found.values())
 
 
 @contextmanager
 def as_invalid_recording(recording: Recording) -> Iterator[None]:
-    """Say which recording it was that does not agree with itself."""
+    """Raise an inconsistency within the block as an error naming the recording."""
     try:
         yield
     except UnprovenError as error:

@@ -1,6 +1,6 @@
-"""Finding decisions in the log: by the beginning of an id, or the last one.
+"""Search for decisions in the log: by a prefix of the id, or the last one.
 
-The log alone, newest first, so that what just happened is found at once.
+It reads the log backwards, so that what just happened is found at once.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -16,13 +16,13 @@ from streams.groups import groups
 from streams.log import ReadableLog, scan
 
 _FIRST_WINDOW = 2_000
-"""How many sequences are looked at first; each further window is eight times as wide."""
+"""Sequences in the first window; each further window is eight times as wide."""
 
 Wanted = Callable[[Output], bool]
 
 
 async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
-    """Return the decision whose id begins so.
+    """Return the decision whose id begins with `prefix`.
 
     Raises:
         NotFoundError: there is none, or several.
@@ -33,6 +33,8 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
             return await account_of(log, output)
         if output.id.startswith(prefix):
             found.append(output)
+            # 32 bits of an id: a second match is so unlikely that the whole log is not
+            # searched.
             if len(prefix) >= 8:
                 break
     if not prefix or len(found) > 1:
@@ -50,9 +52,9 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
 async def last_decision(
     log: ReadableLog, agent: str, *, silent: bool = False
 ) -> Account:
-    """Return the agent's last decision, or its last silent one, but for those on reports.
+    """Return the agent's last decision, or its last silent one.
 
-    How something turned out is reported by an event, which nobody means by `last`.
+    Decisions on events that report an outcome are skipped: nobody means them by `last`.
 
     Raises:
         NotFoundError: there is none.
@@ -73,10 +75,11 @@ def _is_on_report(account: Account) -> bool:
 
 
 async def account_of(log: ReadableLog, output: Output) -> Account:
-    """Return the account of a decision, with what came of it so far."""
+    """Return the account of a decision, with its answer so far."""
     ledger = Accounts()
     cause = output.mark.cause_sequence
     told: dict[str, Account] = {}
+    # Exactly one group: the one of the decision's cause.
     async for group in groups(log, output.partition, cause - 1, cause):
         input_ = read_input(group.input)
         for each in ledger.take(
@@ -97,7 +100,7 @@ async def account_of(log: ReadableLog, output: Output) -> Account:
 async def _ended(
     log: ReadableLog, ledger: Accounts, account: Account, output: Output
 ) -> Account:
-    """Return the account with its end, if that is in the log."""
+    """Return the account with its end, if the log holds that by now."""
     subjects = output_subject(output.partition, output.agent, "decision", "*")
     async for record in scan(log, subjects, output.record.sequence):
         later = read_output(record)
@@ -114,6 +117,7 @@ async def _decisions(log: ReadableLog, agent: str) -> AsyncIterator[Output]:
     width = _FIRST_WINDOW
     while end > 0:
         start = max(0, end - width)
+        # Consumers deliver forwards alone, so each window is read whole and then reversed.
         window = [record async for record in scan(log, subject, start, end)]
         for record in reversed(window):
             yield read_output(record)

@@ -1,7 +1,7 @@
-"""Whether what an instance needs really works: asked of the instance, answered by it.
+"""Health of what an instance depends on: asked over NATS, tried by the instance itself.
 
-It is tried, not looked up. The model says a word and the collector takes a batch
-of nothing, with the settings, keys and ways of the process that runs.
+Only the running process has the right settings, keys and network, so it really calls the
+model for one word, and sends an empty batch to the collector.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ from schemas.messages.asks import ModelAsked
 SUBJECT = "svc._.health"
 """Only our own account may call it: each call costs a few tokens."""
 LONGEST_S = 30.0
-"""How long a model may take for a word."""
+"""Seconds that a model may take for one word."""
 
 Works = Literal["works", "fails", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of trying one thing."""
+    """The result of one trial."""
 
     works: Works
     found: str
 
 
 async def serve(client: Client, settings: Settings, model: Model | None) -> None:
-    """Answer whoever asks how the instance is, until the connection ends."""
+    """Answer requests for the instance's health until the connection ends."""
     trials: dict[str, Callable[[], Awaitable[Tried]]] = {
         "model": lambda: _model(settings, model),
         "traces": lambda: asyncio.to_thread(_collector, settings),
@@ -52,11 +52,13 @@ async def serve(client: Client, settings: Settings, model: Model | None) -> None
 
 
 async def ask(client: Client) -> dict[str, Tried]:
-    """Return what a running instance answers, by what was tried.
+    """Ask a running instance; return its results by what was tried.
 
     Raises:
         nats.errors.Error: it does not answer.
     """
+    # Five seconds beyond the model's limit, so that the instance reports a slow model
+    # itself.
     reply = await client.request(SUBJECT, b"", timeout=LONGEST_S + 5.0)
     fields: dict[str, Any] = json.loads(reply.data)
     return {name: Tried(**each) for name, each in fields.items()}
@@ -67,6 +69,7 @@ async def _model(settings: Settings, model: Model | None) -> Tried:
         return Tried("none", "none: only what was learnt answers")
     deadline_s = min(LONGEST_S, settings["model.deadline_s"])
     try:
+        # The model has the deadline too, but a library may take longer to give up.
         async with asyncio.timeout(LONGEST_S):
             said = await model.complete(
                 _a_word(settings["model.name"], settings, deadline_s),
@@ -104,6 +107,7 @@ def _collector(settings: Settings) -> Tried:
     if not collector.answers():
         return Tried("none", f"no collector at {collector.name}: they go into a file")
     try:
+        # A request without spans is valid OTLP, and leaves nothing behind.
         collector.send({}, [])
     except CollectorError as error:
         found = f"the collector at {collector.name} takes no batch ({error})"

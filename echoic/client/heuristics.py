@@ -1,6 +1,6 @@
-"""What an agent goes by: its heuristics, and how far each is trusted.
+"""An agent's heuristics, and how far each is trusted.
 
-The same whether it comes from the read models or is folded from the log.
+The same values whether they come from the read models or are folded from the log.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from streams.log import ReadableLog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learnt:
-    """One heuristic as it stands."""
+    """One heuristic with its present belief."""
 
     id: str
     name: str
@@ -32,7 +32,7 @@ class Learnt:
     text: str
     confidence: float
     alpha: float
-    """The pseudo-counts that the confidence is the mean of."""
+    """Pseudo-counts of a Beta distribution, of which the confidence is the mean."""
     beta: float
     declared: float
     fires: int
@@ -42,15 +42,16 @@ class Learnt:
     last_fired: datetime | None
 
     def is_stale(self, now: datetime, days: float) -> bool:
-        """Tell whether it fired once, and then not for so many days; of 0 days never."""
+        """Tell whether it fired, but not within `days`; 0 switches staleness off."""
         return effective.is_stale(self.last_fired, now, days)
 
 
 async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
-    """Return every heuristic that the agent goes by: of its packs, then what it was taught."""
+    """Return every heuristic of the agent: those of its packs, then those it was taught."""
+    # A pack loaded for the agent alone replaces the shared one of the same name.
     refs = known.shared.packs.update(known.agent.packs)
     blobs = [await log.blob(refs[name].digest) for name in sorted(refs)]
-    # For their words alone: nothing is matched with them here.
+    # Empty vectors: only the texts are used, nothing is matched here.
     packs = [
         compile_pack(pack, [b""] * len(pack.heuristics))
         for pack in (from_blob(blob) for blob in blobs if blob is not None)
@@ -61,7 +62,7 @@ async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
 
 
 def of_read_models(row: Heuristic) -> Learnt:
-    """Return a heuristic as the read models hold it."""
+    """Return a heuristic from a row of the read models."""
     return Learnt(
         id=row.id,
         name=row.name,

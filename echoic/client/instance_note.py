@@ -1,7 +1,8 @@
-"""The note that a running instance leaves in its data folder for the other commands.
+"""The note that a running instance leaves in its data folder for other commands.
 
-Readable by its owner alone, for it holds passwords; and it is believed only
-while the lock beside it is held. A process id may be anybody's by now, a lock cannot.
+Readable by its owner alone, for it holds passwords. It is believed only while the lock
+beside it is held: a process id may have been reused, but the kernel frees the lock when
+its process ends.
 """
 
 import fcntl
@@ -19,13 +20,14 @@ from echoic.errors import EchoicError
 
 _NOTE = "instance.json"
 _LOCK = "instance.lock"
+# 0.1 s in all: longer than a look by another command takes, too short to notice.
 _LOCK_TRIES = 5
 _LOCK_PAUSE_S = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceNote:
-    """Where a running instance is to be found."""
+    """The addresses and credentials of a running instance."""
 
     pid: int
     started_at: str
@@ -53,16 +55,17 @@ def read_note(data: Path) -> InstanceNote | None:
 
 
 def write_note(data: Path, note: InstanceNote) -> None:
-    """Leave the note, whole or not at all."""
+    """Write the note, whole or not at all."""
     draft = data / f"{_NOTE}.new"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         json.dump(asdict(note), file, indent=2)
+    # A rename is atomic, so a reader sees the old note or the new one.
     draft.replace(data / _NOTE)
 
 
 def remove_note(data: Path) -> None:
-    """Take the note away; it may be gone already."""
+    """Delete the note, if it is there."""
     (data / _NOTE).unlink(missing_ok=True)
 
 
@@ -83,12 +86,12 @@ def sole_instance(data: Path) -> Iterator[None]:
 
 
 def _take(lock: IO[bytes]) -> bool:
-    """Hold the lock until the file is closed; false if an instance holds it."""
+    """Lock the file until it is closed; return whether that worked."""
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            # Whoever only looks whether an instance runs has it for a moment.
+            # A command that only tests the lock holds it for a moment.
             time.sleep(_LOCK_PAUSE_S)
         else:
             return True
@@ -99,6 +102,8 @@ def _is_locked(data: Path) -> bool:
     """Tell whether an instance holds the folder."""
     try:
         with (data / _LOCK).open("rb") as lock:
+            # Shared, so that several commands can test it at once; closing the file
+            # releases it.
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
@@ -108,7 +113,7 @@ def _is_locked(data: Path) -> bool:
 
 
 def already_runs(data: Path) -> EchoicError:
-    """Return the error that an instance runs over the folder already."""
+    """Make the error that an instance already runs over the folder."""
     note = read_note(data)
     who = f" (process {note.pid})" if note else ""
     return EchoicError(
@@ -121,17 +126,21 @@ def already_runs(data: Path) -> EchoicError:
 def is_alive(pid: int) -> bool:
     """Tell whether a process of this id runs."""
     try:
+        # Signal 0 only checks that the process exists.
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
+    # It exists, and belongs to somebody else.
     except PermissionError:
         return True
     return not _is_zombie(pid)
 
 
 def _is_zombie(pid: int) -> bool:
-    """Tell whether it has ended and only waits for its parent to notice."""
+    """Tell whether a process has ended and only waits for its parent to reap it."""
     try:
+        # The name in parentheses may hold spaces and parentheses; the state follows the
+        # last one.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Which agents the log knows, so that a misspelt one is an error and not an empty page.
+"""The agents of the log, so that a misspelt one is an error and not an empty page.
 
 An agent is known from its first input on.
 """
@@ -14,17 +14,18 @@ from streams.jetstream.connection import insist
 from streams.topology import LOG
 
 _NAMED = 12
-"""So many agents at most are listed in an error."""
+"""Agents that an error lists at most."""
 
 
 async def check(connection: Connection) -> None:
-    """Find out whether the agent that a flag names is known.
+    """Check that the agent that a flag names is known.
 
     Raises:
         NotFoundError: it is not; the known ones are named.
     """
     settings = connection.settings
     agent = settings.agent
+    # The default agent may be new: the first event of an instance makes it.
     if not settings.origins["agent"].startswith("flag"):
         return
     if await connection.log.last_sequence(f"ev.{partition_of(agent)}.in.{agent}.>"):
@@ -38,13 +39,13 @@ async def check(connection: Connection) -> None:
 
 
 async def names(client: Client) -> list[str]:
-    """Return every agent that the log has an input of, in order."""
+    """Return every agent that the log has an input of, sorted."""
     found = {parse(each).agent for each in await _input_subjects(client)}
     return sorted(found - {SHARED_AGENT})
 
 
 async def inputs_by_partition(client: Client) -> dict[int, int]:
-    """Return how many inputs each partition has that has any."""
+    """Return the number of inputs by partition; those without any are missing."""
     found: Counter[int] = Counter()
     for subject, count in (await _input_subjects(client)).items():
         found[parse(subject).partition] += count
@@ -52,9 +53,10 @@ async def inputs_by_partition(client: Client) -> dict[int, int]:
 
 
 async def _input_subjects(client: Client) -> dict[str, int]:
-    """Return every subject of inputs, and how many there are of it."""
+    """Return the number of inputs by subject."""
     subject = f"$JS.API.STREAM.INFO.{LOG.name}"
     found: dict[str, int] = {}
+    # The broker returns 100,000 subjects a page at most.
     while True:
         wanted = {"subjects_filter": "ev.*.in.*.>", "offset": len(found)}
         info = await insist(client, subject, wanted)

@@ -1,4 +1,4 @@
-"""What heuristics are called: by their packs, by people, or by how they were formed."""
+"""Names of heuristics: given by their packs, by people, or when they were formed."""
 
 from collections.abc import Mapping
 
@@ -17,11 +17,13 @@ from schemas.values.subjects import (
 from streams.log import ReadableLog, scan
 
 Names = Mapping[str, str]
-"""Heuristic id to its name."""
+"""Names by heuristic id."""
 
 
 async def heuristic_names(log: ReadableLog, agent: str) -> Names:
-    """Return the name of each heuristic that the agent may ever have used, by id."""
+    """Return the name of each heuristic that the agent may ever have used, by its id."""
+    # In the order of authority: a later name, by an edit, replaces the one given at
+    # formation.
     names = await _formed(log, agent)
     for owner in (SHARED_AGENT, agent):
         subjects = input_subject(partition_of(agent), owner, "control", "*")
@@ -31,7 +33,7 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
 
 
 async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
-    """Return the names of what was made of models' answers."""
+    """Return the names of heuristics that were formed from models' answers."""
     kind, token = HeuristicFormed.kind, HeuristicFormed.token
     subject = output_subject(partition_of(agent), agent, kind, token)
     names: dict[str, str] = {}
@@ -60,20 +62,21 @@ async def _of_pack(log: ReadableLog, digest: str) -> dict[str, str]:
         return {}
     try:
         pack = manifest.from_blob(blob)
+    # A pack of another version's format: its heuristics are shown by id.
     except manifest.PackError:
         return {}
     return {heuristic_id(pack.name, each.name): each.name for each in pack.heuristics}
 
 
 def named(heuristic_id: str | None, names: Names) -> str:
-    """Return a heuristic's name, or the beginning of its id."""
+    """Return a heuristic's name, or the first eight characters of its id."""
     if heuristic_id is None:
         return "unknown"
     return names.get(heuristic_id, heuristic_id[:8])
 
 
 def resolve(names: Names, text: str) -> str:
-    """Return the id of the heuristic of this name, or whose id begins so.
+    """Return the id of the heuristic with this name, or with this prefix of its id.
 
     Raises:
         NotFoundError: there is none, or several.

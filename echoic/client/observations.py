@@ -1,4 +1,4 @@
-"""From recordings to the estimator's rows, in one call."""
+"""From recordings to the rows of the off-policy estimator, in one call; public API."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from replay.recording.chronicle import chronicle
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.experiments import Variant
 
+# The target's index in the pair that is asked; the baseline is 0.
 _CHALLENGER = 1
 
 
@@ -25,7 +26,7 @@ def observations(
     baseline: str | None = None,
     outcome: OutcomeSettings | None = None,
 ) -> list[Observation]:
-    """Return the decisions of recordings that reached a strategy, ready to be estimated from.
+    """Return one row for each recorded decision that reached a strategy.
 
     Args:
         recordings: files of sessions.
@@ -49,6 +50,8 @@ async def _observed(
         async with opened(FileSource(file, WordLlamaEmbedder.name)) as (recording, _):
             async with aclosing(ask_open_loop(recording, asking)) as decisions:
                 reached = asked([each async for each in decisions])
+            # Outcomes lie behind the decisions, so they take a second pass over the
+            # recording.
             told = await chronicle(recording, outcome)
             found += rows_of(reached, _CHALLENGER, told.outcomes)
     return found

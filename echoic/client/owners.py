@@ -1,7 +1,7 @@
-"""Who owns which partition: asked of the worker processes themselves, answered by each.
+"""Ownership of partitions: each worker process answers for its own, over NATS.
 
-The instance's process answers the callers of all agents; of one that another process
-knows, it asks that process.
+The instance's process answers callers for all agents; for an agent of another process it
+forwards the request to that process.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ WHO = "svc._.owners"
 """Every process answers; only our own account may ask."""
 
 ASKED_S = 5.0
-"""How long a process may take for what it knows of an agent."""
+"""Seconds that a process may take to answer for an agent."""
 
 GATHERED_S = 0.5
-"""How long is waited for all processes to say what they own."""
+"""Seconds to wait for all processes to say what they own."""
 
 Reply = dict[str, Any]
 State = Callable[[str], Awaitable[Mapping[str, object] | None]]
@@ -43,7 +43,7 @@ class Owner:
 async def answer(
     client: Client, partitions: Sequence[int], state: State, heuristics: Heuristics
 ) -> None:
-    """Answer, until the connection ends, who this is and what it knows of its agents."""
+    """Answer requests for this process's partitions and agents."""
     own = orjson.dumps({"pid": os.getpid(), "partitions": partitions})
 
     async def who(message: Msg) -> None:
@@ -61,7 +61,7 @@ async def answer(
 
 
 async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | None:
-    """Return what the owner of an agent's partition knows of it; None if nothing.
+    """Return an agent's state from the owner of its partition; None if it has none.
 
     Raises:
         LogUnavailable: the owner does not answer.
@@ -73,7 +73,7 @@ async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | 
 async def heuristics_elsewhere(
     client: Client, agent: str, body: Mapping[str, Any]
 ) -> Reply:
-    """Return what the owner of an agent's partition replies to a question for heuristics.
+    """Return the reply of the owner of an agent's partition to a request for heuristics.
 
     Raises:
         LogUnavailable: the owner does not answer.
@@ -83,22 +83,25 @@ async def heuristics_elsewhere(
 
 
 async def owners(client: Client) -> tuple[Owner, ...]:
-    """Return every process that answers; none if the instance's own is the only one."""
+    """Return every process that answers; () if the instance's own is the only one."""
     found: list[Owner] = []
     complete = asyncio.Event()
 
     async def hear(message: Msg) -> None:
+        # The server's 503: nobody subscribes to the subject.
         if not message.data:
             complete.set()
             return
         fields = orjson.loads(message.data)
         found.append(Owner(fields["pid"], tuple(fields["partitions"])))
+        # All partitions are accounted for, so nobody is left to wait for.
         if not unowned(found):
             complete.set()
 
     inbox = client.new_inbox()
     subscription = await client.subscribe(inbox, cb=hear)
     try:
+        # Not a request, which ends with the first reply.
         await client.publish(WHO, reply=inbox)
         async with asyncio.timeout(GATHERED_S):
             await complete.wait()

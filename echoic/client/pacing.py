@@ -1,7 +1,6 @@
-"""The pace of a recording: as it happened, so many events a second, or at once.
+"""The pace of a played recording: as it happened, a number of events a second, or at once.
 
-At whatever pace, each source keeps within what the instance lets it send, so that nothing
-of a recording is shed.
+At any pace each source keeps within the instance's rate limit, so that no event is shed.
 """
 
 import asyncio
@@ -18,14 +17,14 @@ from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
 from streams.log import ReadableLog
 
 _CAREFUL = 0.9
-"""This part of the rate: the broker's clock and ours go apart, and events bunch up."""
+"""The share of the rate that is used: clocks differ, and events bunch up."""
 
 _BURST_PART = 4
-"""This part of the burst: the rest is for whatever else the source sends."""
+"""The burst is divided by this; the rest is for whatever else the source sends."""
 
 
 class Pace:
-    """Says when the next event may go out."""
+    """Waits until the next event is due."""
 
     def __init__(self, text: str) -> None:
         """Read `original`, `max` or a number of events a second."""
@@ -40,6 +39,7 @@ class Pace:
         now = asyncio.get_running_loop().time()
         if self._started is None:
             self._started = now
+        # From the start, not from the event before, so that delays do not add up.
         due = self._started + self._count * self._interval_s
         if self._original and at is not None:
             self._first_at = self._first_at or at
@@ -62,10 +62,10 @@ def _rate(text: str) -> float:
 
 
 class Allowed:
-    """Says when an event may go out that is not to be shed."""
+    """Waits until the instance's rate limit admits an event, counting as the mind does."""
 
     def __init__(self, limit: IntakeSettings | None) -> None:
-        """Keep within a part of `limit`; None: there is none."""
+        """Keep within a part of `limit`; None means no limit."""
         self._limit = limit and IntakeSettings(
             rate=limit.rate * _CAREFUL, burst=max(1, limit.burst // _BURST_PART)
         )
@@ -79,12 +79,13 @@ class Allowed:
         after = rate_limits.after(before, self._limit, time.time_ns())
         if after is None:
             await asyncio.sleep(1 / self._limit.rate)
+            # The bucket gains a token in 1/rate seconds; asyncio may wake a little early.
             after = rate_limits.after(before, self._limit, time.time_ns()) or before
         self._allowances[agent, source] = after
 
 
 async def limit_of(log: ReadableLog, agent: str) -> IntakeSettings | None:
-    """Return what the settings in force for an agent let each source send."""
+    """Return the rate limit for each source of an agent, by the settings in force."""
     partition = partition_of(agent)
     token = MindStarted.token
     subject = input_subject(partition, SHARED_AGENT, "control", token)

@@ -1,6 +1,6 @@
-"""Packs in force: loading one is an input of the log, for one agent or for all of them.
+"""Packs in force: loading a pack is an input of the log, for one agent or for all.
 
-A pack that is in force by the same content is not loaded again.
+A pack that is in force with the same content is not loaded again.
 """
 
 import asyncio
@@ -24,22 +24,23 @@ from streams.log import ReadableLog, scan
 
 
 async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
-    """Load packs for every agent, as far as they are not in force already."""
+    """Load packs for every agent, unless they are in force already."""
     for pack in packs:
         await asyncio.gather(
+            # A partition has its own log and state, so each gets the control.
             *(_load(log, pack, SHARED_AGENT, each) for each in range(PARTITIONS))
         )
 
 
 async def load_for(log: TalkingLog, agent: str, folder: Path) -> PackLoaded | None:
-    """Load a pack for one agent; None if it is in force by the same content."""
+    """Load a pack for one agent; return None if it is in force with the same content."""
     return await _load(log, read_pack(folder), agent, partition_of(agent))
 
 
 async def in_force(
     log: ReadableLog, owner: str, partition: int
 ) -> dict[str, PackLoaded]:
-    """Return the packs loaded last, by name; of one agent, or with `_` of all."""
+    """Return the packs loaded last, by name, for an agent, or for all with `_`."""
     subject = input_subject(partition, owner, "control", PackLoaded.token)
     found: dict[str, PackLoaded] = {}
     async for record in scan(log, subject):
@@ -50,7 +51,7 @@ async def in_force(
 
 
 def read_pack(folder: Path) -> Pack:
-    """Return the pack in a folder.
+    """Read the pack in a folder.
 
     Raises:
         EchoicError: it has errors; all of them are named.
@@ -74,6 +75,7 @@ async def _load(
     known = (await in_force(log, owner, partition)).get(pack.name)
     if known == wanted:
         return None
+    # Before the input: a worker that reads it fetches the blob at once.
     await log.put_blob(blob)
     await tell(log, owner, wanted, partition=partition)
     return wanted

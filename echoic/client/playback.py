@@ -1,7 +1,7 @@
-"""Playing a recorded session again: its events and votes, under new ids.
+"""Playback of a recorded session: its events and votes, under new ids.
 
-Only what came from outside is played: what sensors and people sent. Ids are new, so that
-the log takes them as news; whatever referred to an old id refers to the new one.
+Only inputs of sensors and people are played. Their ids are new, because the log drops
+known ones as duplicates; references to old ids are changed to the new ones.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from streams.session_files.file import SessionFile
 
 @dataclass(frozen=True, slots=True)
 class PlayedEvent:
-    """An event to be published as its sensor would."""
+    """An event to publish as its sensor would."""
 
     event: Sensed
     id: str
@@ -29,7 +29,7 @@ class PlayedEvent:
 
 @dataclass(frozen=True, slots=True)
 class PlayedVote:
-    """A vote to be given on the decision that answered an event."""
+    """A vote to give on the decision that answers an event."""
 
     event_id: str
     """The new id of that event."""
@@ -40,7 +40,7 @@ class PlayedVote:
 def played(
     session: SessionFile, agent: str, run: UUID
 ) -> Iterator[PlayedEvent | PlayedVote]:
-    """Yield the inputs of a session in their order, for `agent`, with ids made from `run`."""
+    """Yield a session's inputs in order; new ids derive from `run` and the old ones."""
     occasions = _occasions(session)
     for record in session.records:
         if parse(record.subject).direction != "in":
@@ -57,7 +57,7 @@ def played(
 
 
 def _occasions(session: SessionFile) -> dict[str, EventRef]:
-    """Return which event each recorded decision was made on."""
+    """Return the event of each recorded decision, by decision id."""
     found = {}
     for record in session.records:
         place = parse(record.subject)
@@ -94,6 +94,7 @@ def _event(
 def _new_reply(
     reply: str | EventRef | None, run: UUID, occasions: dict[str, EventRef]
 ) -> str | EventRef | None:
+    # A reply names a decision by its id, or an event by source and id.
     old = occasions.get(reply) if isinstance(reply, str) else reply
     if old is None:
         return reply

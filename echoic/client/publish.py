@@ -1,6 +1,6 @@
-"""Saying something to the mind and hearing its answer: events, controls, feedback.
+"""Publish events, controls and feedback, and wait for the mind's answer.
 
-Every input is answered, so whoever sends one may wait for the group.
+Every input is answered, so a sender can wait for the group that names it as its cause.
 """
 
 import asyncio
@@ -38,18 +38,18 @@ from streams.jetstream.connection import request
 from streams.log import ReadableLog, WritableLog, append_input
 
 ANSWER_S = 20.0
-"""How long the mind may take to answer an input."""
+"""Seconds that the mind may take to answer an input."""
 SOURCE = "/echoic/cli"
 
 _REFUSALS = (ControlRefused, FeedbackRefused, Quarantined)
 
 
 class TalkingLog(ReadableLog, WritableLog, Protocol):
-    """A log to append to and to hear the answer from."""
+    """A log to append to and to read the answer from."""
 
 
 def new_event_id() -> str:
-    """Return a fresh id for an event: a UUIDv7, so it is a trace id too."""
+    """Make an event id: a UUIDv7, whose 128 bits serve as the trace id, too."""
     return filled_event_id(time.time_ns(), secrets.randbits(63))
 
 
@@ -61,7 +61,7 @@ async def publish(
     event_id: str,
     headers: Mapping[str, str] | None = None,
 ) -> None:
-    """Publish an event as a sensor does, and return once it is stored."""
+    """Publish an event as a sensor does; return when the broker has acknowledged it."""
     subject = sensor_subject(agent, event.source, event.type)
     body = event.model_dump_json(exclude_none=True, exclude={"source", "type"})
     await publish_raw(
@@ -72,7 +72,7 @@ async def publish(
 async def publish_raw(
     client: Client, subject: str, body: bytes, headers: Mapping[str, str]
 ) -> None:
-    """Publish whatever a sensor may, and return once it is stored."""
+    """Publish a message as a sensor does; return when the broker has acknowledged it."""
     checked(subject, await request(client, subject, body, dict(headers)))
 
 
@@ -85,7 +85,7 @@ async def decided_on(
     after: int,
     timeout_s: float = ANSWER_S,
 ) -> Account:
-    """Wait for the decision on an event that was published after a place in the log.
+    """Wait for the final decision on an event published after the sequence `after`.
 
     Raises:
         RefusedError: it was quarantined, or decided before.
@@ -102,7 +102,7 @@ async def decided_on(
 
 
 async def credited_by(log: ReadableLog, told: Account) -> list[str]:
-    """Return the heuristics that a reported outcome counted for."""
+    """Return the ids of the heuristics that a reported outcome was credited to."""
     partition = partition_of(told.agent)
     outputs = await _outputs(log, partition, told.input.sequence, ANSWER_S)
     messages = (output.message for output in outputs)
@@ -112,7 +112,7 @@ async def credited_by(log: ReadableLog, told: Account) -> list[str]:
 async def tell(
     log: TalkingLog, agent: str, message: InputMessage, *, partition: int | None = None
 ) -> Sequence[Output]:
-    """Append an input of ours and return the group that answers it.
+    """Append an input and return the group that answers it.
 
     Raises:
         RefusedError: the mind refuses it.
@@ -135,10 +135,10 @@ async def submit(
     source: str = SOURCE,
     timeout_s: float = ANSWER_S,
 ) -> Sequence[Output]:
-    """Append an input and return the group that answers it, be it a refusal.
+    """Append an input and return the group that answers it, even a refusal.
 
-    A vote on a decision that the mind forgot is given again, with what the log knows of
-    that decision.
+    A vote on a decision that the mind no longer remembers is sent again, with what the log
+    holds of that decision.
 
     Raises:
         Unanswered: nothing came in time; its `sequence` is the input's.
@@ -149,8 +149,10 @@ async def submit(
     sequence = await send(message, id_=id_ or str(uuid4()))
     outputs = await _outputs(log, partition, sequence, timeout_s)
     if isinstance(message, FeedbackGiven) and any(map(_is_unknown, outputs)):
+        # The mind remembers a bounded number of decisions and cannot read the log itself.
         informed = await recall_decision.with_recalled(log, agent, message)
         if informed is not None:
+            # Under a new id: the broker would drop the first one's as a duplicate.
             sequence = await send(informed, id_=str(uuid4()))
             outputs = await _outputs(log, partition, sequence, timeout_s)
     return outputs
@@ -159,11 +161,12 @@ async def submit(
 async def _final(
     log: ReadableLog, account: Account, outputs: Sequence[Output], timeout_s: float
 ) -> Account:
-    """Return the account once its answer is final."""
+    """Wait for the account's final answer; return it unfinished after the timeout."""
     if account.is_final:
         return account
     opened = next(output for output in outputs if output.id == account.id)
     subjects = output_subject(opened.partition, opened.agent, "decision", "*")
+    # A model may use its whole deadline before the mind can answer.
     patience_s = timeout_s + (account.ask.deadline_s if account.ask else 0.0)
     with suppress(TimeoutError):
         async with asyncio.timeout(patience_s):

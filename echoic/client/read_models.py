@@ -1,6 +1,6 @@
-"""The read models as commands use them: once they hold what the log holds.
+"""The read models for commands, once they have caught up with the log: read-your-writes.
 
-Without PostgreSQL a command still works, from the log, or says what is missing.
+Without PostgreSQL a command still works from the log, or says what is missing.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from projections.store.store import Store
 from schemas.values.subjects import partition_of
 
 PATIENCE_S = 5.0
-"""How long the read models may take to come up with the log."""
+"""Seconds that the read models may take to catch up with the log."""
 
 _POLL_S = 0.05
 
 
 @asynccontextmanager
 async def up_to_date(connection: Connection) -> AsyncIterator[Store | None]:
-    """The read models, with all that the agent's log holds now; None if they are not."""
+    """Yield the read models once they hold all of the agent's log, else None."""
     url = connection.database_url
     if url is None:
         yield None
@@ -36,6 +36,7 @@ async def _comes_up(connection: Connection, store: Store) -> bool:
     deadline = asyncio.get_running_loop().time() + PATIENCE_S
     while asyncio.get_running_loop().time() < deadline:
         try:
+            # The store's driver blocks.
             stands = await asyncio.to_thread(_position, store, partition)
         except StoreUnusable:
             # An instance that has just started makes the tables first.

@@ -1,7 +1,7 @@
-"""Long ago: what the log knows of a decision that the mind does not remember any more.
+"""Recall of old decisions, which the mind no longer remembers, from the log.
 
-The log is the trace. Whoever passes a vote on to the mind looks here when the mind knows
-of no such decision, and sends what is found along with the vote, so that it is recorded.
+When the mind refuses a vote because it does not know the decision, the sender looks here
+and sends what it finds along with the vote, so that it becomes part of the log.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -20,7 +20,7 @@ from streams.log import ReadableLog, scan
 async def with_recalled(
     log: ReadableLog, agent: str, given: FeedbackGiven
 ) -> FeedbackGiven | None:
-    """Return the vote with what the log knows of its decision; None if there is no such one."""
+    """Return the vote with what the log holds of its decision; None if it holds none."""
     if given.decision_id is None:
         return None
     about = await recalled(log, agent, given.decision_id, given.actor)
@@ -30,9 +30,9 @@ async def with_recalled(
 async def recalled(
     log: ReadableLog, agent: str, decision_id: str, actor: str = ""
 ) -> Recalled | None:
-    """Return what the log knows of a decision; None if the agent made no such one.
+    """Return what the log holds of a decision; None if the agent made no such one.
 
-    Of the votes on it `actor`'s is told by itself.
+    `vote` of the result is the latest of `actor`.
     """
     decision = await _decision(log, agent, decision_id)
     if decision is None:
@@ -75,12 +75,13 @@ async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
 
 
 async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Output]:
-    """Yield what was said on a decision, up to its end."""
+    """Yield the outputs that concern a decision, up to its completion or drop."""
     decided = decision.message
     is_final = isinstance(decided, Decided) and decided.final
     subject = output_subject(decision.partition, decision.agent, "*", "*")
     async for record in scan(log, subject, decision.record.sequence):
         output = read_output(record)
+        # A final decision's fire is in its own group; everything behind that is unrelated.
         if is_final and output.mark.cause_sequence != decision.mark.cause_sequence:
             return
         if getattr(output.message, "decision_id", None) == decision.id:
@@ -90,7 +91,7 @@ async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Out
 
 
 async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:
-    """Return the latest vote of each person on the decision."""
+    """Return the latest vote of each person on the decision, by person."""
     token = FeedbackApplied.token
     subject = output_subject(decision.partition, decision.agent, "learning", token)
     latest: dict[str, FeedbackApplied] = {}
@@ -102,14 +103,14 @@ async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplie
 
 
 def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
-    """Return where these votes count."""
+    """Return the strands of evidence in which these votes are counted, in a fixed order."""
     counted = {STRANDS[vote.aspect] for vote in latest.values()}
     strands: tuple[Strand, ...] = ("pair", "fit")
     return tuple(strand for strand in strands if strand in counted)
 
 
 async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
-    """Return how the decision's fire ended, if the world showed it."""
+    """Return the observed outcome of the decision's fire; None if there was none."""
     token = OutcomeObserved.token
     subject = output_subject(decision.partition, decision.agent, "outcome", token)
     async for record in scan(log, subject, decision.record.sequence):

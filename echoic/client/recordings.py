@@ -1,6 +1,6 @@
-"""Recorded inputs by name: a session's file, or a stretch of the log that runs.
+"""Recordings by name: a session's file, or a range of a running instance's log.
 
-Each process opens what it replays by itself, through a connection that can only read.
+Each process opens its own recording, over a connection that can only read.
 """
 
 import logging
@@ -30,13 +30,13 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSource:
-    """A stretch of an agent's life in the log: one session, or a range."""
+    """A range of an agent's log: one session, or sequences and times."""
 
     credentials: Credentials
     agent: str
     embedder: str
     session: str | None = None
-    """Its id or a prefix of it; then the range counts for nothing."""
+    """A session's id or a prefix of it; the range is ignored then."""
     first: int = 1
     last: int | None = None
     since: datetime | None = None
@@ -44,12 +44,12 @@ class LogSource:
 
 
 Source: TypeAlias = FileSource | LogSource
-"""Where a recording comes from; one process can pass it to another."""
+"""The source of a recording: a value that can be sent to another process."""
 
 
 @asynccontextmanager
 async def opened(source: Source) -> AsyncIterator[tuple[Recording, AidProvider]]:
-    """The recording of a source, and what brings vectors and packs for its inputs.
+    """Open the recording of a source, with the provider of its inputs' vectors and packs.
 
     Raises:
         SessionFileError: the file is none, of another version, cut or damaged.
@@ -89,6 +89,6 @@ def _provider(log: ReadableLog, name: str) -> AidProvider:
 
 
 def is_path(name: str) -> bool:
-    """Tell whether a file is meant, though it may be missing: no session is called so."""
+    """Tell whether a name means a file, even a missing one, and not a session."""
     path = Path(name)
     return path.exists() or path.suffix == ".echoic" or path.name != name

@@ -1,7 +1,7 @@
-"""Asking a model live for a replay: under a budget, and written down beside the report.
+"""Live model calls for a replay: within a budget, and recorded in a file.
 
-An answer that the file holds already is not asked for again, so that the same command
-gives the same report twice.
+A call that the file holds already is not made again, so that the same command gives the
+same report twice.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from schemas.messages.asks import ModelAsked
 
 
 class Requery:
-    """A `ModelPort` that asks a model and keeps what it said in a file of JSON lines."""
+    """A `ModelPort` that calls a model and appends its answers to a file of JSON lines."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Requery:
         calls: int,
         cost_usd: float | None = None,
     ) -> None:
-        """Take a model and a budget; what `path` holds already costs nothing."""
+        """Use a model within a budget; answers that `path` holds already cost nothing."""
         self._model = model
         self._path = path
         self._calls = calls
@@ -34,11 +34,12 @@ class Requery:
         self._known = _read(path)
 
     async def ask(self, asked: ModelAsked, occurrence: int) -> Take:
-        """Ask once, or look it up.
+        """Return the recorded answer, or call the model once.
 
         Raises:
             BudgetSpent: the calls or the money that were granted are used up.
         """
+        # The same request may occur several times, each with an answer of its own.
         key = f"{asked.request_hash}/{occurrence}"
         line = self._known.get(key)
         if line is None:
@@ -49,6 +50,7 @@ class Requery:
         is_poor = self._cost_usd is not None and self._spent_usd >= self._cost_usd
         if self._calls <= 0 or is_poor:
             raise BudgetSpent(f"nothing is left to ask {asked.model!r} with")
+        # Before the call, so that one that fails counts, too.
         self._calls -= 1
         line: dict[str, object] = {"key": key, "asked": asked.model}
         try:
@@ -58,15 +60,19 @@ class Requery:
             self._spent_usd += said.cost_usd or 0.0
             line |= _said(said)
         except ModelError as error:
+            # Recorded like an answer, or a repeated command would try again and report
+            # otherwise.
             line |= {"failure": error.reason, "detail": str(error)}
         self._known[key] = line
+        # Written after each call, so that an interrupted run loses no answer that was paid
+        # for.
         with self._path.open("ab") as file:
             file.write(orjson.dumps(line) + b"\n")
         return line
 
 
 def _said(said: Completion) -> dict[str, object]:
-    """Return what a model said, and which version of it, as far as its provider tells."""
+    """Return an answer's fields, with the model's version if the provider reports it."""
     tokens = (said.input_tokens or 0) + (said.output_tokens or 0)
     return {
         "text": said.text,

@@ -1,7 +1,7 @@
-"""Sending a recording to a running instance: its events, and the votes of a session.
+"""Send a recording to a running instance: its events, and the votes of a session.
 
-What came from outside is sent again under new ids; what the mind said then is
-not, for it will say its own.
+Inputs of sensors and people are sent under new ids; recorded outputs are not, since the
+mind makes its own.
 """
 
 import json
@@ -19,7 +19,7 @@ from echoic.packs import bundled
 from streams.session_files.file import read_session
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
-"""How a compressed file begins, as session files do."""
+"""The magic number of Zstandard frames, with which session files begin."""
 
 Item = Sending | PlayedVote
 
@@ -27,7 +27,7 @@ Item = Sending | PlayedVote
 def read_file(
     path: Path, *, agent: str | None, default_agent: str, new_id: Callable[[], str]
 ) -> Iterator[Item]:
-    """Yield what a file holds: a recorded session, or lines of events.
+    """Yield a file's items: those of a recorded session, or of lines of events.
 
     Raises:
         EchoicError: a line is no event.
@@ -48,16 +48,17 @@ def read_file(
 
 
 class Sender:
-    """Sends items one after the other, and knows what it sent."""
+    """Sends items one after the other, and remembers them to wait for their answers."""
 
     def __init__(self, connection: Connection) -> None:
-        """Send over a connection that stays the caller's."""
+        """Send over a connection, which the caller closes."""
         self._connection = connection
         self._sent: dict[str, tuple[Sending, int]] = {}
         """Events by id, each with the end of the log before it."""
 
     async def event(self, sending: Sending) -> None:
-        """Publish an event, and return once it is stored."""
+        """Publish an event; return when the broker has acknowledged it."""
+        # Read before publishing, so that the wait for the answer starts before the event.
         after = await self._connection.log.last_sequence("ev.>")
         await publish.publish_raw(
             self._connection.client,
@@ -84,7 +85,7 @@ class Sender:
         )
 
     async def vote(self, vote: PlayedVote) -> None:
-        """Give a recorded vote on the decision that answers the same event now."""
+        """Give a recorded vote on the new decision about the same event."""
         account = await self.answer(vote.event_id)
         given = vote.given.model_copy(update={"decision_id": account.id})
         await publish.tell(self._connection.log, account.agent, given)

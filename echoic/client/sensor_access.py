@@ -1,7 +1,7 @@
 """Credentials for sensors, from the embedded broker of a data folder.
 
-A sensor gets the rights of one source of one agent and nothing else; whoever
-may write the data folder may hand them out.
+A sensor gets the rights of one source of one agent and nothing else. Anybody who can
+write the data folder can grant them.
 """
 
 import json
@@ -18,7 +18,7 @@ from streams.jetstream.accounts import Credentials
 async def sensor_credentials(
     settings: Settings, agent: str, source: str, grants: tuple[str, ...] = ()
 ) -> Credentials:
-    """Return the credentials of a sensor; the same each time, with these grants.
+    """Create or look up a sensor's credentials, and set its grants.
 
     Raises:
         EchoicError: the broker is not ours, or the rights cannot be given.
@@ -31,7 +31,7 @@ async def sensor_credentials(
 
 
 async def revoke(settings: Settings, agent: str, source: str) -> None:
-    """Take a sensor's rights away, end its connections and delete its file.
+    """Revoke a sensor's rights, end its connections and delete its file.
 
     Raises:
         EchoicError: the broker is not ours, or there is no such sensor.
@@ -57,12 +57,12 @@ def _check_ours(settings: Settings) -> None:
 
 
 def access_file(data: Path, agent: str, source: str) -> Path:
-    """Return where a sensor's credentials stand."""
+    """Return the path of the file that holds a sensor's credentials."""
     return data / "sensors" / f"{agent}.{source}.json"
 
 
 def write_access(path: Path, access: Credentials) -> None:
-    """Write a sensor's credentials, for the folder's owner alone."""
+    """Write a sensor's credentials, readable by the folder's owner alone."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _replace(
         path,
@@ -76,17 +76,19 @@ def write_access(path: Path, access: Credentials) -> None:
 
 
 def renew_addresses(data: Path, url: str) -> None:
-    """Tell every sensor's file where the broker listens now."""
+    """Write the broker's present address into every sensor's file."""
     for path in (data / "sensors").glob("*.json"):
         try:
             fields = json.loads(path.read_text())
         except ValueError:
             continue  # Somebody wrote it by hand; `sensor access` makes it anew.
+        # A file without an address follows the sensor's own settings and is left alone.
         if isinstance(fields, dict) and fields.get("url") not in (None, url):
             _replace(path, {**fields, "url": url})
 
 
 def _replace(path: Path, fields: dict[str, str]) -> None:
+    # A rename is atomic: a sensor that starts meanwhile reads the old file or the new one.
     draft = path.with_name(path.name + ".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

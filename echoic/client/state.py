@@ -1,6 +1,6 @@
-"""What the mind knew at a place in the log: the state, folded up to there.
+"""An agent's state at a place in the log, folded up to there.
 
-The same fold as the worker's; nothing is asked of the running instance.
+The same fold as the worker's; the running instance is not asked.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class AgentSnapshot:
-    """What was known of an agent."""
+    """The state of an agent at a position."""
 
     agent: AgentState
     shared: SharedState
@@ -51,6 +51,7 @@ async def state_at(
     """
     provider = AidProvider(embedder, PackLibrary(log, embedder))
     partition = partition_of(agent)
+    # A checkpoint of the same code and embedder, if there is one, saves most of the fold.
     beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
     state = (await beginnings.of(partition, until=sequence, at=at)).state
     await provider.fetch_packs_of(state)
@@ -62,6 +63,7 @@ async def state_at(
         state = fold_recorded(state, input_, group.outputs, aids)
         count += 1
         progress(count)
+    # Now, an agent without inputs is simply new; in the past, it is a mistake to report.
     if agent not in state.agents and (sequence is not None or at is not None):
         await _raise_unborn(log, agent)
     known = state.agents.get(agent, AgentState())
@@ -79,7 +81,7 @@ async def _raise_unborn(log: ReadableLog, agent: str) -> None:
 
 
 def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
-    """Return a state for a program, or a person, to read."""
+    """Return a state as fields for JSON; `v` grows when a field changes its meaning."""
     known, shared = remembered.agent, remembered.shared
     strategy = known.strategy or (shared.settings and shared.settings.strategy)
     goals = known.goals
@@ -125,7 +127,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
 
 
 def proposal_fields(proposal: Proposal) -> dict[str, object]:
-    """Return a proposal for a program, or a person, to read."""
+    """Return a proposal as fields for JSON."""
     return {
         "id": proposal.id,
         "status": proposal.status,

@@ -1,7 +1,8 @@
-"""A search for better settings: what is searched, judged by what, and in which recordings.
+"""Tuning: a search for better settings over named recordings.
 
-Learning settings are judged by what was believed, a strategy's parameters by
-what its decisions would have come to; never both at once.
+Learning settings are judged by how well confidences predicted outcomes, a strategy's
+parameters by the estimated value of its decisions; never both at once, since the scores
+cannot be compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,6 +35,8 @@ from schemas.values.settings_by_name import (
     unknown,
 )
 
+# Names of the objectives in reports: Brier skill of predictions made before each outcome
+# (prequential), and the doubly robust estimate of the share of successes.
 SKILL = "prequential Brier skill"
 WORTH = "success, doubly robust"
 
@@ -42,7 +45,7 @@ Ranges = Mapping[str, Range]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is searched for, and what is in force."""
+    """The objective of a search, and the values in force."""
 
     objective: Objective
     name: str
@@ -50,7 +53,7 @@ class Task:
 
 
 def ranges_of(texts: Sequence[str]) -> dict[str, Range]:
-    """Return what is to be searched, of texts such as `learning.gamma=0.9..1`.
+    """Return the ranges to search, parsed from texts such as `learning.gamma=0.9..1`.
 
     Raises:
         EchoicError: one names no setting or no range, or they do not go together.
@@ -83,7 +86,9 @@ async def tuned(
     limits: Limits,
     trials: tuple[int, int],
 ) -> tuple[Task, Search]:
-    """Search in the named recordings; `trials` are how many beyond a grid, and a seed.
+    """Search over the named recordings.
+
+    `trials` is the number of trials and the seed of a search too wide for a grid.
 
     Raises:
         EchoicError: a recording cannot be read or trusted.
@@ -92,6 +97,7 @@ async def tuned(
         MissingOptunaError: a wide search needs what is not installed.
     """
     if all(name in LEARNING for name in ranges):
+        # First, as reading the recordings takes long.
         _check_learning(ranges)
         task = await _learning_task(settings, ranges, names)
         return task, await _run(task, ranges, trials)
@@ -115,6 +121,7 @@ async def _learning_task(
     settings: Settings, ranges: Ranges, names: Sequence[str]
 ) -> Task:
     evidence = await evidence_of(settings, names)
+    # The settings of the newest session are those in force.
     latest = max(evidence, key=lambda each: each.began_ns)
     current = {name: learning_value(latest.learning, name) for name in ranges}
     return Task(SkillObjective(evidence), SKILL, current)
@@ -129,6 +136,7 @@ def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
 
 
 def _proposer(ranges: Ranges, task: Task, trials: tuple[int, int]) -> Proposer:
+    # A grid is exhaustive, but grows with a power of the number of ranges.
     if len(ranges) <= GRID_LIMIT:
         return Grid(ranges)
     return Tpe(ranges, task.current, *trials)

@@ -1,6 +1,6 @@
-"""Answering every agent's inputs again: partitions are shared out among processes.
+"""Verification of every agent: inputs are answered again, by several processes.
 
-Nothing crosses from one partition to another, neither states nor chains.
+Partitions share neither states nor chains, so they can be verified side by side.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from streams.jetstream.read import open_reader
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The partitions that one process answers again."""
+    """The partitions that one process verifies."""
 
     credentials: Credentials
     inputs: Mapping[int, int]
-    """How many inputs each partition has."""
+    """The number of inputs of each partition."""
     embedder: str
     digests: CodeDigests
 
@@ -57,14 +57,15 @@ def verify_all(
     ]
     found = process_pool.run(verify_share, jobs, progress, processes)
     by_partition = {number: part for share in found for number, part in share.items()}
+    # In the order of partitions, so that the result does not depend on the processes.
     return joined([by_partition[number] for number in sorted(by_partition)])
 
 
 def shares(inputs: Mapping[int, int], processes: int) -> list[dict[int, int]]:
-    """Share partitions out so that each process has about as many inputs.
+    """Divide partitions so that each process has about as many inputs.
 
-    The longest goes first, to whoever has the least by then: a process then brings and
-    compiles packs once for all its partitions.
+    Longest first, each to the process that has the least by then (LPT scheduling). Fixed
+    shares let a process compile packs once for all its partitions.
     """
     shared: list[dict[int, int]] = [{} for _ in range(min(processes, len(inputs)))]
     for partition in sorted(inputs, key=lambda each: (-inputs[each], each)):
@@ -74,12 +75,12 @@ def shares(inputs: Mapping[int, int], processes: int) -> list[dict[int, int]]:
 
 
 def verify_share(job: Job, progress: process_pool.Progress) -> dict[int, Verification]:
-    """Verify some partitions, and tell how many of their inputs are answered."""
+    """Verify some partitions; report to `progress` how many of their inputs are done."""
     return asyncio.run(_verified(job, progress))
 
 
 def _reading(credentials: Credentials) -> AbstractAsyncContextManager[BrokerClient]:
-    # What goes wrong is told once, by the error that ends it.
+    # The error that ends the command says what a log line would say before it.
     logging.getLogger("streams").setLevel(logging.ERROR)
     return reading(credentials, "echoic replay")
 

@@ -1,7 +1,7 @@
-"""Up to where a log was found sound, so that the next look need not begin at its start.
+"""Marks up to which a log was verified, so that the next verification continues there.
 
-A mark is believed only where the log still holds, byte for byte, the message at
-which it was made. What rots behind a mark shows in a verification of the whole log alone.
+A mark is believed only if the log still holds, byte for byte, the message at which it was
+made. Damage before a mark is found only by a verification of the whole log.
 """
 
 import os
@@ -18,11 +18,11 @@ FILE = "verified.json"
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """How far each partition of a log was sound."""
+    """How far each partition of a log was verified."""
 
     epoch: str
     last: int
-    """The last sequence that the log had."""
+    """The last sequence of the log then; salvage uses it to notice a missing end."""
     partitions: dict[int, Chained]
 
 
@@ -30,12 +30,13 @@ def recall(data: Path) -> Marks | None:
     """Return the marks of a data folder; None if there are none that can be read."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=Marks)
+    # Marks only save time; without them everything is verified.
     except (OSError, msgspec.DecodeError):
         return None
 
 
 def keep(data: Path, marks: Marks) -> None:
-    """Leave the marks, whole or not at all."""
+    """Write the marks, whole or not at all."""
     draft = data / f"{FILE}.new"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -46,7 +47,8 @@ def keep(data: Path, marks: Marks) -> None:
 async def verified_heads(
     log: ReadableLog, marks: Marks | None
 ) -> Mapping[int, Chained]:
-    """Return the partitions' marks that the log still bears out."""
+    """Return the marks of partitions whose message the log still holds unchanged."""
+    # Another epoch is another log, whose sequences mean nothing here.
     if marks is None or marks.epoch != str(log.epoch):
         return {}
     found = {}

@@ -1,6 +1,6 @@
-"""Whether a log is sound: every input answered once, by a whole group, in one chain.
+"""Verification of a log: every input answered once, by a whole group, in one chain.
 
-It goes on from where the log was sound before, and says so.
+It continues from where the log was verified before, and reports that.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,30 +17,30 @@ from streams.topology import LOG_SUBJECTS
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of it."""
+    """The result of a verification."""
 
     audit: Audit
-    """Over the whole log."""
+    """The counts over the whole log, earlier verifications included."""
     breaks: tuple[Break, ...]
     since: Mapping[int, Chained]
-    """From where each partition was verified; those that are missing, from the start."""
+    """Where verification began, by partition; those that are missing began at the start."""
 
     @property
     def known(self) -> int:
-        """How many inputs had been verified before."""
+        """The number of inputs that had been verified before."""
         return sum(int(mark.groups) for mark in self.since.values())
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no fault and no break was found."""
         return self.audit.sound and not self.breaks
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers by name."""
+        """Return the counts by name."""
         return {**asdict(self.audit), "broken_chains": len(self.breaks)}
 
     def as_fields(self) -> dict[str, object]:
-        """Return all of it for a program."""
+        """Return the result as fields for JSON."""
         return {
             **self.counts(),
             "sound": self.is_sound,
@@ -53,12 +53,13 @@ class Found:
 async def verify(
     log: ReadableLog, data: Path, progress: Callable[[int], None], *, full: bool
 ) -> Found:
-    """Look at a log, and keep in the data folder how far it is sound.
+    """Verify a log, and keep in the data folder how far it is sound.
 
     Raises:
         LogUnavailable: the broker does not answer.
     """
     since = {} if full else await verified.verified_heads(log, verified.recall(data))
+    # Before reading: a mark must not claim messages that arrive meanwhile.
     last = await log.last_sequence(LOG_SUBJECTS)
     starts = {
         each: Since(mark.position, mark.last_output) for each, mark in since.items()
@@ -74,6 +75,7 @@ async def verify(
             groups=counted.groups + found.known,
         ),
     )
+    # Unanswered inputs are no damage: a running worker is about to answer them.
     if found.is_sound or (counted.faults == counted.unanswered and not checked.breaks):
         ends = {each: end for each, end in checked.ends.items() if end.position}
         verified.keep(data, verified.Marks(str(log.epoch), last, ends))

@@ -1,7 +1,6 @@
-"""Watching decisions as they are made: whole groups off the live log, as accounts.
+"""Live decisions: whole groups are read from the growing log and turned into accounts.
 
-It reads what the log holds and nothing else, so whoever watches sees just what
-a replay will see.
+It reads the log alone, so a watcher sees exactly what a replay will see.
 """
 
 from collections.abc import AsyncIterator
@@ -14,21 +13,21 @@ from schemas.values.subjects import outputs_of, parse, partition_of
 from streams.log import ReadableLog
 
 AT_ONCE = 500
-"""How many records are taken at once."""
+"""Records in one batch from the broker at most."""
 
 UNANSWERED_LIMIT = 10_000
-"""How many inputs may wait for their group before the oldest is forgotten."""
+"""Inputs that may wait for their group before the oldest is dropped."""
 
 
 class Groups:
-    """Puts inputs and outputs together as they arrive, in the order of the log."""
+    """Joins inputs with their outputs as they arrive, in the order of the log."""
 
     def __init__(self) -> None:
         self._inputs: dict[int, Record] = {}
         self._outputs: dict[int, list[Output]] = {}
 
     def take(self, record: Record) -> tuple[Input, list[Output]] | None:
-        """Return the group that this record makes whole, if it does."""
+        """Return the input and its outputs if this record completes their group."""
         if parse(record.subject).direction == "in":
             self._inputs[record.sequence] = record
             while len(self._inputs) > UNANSWERED_LIMIT:
@@ -38,10 +37,12 @@ class Groups:
         cause = output.mark.cause_sequence
         group = self._outputs.setdefault(cause, [])
         group.append(output)
+        # Each output's mark says how many the group has.
         if len(group) < output.mark.count:
             return None
         del self._outputs[cause]
         answered = self._inputs.pop(cause, None)
+        # The input may lie before the place where reading began.
         return None if answered is None else (read_input(answered), group)
 
 
@@ -55,7 +56,7 @@ async def last_answered(log: ReadableLog, partition: int) -> int:
 async def answered(
     log: ReadableLog, agent: str, after: int
 ) -> AsyncIterator[tuple[Input, list[Output]]]:
-    """Yield each input of an agent with its whole group, live, from behind a sequence."""
+    """Yield each input of an agent after a sequence with its whole group, live."""
     groups = Groups()
     subjects = f"ev.{partition_of(agent)}.*.{agent}.>"
     async for records in log.follow(subjects, after, AT_ONCE):
@@ -66,7 +67,7 @@ async def answered(
 
 
 async def decisions(log: ReadableLog, agent: str, after: int) -> AsyncIterator[Account]:
-    """Yield each decision of an agent, when it is made and again when its answer is final."""
+    """Yield each decision of an agent when made, and again when its answer is final."""
     accounts = Accounts()
     async for input_, outputs in answered(log, agent, after):
         for account in accounts.take(input_, outputs):
