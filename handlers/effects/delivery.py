@@ -1,6 +1,6 @@
-"""Performing `DeliveryAsked`: what is to be said goes out, unless it came too late.
+"""Performing `DeliveryAsked`: publish a response, unless it is too late.
 
-The promise is at-least-once with the same id: whoever listens drops repeats.
+Delivery is at-least-once with the same id: receivers drop repeats.
 """
 
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ from schemas.values.base import rfc3339
 
 
 class Outlet(Flushing, Protocol):
-    """The part of a broker connection that lets words out."""
+    """The part of a broker connection that publishes responses."""
 
     async def publish(
         self,
@@ -25,7 +25,7 @@ class Outlet(Flushing, Protocol):
         reply: str = "",
         headers: dict[str, Any] | None = None,
     ) -> None:
-        """Send a message to whoever listens."""
+        """Publish a core NATS message; without a subscriber it is lost."""
 
 
 async def deliver(
@@ -36,7 +36,10 @@ async def deliver(
     *,
     within_s: float,
 ) -> Delivered | DeliveryFailed:
-    """Say it on its channel, if that is still in time and the broker takes it."""
+    """Publish a response on its channel, if it is still in time and the broker takes it.
+
+    `within_s` is how many seconds are left; at 0 or less nothing is sent.
+    """
     if within_s <= 0:
         return DeliveryFailed(
             ask_id=ask_id,
@@ -47,16 +50,20 @@ async def deliver(
     subject = subjects.delivery_subject(agent, asked.channel)
     try:
         await outlet.publish(subject, spoken(asked), headers=_headers(ask_id, asked))
+    # Only this one is final. Others are raised: the ask goes back to the broker.
     except nats.errors.MaxPayloadError as error:
         return DeliveryFailed(
             ask_id=ask_id, channel=asked.channel, reason="refused", detail=str(error)
         )
+    # A publish only fills the client's buffer; `Delivered` claims that the server has it.
     await settle(outlet)
     return Delivered(ask_id=ask_id, channel=asked.channel)
 
 
 def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
-    """Return the ask's id, by which repeats are known, and the trace that goes on elsewhere."""
+    """Return headers with the ask's id, by which repeats are known, and the trace
+    context.
+    """
     span = ids.span_id(asked.decision_id, f"publish out.{asked.channel}", 0)
     return {
         "ce-specversion": "1.0",
@@ -66,7 +73,7 @@ def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
 
 
 def spoken(asked: DeliveryAsked) -> bytes:
-    """Return the body that goes out, as JSON."""
+    """Encode what is published: a JSON object."""
     return orjson.dumps(
         {
             "decision_id": asked.decision_id,

@@ -1,4 +1,4 @@
-"""The ledger: which asks are over already, by their results or by the mind's own end.
+"""The ledger: which asks have ended, by their result or because the mind gave them up.
 
 The log is read once, from the oldest ask that anybody wants to know of up to its end, and
 on from there: a backlog of asks costs one reading, not one for each.
@@ -17,7 +17,7 @@ from schemas.values.record import Record
 from streams.log import ReadableLog, scan
 
 REMEMBERED = 100_000
-"""How many ends are remembered, at most; what is forgotten is read again."""
+"""How many ends are kept in memory, at most; what is dropped is read again if needed."""
 
 
 def _by_result(record: Record) -> str:
@@ -33,17 +33,17 @@ _FILTERS: dict[str, Callable[[Record], str]] = {
     f"ev.*.out.*.decision.{Completed.token}": _by_decision,
     f"ev.*.out.*.decision.{Dropped.token}": _by_decision,
 }
-"""Where ends stand, and what they are the end of."""
+"""Subject filters of the messages that end something, and the key of what they end."""
 
 
 class Ledger:
-    """What the log says of asks that are over."""
+    """An index, in memory, of the asks and decisions that the log says have ended."""
 
     def __init__(self, log: ReadableLog) -> None:
         """Read from `log` when first asked."""
         self._log = log
         self._ends: dict[str, int] = {}
-        """By what they end, the sequence of the last end."""
+        """The sequence of the last end, by what it ends."""
         self._since: int | None = None
         """Ends behind this sequence are known."""
         self._upto = dict.fromkeys(_FILTERS, 0)
@@ -55,24 +55,27 @@ class Ledger:
         return await self._has_ended(held, result_id(self._log.epoch, held.output.id))
 
     async def is_given_up(self, held: QueuedAsk) -> bool:
-        """Tell whether the decision that an ask to a model is for has ended without it."""
+        """Tell whether the decision that waits for this model call has ended without it."""
         ask = held.ask
         is_for_words = isinstance(ask, ModelAsked) and ask.purpose in _FOR_WORDS
         return is_for_words and await self._has_ended(held, ask.decision_id)
 
     async def _has_ended(self, held: QueuedAsk, what: str) -> bool:
         asked = held.output.record.sequence
+        # Several slots ask at once, and each reading moves the same positions.
         async with self._reading:
             await self._read_from(asked)
+            # A sequence before the ask is the end of an earlier ask for the same decision.
             return self._ends.get(what, 0) > asked
 
     async def _read_from(self, sequence: int) -> None:
-        """Know all ends behind a sequence, up to the log's end."""
+        """Extend what is known to all ends behind a sequence, up to the log's end."""
         since = self._since
         if since is None:
             self._since = since = sequence
             self._upto = dict.fromkeys(_FILTERS, sequence)
         for subjects in _FILTERS:
+            # An older ask than any before: only the gap in front of what is known is read.
             if sequence < since:
                 await self._read(subjects, sequence, since)
             self._upto[subjects] = await self._read(subjects, self._upto[subjects])
@@ -90,9 +93,10 @@ class Ledger:
         return after
 
     def _forget(self) -> None:
-        """Forget the older half."""
+        """Drop the older half; half, so that the sort is paid once in 50,000 ends."""
         newest = sorted(self._ends.items(), key=lambda end: end[1])
         forgotten, kept = newest[: REMEMBERED // 2], newest[REMEMBERED // 2 :]
+        # Whoever asks for something older than this makes the gap be read again.
         self._since = forgotten[-1][1]
         self._ends = dict(kept)
 

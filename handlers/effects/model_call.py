@@ -1,4 +1,4 @@
-"""Performing `ModelAsked`: the same request again while it may succeed in time."""
+"""Performing `ModelAsked`: call the model, and repeat what may still succeed in time."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,10 +9,11 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 
 PAUSES_S = (0.25, 1.0)
-"""Between attempts; so many repetitions, all inside the ask's one deadline."""
+"""Seconds between attempts: two repetitions, all within the ask's one deadline."""
 
 TEXT_LIMIT = 40_000
-"""How much of an answer is kept, in characters: an input is at most 256 KiB."""
+"""How much of an answer is kept, in characters: an input is at most 256 KiB, and a
+character takes up to four bytes."""
 
 NAME_LIMIT = 200
 DETAIL_LIMIT = 2_000
@@ -26,10 +27,11 @@ async def ask_model(
     within_s: float,
     headers: Mapping[str, str],
 ) -> ModelAnswered | ModelFailed:
-    """Ask until there is an answer, the deadline or a failure that will not pass.
+    """Call a model until it answers, the deadline passes, or it fails for good.
 
-    Nobody is asked `within_s` seconds too late; an answer that turns stale under way is
-    waited for and recorded all the same, and the mind does not say it.
+    With `within_s` (seconds left) at 0 or less no call is made. An answer that turns stale
+    meanwhile is waited for and recorded all the same; the mind does not deliver it. Never
+    raises but for a cancellation: every failure is a `ModelFailed`.
     """
     started_at = datetime.now(UTC)
     try:
@@ -42,6 +44,8 @@ async def ask_model(
                 "timeout", "the answer would come too late: nobody was asked"
             )
         async with asyncio.timeout(asked.deadline_s) as deadline:
+            # One deadline around all attempts: a race or a person waits for the sum of
+            # them.
             completion = await _insist(model, asked, deadline, headers)
         return _answered(ask_id, asked, completion, started_at)
     except TimeoutError:
@@ -67,10 +71,13 @@ async def _insist(
 ) -> Completion:
     clock = asyncio.get_running_loop().time
     for pause_s in (*PAUSES_S, None):
+        # Passed on to the provider's client, whose own time-out would otherwise be minutes.
         left_s = (deadline.when() or clock()) - clock()
         try:
             return await model.complete(asked, deadline_s=left_s, headers=headers)
         except ModelError as error:
+            # A pause that would outlast the deadline only hides the reason behind a
+            # timeout.
             if pause_s is None or not error.is_passing or pause_s >= left_s:
                 raise
             await asyncio.sleep(pause_s)
@@ -94,5 +101,6 @@ def _answered(
 
 
 def _kept(text: str, limit: int) -> str:
-    """Whatever a server sent, as text that the log can hold: cut, and valid UTF-8."""
+    """Return what a server sent as text that the log can hold: cut, and valid UTF-8."""
+    # JSON may carry lone surrogates, which Python reads and UTF-8 cannot write.
     return text[:limit].encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
-"""Calling a language model: one request, one completion or one named failure.
+"""Calling a language model: one request gives one completion or one named failure.
 
-litellm speaks to every provider. It takes seconds to import and long for its first call,
-so both happen in a thread when a model is first needed; and it never fetches its prices.
+litellm reaches every provider. It takes seconds to import and long for its first call, so
+both happen in a thread when a model is first needed. It never fetches its price list.
 """
 
 import asyncio
@@ -16,22 +16,22 @@ from typing import Any, Literal, Protocol
 from schemas.messages.asks import ModelAsked
 
 _NOBODY = "http://127.0.0.1:0/v1"
-"""Where no model can be: connecting fails at once."""
+"""Port 0, where nothing can listen: connecting fails at once."""
 
 TOKENS_AT_MOST = 1_000_000_000
-"""No prompt or answer has more; what a server tells beyond is no count."""
+"""No prompt or answer has more; a larger number from a server is not a count."""
 
 COST_AT_MOST_USD = 1_000_000.0
 
 _UNREADABLE = ("Invalid response object", "LiteLLM: provider returned")
-"""What litellm says of an answer that it cannot read; it calls that a server's error, which
-would pass."""
+"""How litellm's messages begin for an answer that it cannot read. It raises these as server
+errors, which would be repeated; the same answer would come, and cost, again."""
 
 FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
 
 
 class ModelError(Exception):
-    """The model gave no answer."""
+    """The model gave no usable answer; `reason` is what the log records."""
 
     def __init__(
         self, reason: FailureReason, detail: str, *, is_passing: bool = False
@@ -44,7 +44,7 @@ class ModelError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model said, and what it took."""
+    """A model's answer, with its latency, tokens and cost."""
 
     text: str
     model: str
@@ -53,7 +53,7 @@ class Completion:
     output_tokens: int | None = None
     cost_usd: float | None = None
     fingerprint: str | None = None
-    """What the provider calls the version that answered, if it tells."""
+    """The provider's name of the version that answered, if it gives one."""
 
 
 class Model(Protocol):
@@ -88,7 +88,11 @@ class LiteLLM:
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:
-        """Ask the model once; how often to try is the caller's affair."""
+        """Call the model once; repeating is up to the caller.
+
+        Raises:
+            ModelError: there is no answer.
+        """
         litellm = await self._litellm()
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -105,6 +109,8 @@ class LiteLLM:
                 api_base=self._api_base,
                 api_key=self._api_key,
                 extra_headers=dict(headers),
+                # Repeating is up to `model_call`: litellm does not know how much of the
+                # deadline is left.
                 max_retries=0,
             )
         except Exception as error:
@@ -112,7 +118,7 @@ class LiteLLM:
         return _completion(litellm, response, asked, 1000 * (clock() - started))
 
     async def _litellm(self) -> ModuleType:
-        """Return the module, imported without holding up anything else.
+        """Import litellm in a thread, once, and return the module.
 
         Raises:
             ModelError: it is not installed, or does not work here.
@@ -120,11 +126,13 @@ class LiteLLM:
         if self._importing is None:
             self._importing = asyncio.create_task(asyncio.to_thread(_import_litellm))
         try:
+            # Shielded: a cancelled ask must not cancel the import that others wait for.
             return await asyncio.shield(self._importing)
         except ImportError as error:
             raise ModelError(
                 "unavailable", "litellm is not installed: pip install 'echoic[model]'"
             ) from error
+        # litellm raises far more than it declares; each becomes a recorded reason.
         except Exception as error:
             raise ModelError(
                 "unavailable", f"litellm cannot be imported: {error!r}"
@@ -132,6 +140,7 @@ class LiteLLM:
 
 
 def _import_litellm() -> ModuleType:
+    # Set before the import, which otherwise fetches the price list from the network.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     litellm = import_module("litellm")
     settings: dict[str, Any] = {
@@ -141,15 +150,17 @@ def _import_litellm() -> ModuleType:
     }
     for name, value in settings.items():
         setattr(litellm, name, value)
+    # In a loop of its own: this is a thread, and the main loop must not wait.
     asyncio.run(_rehearse(litellm))
     return litellm
 
 
 async def _rehearse(litellm: ModuleType) -> None:
-    """Let the first call be one to nobody.
+    """Make the first call to an address where nobody answers.
 
-    What litellm does for the first time only would hold up the mind for half a second.
+    What litellm sets up in its first call would block the event loop for half a second.
     """
+    # Failing is the purpose; how it fails differs by version.
     with suppress(Exception):
         await litellm.acompletion(
             model="openai/nobody",
@@ -168,6 +179,7 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
         return ModelError("timeout", detail)
     if isinstance(error, known.ContentPolicyViolationError):
         return ModelError("declined", detail)
+    # Tested by text, for litellm gives these no class of their own.
     if any(words in detail for words in _UNREADABLE):
         return _malformed("litellm cannot read it")
     passing = (
@@ -212,7 +224,7 @@ def _malformed(why: str) -> ModelError:
 
 
 def _count(usage: object, name: str) -> int | None:
-    """Return a count of tokens; None if none is told.
+    """Return a count of tokens; None if the server gave none.
 
     Raises:
         ModelError: it is no count that could be.
@@ -220,6 +232,7 @@ def _count(usage: object, name: str) -> int | None:
     value = getattr(usage, name, None)
     if value is None:
         return None
+    # Not `isinstance`: True would count as one token.
     if type(value) is not int or not 0 <= value <= TOKENS_AT_MOST:
         raise _malformed(f"{name} is {str(value)[:50]}")
     return value

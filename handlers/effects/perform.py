@@ -1,4 +1,5 @@
-"""Performing an ask, whichever it is: is it done? do it, and append the result."""
+"""Performing an ask of either kind: skip it if it was done, else do it, append the
+result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,30 +18,31 @@ from streams.log import ReadableLog, WritableLog
 
 
 def wall_clock() -> datetime:
-    """Return the time on the wall, in UTC."""
+    """Return the system's time, in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Performer:
-    """What asks are performed with."""
+    """Performs asks: what `AskQueue` calls for each."""
 
     log: ReadableLog
     writer: WritableLog
     outlet: Outlet
     model: Model | None
-    """None: there is no System 2, and whoever asks for it is told so."""
+    """None if no model is configured: each call then fails as `unavailable`."""
     clock: Callable[[], datetime] = wall_clock
     ledger: Ledger = field(init=False)
-    """What the log says of asks that are over."""
+    """Which asks the log says have ended."""
 
     def __post_init__(self) -> None:
-        """Keep a ledger of the log."""
+        """Open a ledger on the log; nothing is read before the first ask."""
         object.__setattr__(self, "ledger", Ledger(self.log))
 
     async def perform(self, held: QueuedAsk) -> None:
         """Perform one ask and append its result, unless the log already has one."""
         left_s = self.seconds_left(held)
+        # A first, timely delivery has no result yet: the common case reads no log.
         may_be_answered = held.is_repeated or left_s <= 0
         if may_be_answered and await self.ledger.is_answered(held):
             return
@@ -48,7 +50,10 @@ class Performer:
         await results.append(self.writer, self.log.epoch, held, result)
 
     def seconds_left(self, held: QueuedAsk) -> float:
-        """For how long the answer is still worth something, by the broker's time."""
+        """Return for how many seconds the result is worth having; 0 or less is too late.
+
+        Counted from the broker's time of the ask: the agent's may be a session's own.
+        """
         stale_at = held.output.record.recorded_at + timedelta(seconds=held.ask.ttl_s)
         return (stale_at - self.clock()).total_seconds()
 
@@ -58,6 +63,8 @@ class Performer:
             case ModelAsked() as asked:
                 span = ids.span_id(asked.decision_id, f"chat {asked.model}", 0)
                 context = ids.traceparent(output.mark.cause_id, span)
+                # A race that the heuristic won, or a crowded-out decision, is not paid for
+                # any more.
                 is_late = left_s <= 0 or await self.ledger.is_given_up(held)
                 return await ask_model(
                     self.model,

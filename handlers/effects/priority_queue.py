@@ -1,4 +1,4 @@
-"""The desk where asks wait: the most urgent is served first, however late it came.
+"""The queue of asks in this process: the most urgent is served first, whenever it came.
 
 The broker hands asks over in the order of the log and keeps each until acknowledged. An
 ask is acknowledged when its result stands in the log; what goes wrong before that gives
@@ -21,47 +21,48 @@ from schemas.codec.envelope import Output
 from streams.jetstream.consumers import CONSUMERS
 
 HEARTBEAT_S = 3.0
-"""How often the broker hears that an ask is still in hand; well under its patience."""
+"""Seconds between signs of life for an ask in hand; the broker's ack wait is 10 s."""
 
 IN_HAND_LIMIT = CONSUMERS[0].at_once
-"""How many may wait: as many as the broker hands over before some are done with."""
+"""How many may wait: the consumer's `max_ack_pending`, so none is turned away in
+practice."""
 
 CROWDED_S = 5.0
-"""When an ask that found no place at the desk is handed over again."""
+"""Seconds until an ask that the full queue gave back is handed over again."""
 
 TROUBLED_S = 1.0
-"""When an ask that could not be performed now is handed over again."""
+"""Seconds until an ask that could not be performed is handed over again."""
 
 _log = logging.getLogger(__name__)
 
 
 class Receipt(Protocol):
-    """How the broker is told what became of a message that it handed over."""
+    """The acknowledgement of one message: a FastStream message, as far as it is used."""
 
     async def ack(self) -> None:
-        """It is done with."""
+        """Acknowledge the message."""
 
     async def nack(self, delay: float | None = None) -> None:
-        """Hand it over again, after `delay` seconds."""
+        """Have it delivered again, after `delay` seconds."""
 
     async def in_progress(self) -> None:
-        """It is still in hand."""
+        """Reset the broker's ack wait."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueuedAsk:
-    """An ask in hand."""
+    """An ask that the broker delivered and that is not acknowledged yet."""
 
     output: Output
     """The ask as the log holds it."""
     ask: AskMessage
     receipt: Receipt
     is_repeated: bool = False
-    """Whether the broker handed it over before."""
+    """Whether the broker delivered it before."""
 
     @property
     def rank(self) -> tuple[float, int]:
-        """The higher, the sooner: by priority, then by age."""
+        """Served by priority, highest first, then by sequence, oldest first."""
         return self.ask.priority, -self.output.record.sequence
 
 
@@ -70,7 +71,7 @@ Perform = Callable[[QueuedAsk], Awaitable[None]]
 
 
 class AskQueue:
-    """A bounded number of asks, served most urgent first, some at once."""
+    """A bounded priority queue of asks with a fixed number of workers."""
 
     def __init__(
         self, perform: Perform, *, slots: int, limit: int = IN_HAND_LIMIT
@@ -91,13 +92,15 @@ class AskQueue:
         return (*self._waiting, *self._serving)
 
     async def take(self, held: QueuedAsk) -> None:
-        """Let an ask wait; if too many do, the least urgent goes back to the broker."""
+        """Queue an ask; if the queue is full, the least urgent goes back to the broker."""
         if self._is_closed:
             await _give_back(held, TROUBLED_S)
             return
+        # Its ack wait ran out. Performing it twice would ask, and pay, twice.
         if any(each.output.id == held.output.id for each in self.in_hand):
             # The broker lost patience; the acknowledgement will count for both.
             return
+        # Sorted by insertion: the least urgent is at hand too, which a heap would not give.
         insort(self._waiting, held, key=_rank)
         if len(self._waiting) <= self._limit:
             self._waits.release()
@@ -117,6 +120,8 @@ class AskQueue:
                     tasks.create_task(self._serve())
         finally:
             self._is_closed = True
+            # Given back at once, so that another process need not wait for the ack wait to
+            # end.
             given_back = self.in_hand
             self._waiting.clear()
             self._serving.clear()
@@ -125,7 +130,7 @@ class AskQueue:
                 await _give_back(held, TROUBLED_S)
 
     async def keep_running(self, name: str) -> None:
-        """Serve until cancelled, whatever fails; a failure is told as an error."""
+        """Serve until cancelled; log a failure as an error and serve on."""
         while True:
             # Its own task: before Python 3.12 a failed group leaves the one that it runs in
             # half cancelled.
@@ -144,6 +149,8 @@ class AskQueue:
         while True:
             heed_cancellation()
             await self._waits.acquire()
+            # Chosen here, not when the permit was made: the most urgent may have come
+            # since.
             held = self._waiting.pop()
             self._serving.add(held)
             await self._finish(held)
@@ -161,6 +168,8 @@ class AskQueue:
             )
             await _give_back(held, TROUBLED_S)
         else:
+            # An ask whose acknowledgement is lost comes again; the ledger knows that it is
+            # done.
             with suppress(nats.errors.Error):
                 await held.receipt.ack()
 
@@ -168,6 +177,8 @@ class AskQueue:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             for held in self.in_hand:
+                # One lost heartbeat is made good by the next, three of them fit into the
+                # ack wait.
                 with suppress(nats.errors.Error):
                     await held.receipt.in_progress()
 

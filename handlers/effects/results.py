@@ -1,8 +1,8 @@
-"""Results go into the log as inputs; an ask that is handed over twice gets one result.
+"""Appending results to the log as inputs; an ask that is delivered twice gets one result.
 
-A result's id derives from its ask's. The broker forgets ids after a moment, so an ask
-that comes again is first looked up in the log; should two results slip in all the same,
-the mind keeps the first.
+A result's id derives from its ask's. The broker drops repeated ids within its duplicate
+window only, so an ask that comes again is first looked up in the ledger; should two results
+get in all the same, the mind keeps the first.
 """
 
 from functools import partial
@@ -24,9 +24,9 @@ def result_id(epoch: UUID, ask_id: str) -> str:
 async def append(
     writer: WritableLog, epoch: UUID, held: QueuedAsk, result: ResultMessage
 ) -> int:
-    """Append the result of an ask and return its sequence, however long it takes.
+    """Append the result of an ask and return its sequence; retry until the broker takes it.
 
-    What a model said is not thrown away because the broker is gone for a while.
+    An answer that was paid for is not thrown away because the broker is gone for a while.
     """
     output = held.output
     attempt = partial(

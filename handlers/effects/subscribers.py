@@ -1,4 +1,4 @@
-"""The effects as FastStream subscribers: each hands its ask to a desk, nothing more.
+"""The effects as FastStream subscribers: each puts its ask into a queue, nothing more.
 
 The consumers are made by `streams.jetstream.consumers`; FastStream only binds to them.
 """
@@ -24,39 +24,41 @@ from streams.jetstream.consumers import DELIVERY_ASKS, MODEL_ASKS
 from streams.topology import LOG
 
 MODEL_SLOTS = 3
-"""How many models are asked at once."""
+"""How many model calls run at once."""
 
 AFTERTHOUGHT_SLOTS = 1
-"""How many models are asked at once for what nobody waits for."""
+"""How many model calls run at once for what nobody waits for."""
 
 DELIVERY_SLOTS = 4
-"""How many deliveries are on their way at once."""
+"""How many deliveries run at once."""
 
 UNREADABLE_S = 60.0
-"""When an ask that this program cannot read is handed over again, to a newer one."""
+"""Seconds until an ask that this version cannot decode is delivered again: a newer one may
+have taken over by then."""
 
+# Not declared here: FastStream would create stream and consumer with its own settings.
 _STREAM = JStream(LOG.name, declare=False)
 _PULL = PullSub(batch_size=16, timeout=1.0)
 AFTERTHOUGHTS = ("formation", "reflection")
-"""Why models are asked what nobody waits for."""
+"""The purposes of model calls that no decision waits for."""
 
 _log = logging.getLogger(__name__)
 
 
 class Effects:
-    """The desks where asks are served, and the subscribers that bring them there."""
+    """The queues of asks and the subscribers that fill them."""
 
     def __init__(self, performer: Performer) -> None:
         """Perform asks with `performer`."""
         self._model = performer.model
         self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
-        # Slow afterthoughts must never hold the places that answers need.
+        # A queue of their own: slow afterthoughts must never occupy the slots of answers.
         self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
         self._deliveries = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
 
     @property
     def in_hand(self) -> tuple[QueuedAsk, ...]:
-        """The asks that wait here or are being performed."""
+        """The asks that are queued or being performed."""
         desks = (self._models, self._afterthoughts, self._deliveries)
         return tuple(held for desk in desks for held in desk.in_hand)
 
@@ -83,7 +85,7 @@ class Effects:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def subscribe(self, broker: NatsBroker) -> None:
-        """Let each family of asks come to its desk once `broker` is started."""
+        """Register a subscriber for each kind of ask; they run once `broker` is started."""
 
         @broker.subscriber(
             MODEL_ASKS.subjects,
@@ -110,7 +112,7 @@ class Effects:
             await _hand_to(lambda _: self._deliveries, message)
 
     def _model_desk(self, ask: AskMessage) -> AskQueue:
-        """Return where an ask to a model waits."""
+        """Return the queue for a model call."""
         is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
         return self._afterthoughts if is_afterthought else self._models
 

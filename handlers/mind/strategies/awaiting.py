@@ -1,8 +1,8 @@
-"""Strategies that await the model: `async decide(context, llm)`, run without a loop.
+"""Adapt strategies that await the model, `async decide(context, llm)`, without a loop.
 
-Such a strategy decides until it asks the model. That is its choice of an arm: the ask goes
-into the log with its own words, and the answer comes later, as an input. What becomes of
-the answer is then the same as with every other strategy.
+Such a strategy runs until it asks the model. That is its choice of an arm: the ask goes
+into the log with the strategy's own prompt, and the answer comes later, as an input. It is never
+resumed; the answer is concluded as with every other strategy.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from schemas.values.unicode_text import quoted
 
 @dataclass(frozen=True, slots=True)
 class LLMRequest:
-    """What an awaiting strategy asks; any object with these attributes will do."""
+    """A prompt for the model; any object with these attributes will do."""
 
     prompt: str
     system_prompt: str = ""
@@ -41,42 +41,47 @@ class AwaitingError(ValueError):
 
 @dataclass(frozen=True)
 class Awaiting:
-    """An awaiting strategy as one that gives odds; `awaiting` makes it."""
+    """An awaiting strategy behind the interface of all others; `awaiting` makes it."""
 
     inner: AwaitingStrategy
 
     @property
     def version(self) -> int:
-        """The strategy's own, if it has one."""
+        """The strategy's own version, else 1."""
         return int(getattr(self.inner, "version", 1))
 
     @property
     def config(self) -> dict[str, JsonValue]:
-        """The strategy's own, if it has one."""
+        """The strategy's own settings, if it has any."""
         return dict(getattr(self.inner, "config", {}))
 
     @property
     def words(self) -> str:
-        """A digest of who writes the prompts: code, version and settings."""
+        """A digest that stands for its prompts in the model's arm: class, version,
+        settings.
+        """
         kind = type(self.inner)
         settings = orjson.dumps(self.config, option=orjson.OPT_SORT_KEYS, default=str)
         known = f"{kind.__module__}.{kind.__qualname__}/{self.version}/".encode()
         return hashlib.blake2b(known + settings, digest_size=16).hexdigest()
 
     def decide(self, context: DecisionContext) -> Odds:
-        """Return all the probability on the arm that it takes.
+        """Run the strategy until it returns or asks; give its arm all the probability.
 
         Raises:
             AwaitingError: it awaits something else than the model, or takes an arm that
                 is not on offer.
         """
         may_ask = context.llm_arm is not None and context.immediate
+        # Stepped by hand: no event loop may run inside the pure mind.
         deciding = self.inner.decide(context, _Model(context) if may_ask else None)
         try:
             asked = deciding.send(None)
+        # A coroutine hands its return value over in this exception.
         except StopIteration as end:
             return _taken(end.value, context)
         finally:
+            # Closed, not kept: a suspended coroutine is no value that a state could hold.
             deciding.close()
         if not isinstance(asked, Question) or context.llm_arm is None:
             raise AwaitingError("it awaits something else than llm.generate(...)")
@@ -100,19 +105,19 @@ def awaiting(strategy: AwaitingStrategy) -> Awaiting:
 
 
 class _Model:
-    """The model as such a strategy sees it: whoever asks it is suspended."""
+    """The model as such a strategy sees it: to ask it is to be suspended."""
 
     def __init__(self, context: DecisionContext) -> None:
         self.model_name = (context.llm_arm or "").removeprefix("llm:").partition("@")[0]
 
     async def generate(self, request: Any) -> Any:
-        """Ask, and wait for an answer that comes by another way."""
+        """Suspend the strategy with its question; no answer is ever returned here."""
         prompt, system = request.prompt, getattr(request, "system_prompt", None)
         return await _Asked(Question(system=str(system or ""), prompt=str(prompt)))
 
 
 class _Asked:
-    """What is awaited until the coroutine is closed."""
+    """An awaitable that yields the question, and never completes."""
 
     def __init__(self, question: Question) -> None:
         self._question = question
@@ -122,7 +127,8 @@ class _Asked:
 
 
 def _taken(result: Any, context: DecisionContext) -> Odds:
-    """Return the arm of a result that needed no model."""
+    """Return the odds of a result that needed no model."""
+    # An enumeration's member or its text: such strategies bring types of their own.
     path = getattr(result.path, "value", result.path)
     if path == "heuristic":
         for each in context.candidates:

@@ -35,7 +35,7 @@ class Silent(Part):
         return {"strategy": self.name}
 
     def decide(self, context: DecisionContext) -> Odds:
-        """Silence."""
+        """Return silence with certainty."""
         return Odds.certain(SILENT, "strategy_silent")
 
 
@@ -46,13 +46,14 @@ class Random(Asking):
     version: ClassVar[int] = 1
 
     def decide(self, context: DecisionContext) -> Odds:
-        """Equal odds; the best candidate counts as greedy, else the model, else silence."""
+        """Return equal odds; greedy is the best candidate, else the model, else silence."""
         arms = [candidate.arm for candidate in ranked(context.candidates)]
         if context.llm_arm is not None and context.immediate:
             arms.append(context.llm_arm)
         arms.append(SILENT)
         share = round6(1.0 / len(arms))
         odds = [(arm, share) for arm in arms[:-1]]
+        # Thirds do not add up to one in six decimals: silence takes what rounding leaves.
         rest = round6(1.0 - share * len(odds))
         return Odds(
             arms=(*odds, (SILENT, rest)), greedy=arms[0], silence="strategy_silent"

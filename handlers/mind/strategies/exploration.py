@@ -1,8 +1,9 @@
-"""Exploring: the strategy's odds, mixed with those of others before the one keyed draw.
+"""Exploration: mix the strategy's odds with those of others before the one keyed draw.
 
 `uniform` spreads the rate evenly over the eligible arms. `challenger` gives it to what
-challengers would do where they differ, and leaves alone what all agree on. The odds that
-come out are those of the draw, to the last digit: an estimate rests on them.
+challengers would do where they differ, and changes nothing where all agree. The odds that
+come out are those of the draw, to the last digit: they are the recorded propensities, by
+which inverse propensity estimates divide.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,11 @@ def explored(
     settings: ExplorationSettings,
     challengers: Sequence[Strategy],
 ) -> Odds:
-    """Return the odds of the draw; `challengers` are the settings', in their order."""
+    """Return the odds to draw from; `challengers` are the settings', in their order.
+
+    At a critical occasion the odds stay as they are, and `excluded` records the mass that
+    exploration would have moved.
+    """
     if settings.scheme == "uniform":
         proposals = [_evenly(eligible_arms(context))]
     else:
@@ -33,11 +38,13 @@ def explored(
         return odds
     arms = _mixed(odds, proposals, settings.rate)
     moved = _moved(odds, arms)
+    # Rounded to nothing: then it must not be recorded as explored either.
     if moved == 0.0:
         return odds
     reason = _exclusion(odds, context)
     if reason is not None:
         return replace(odds, excluded=Excluded(reason=reason, mass=moved))
+    # Silence that only exploration added was not chosen for the strategy's reason.
     keeps_reason = SILENT in dict(odds.arms)
     return replace(
         odds,
@@ -48,20 +55,21 @@ def explored(
 
 
 def eligible_arms(context: DecisionContext) -> tuple[str, ...]:
-    """Return what could be done: the eligible heuristics, the model if it may be asked,
+    """Return the arms on offer: eligible heuristics, the model if it may be asked,
     silence.
     """
     arms = [each.arm for each in context.candidates if each.eligible]
     if context.llm_arm is not None and context.immediate:
         arms.append(context.llm_arm)
+    # `dict.fromkeys` drops repeats and keeps the order, which a set would not.
     return (*dict.fromkeys(arms), SILENT)
 
 
 def whole(odds: Mapping[str, float], greedy: str) -> tuple[tuple[str, float], ...]:
-    """Odds in whole millionths that add up to one; what rounding leaves goes to `greedy`.
+    """Return odds in whole millionths that add up to one; `greedy` takes the remainder.
 
-    Arms left with nothing are not among them. If the greedy arm's own share is less than
-    what rounding took too much, the likeliest arm gives way instead.
+    Arms that round to nothing are left out. If the remainder is negative and the greedy
+    arm's share is too small to bear it, the likeliest arm takes it instead.
     """
     parts = {arm: round(odds[arm] * _PARTS) for arm in odds}
     rest = _PARTS - sum(int(part) for part in parts.values())
@@ -72,14 +80,15 @@ def whole(odds: Mapping[str, float], greedy: str) -> tuple[tuple[str, float], ..
 
 
 def _dissent(odds: Odds, others: Sequence[Odds]) -> list[Mapping[str, float]]:
-    """Return the distinct proposals of the challengers that would not do the same.
+    """Return the distinct odds of the challengers that would not do the same.
 
-    One that is certain of its arm differs if that is not the greedy arm. One that draws
-    itself differs if its odds do, and is followed to its odds.
+    A challenger with one arm differs if that is not the greedy arm. One that draws among
+    several differs if its odds do, and then its odds are mixed in.
     """
     distinct = {
         other.arms: dict(other.arms)
         for other in others
+        # One that failed says nothing of what is better.
         if other.silence != "error" and _differs(odds, other)
     }
     return [distinct[arms] for arms in distinct]
@@ -98,9 +107,7 @@ def _evenly(arms: Sequence[str]) -> Mapping[str, float]:
 def _mixed(
     odds: Odds, proposals: Sequence[Mapping[str, float]], rate: float
 ) -> tuple[tuple[str, float], ...]:
-    """Return the strategy's odds with `rate` of them given to the proposals, in equal
-    shares.
-    """
+    """Return (1 - rate) * odds + rate * the mean of the proposals, in whole millionths."""
     mixed = {arm: (1.0 - rate) * probability for arm, probability in odds.arms}
     share = rate / len(proposals)
     for proposal in proposals:
@@ -110,25 +117,25 @@ def _mixed(
 
 
 def _moved(odds: Odds, arms: Sequence[tuple[str, float]]) -> float:
-    """Return the probability that arms gained over the strategy's own odds."""
+    """Return the total variation distance between the strategy's odds and `arms`."""
     own = dict(odds.arms)
     return round6(total(max(0.0, share - own.get(arm, 0.0)) for arm, share in arms))
 
 
 def _exclusion(odds: Odds, context: DecisionContext) -> Exclusion | None:
-    """Why this is no occasion to try things; a mute or a spent budget would be named here."""
+    """Return why nothing is explored at this occasion; None if it may be."""
     return criticality(context, odds.greedy)
 
 
 CRITICAL_URGENCY = 0.9
-"""From this urgency on, an event or what it calls for brooks no delay and no trial."""
+"""From this urgency on, of the event or of the arm, nothing is delayed or explored."""
 
 CRITICAL_THREAT = 0.8
-"""From this threat on, neither does an event."""
+"""From this threat on neither; the same value at which a threat passes every gate."""
 
 
 def criticality(context: DecisionContext, arm: str) -> Exclusion | None:
-    """Why taking `arm` here is critical; None if it is not."""
+    """Return why taking `arm` here is critical; None if it is not."""
     urgency = max(
         [context.urgency, *(c.urgency for c in context.candidates if c.arm == arm)]
     )

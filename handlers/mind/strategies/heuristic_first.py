@@ -61,23 +61,27 @@ class Trusting(Asking):
         return self._biased(context)
 
     def or_silence(self, context: DecisionContext, odds: Odds) -> Odds:
-        """Return the odds with what would ask the model given to silence, where that was
-        learnt.
+        """Return the odds with the model's share given to silence, where that was learnt.
 
         The model is still asked with a known probability, and always where much is at
         stake. Urgency lowers no threshold for silence.
         """
+        # They come surest first, so the first eligible one decides.
         quiet = next((each for each in context.silences if each.eligible), None)
         asked = dict(odds.arms).get(context.llm_arm or "", 0.0)
         if quiet is None or context.llm_arm is None or not asked:
             return odds
+        # A silence must never swallow an alarm, however sure it is.
         critical = criticality(context, SILENT)
+        # Not `threshold`, which some strategies lower by urgency.
         gate = confidence_gate(quiet.confidence, self._biased(context))
         passed = gate.passed and critical is None
         gate = structs.replace(gate, name="silence", passed=passed, note=critical)
         odds = structs.replace(odds, gates=(*odds.gates, gate))
         if not passed:
             return odds
+        # Asking on with a known probability lets the model speak against a wrong silence,
+        # and gives estimates an overlap (ADR 0017).
         shares, still = dict(odds.arms), asked * context.silence_asks
         shares[SILENT] = shares.get(SILENT, 0.0) + asked - still
         shares[context.llm_arm] = still
@@ -106,6 +110,7 @@ class HeuristicFirst(Weights, Trusting):
 
     def decide(self, context: DecisionContext) -> Odds:
         """Return all the probability on one candidate, the model or silence."""
+        # Candidates come with scores only where scores decide: else records would change.
         if self.rank == "similarity":
             odds = self.odds(context, ranked(context.candidates))
         else:
@@ -117,7 +122,7 @@ class HeuristicFirst(Weights, Trusting):
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """Return the odds once it is known in which order the candidates are tried."""
+        """Return the odds over candidates that are already in the order to try them."""
         if not pool:
             return ask_or_reject(context)
         best = pool[0]
@@ -128,7 +133,7 @@ class HeuristicFirst(Weights, Trusting):
 
 
 def confidence_gate(confidence: float, threshold: float) -> Gate:
-    """Return whether a heuristic is trusted enough to answer by itself."""
+    """Return the gate that a heuristic passes if it is trusted to answer by itself."""
     return Gate(
         name="confidence",
         passed=confidence >= threshold,

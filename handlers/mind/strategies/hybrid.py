@@ -1,4 +1,4 @@
-"""`hybrid`: the model, raced against what was learnt; whoever may be trusted and is first."""
+"""`hybrid`: ask the model, and let a trusted heuristic answer if it is late."""
 
 from typing import ClassVar
 
@@ -30,10 +30,13 @@ class Hybrid(HeuristicFirst):
     ) -> Odds:
         """Return all the probability on the race, else as `heuristic_first`."""
         odds = super().odds(context, pool)
+        # Only a trusted heuristic may stand by: else `heuristic_first` chose the model
+        # alone.
         if not pool or odds.greedy != pool[0].arm:
             return odds
         if context.llm_arm is None or not context.immediate:
             return odds
+        # What is critical is answered at once, and not after a deadline.
         if criticality(context, pool[0].arm) is not None:
             return odds
         race = race_arm(context.llm_arm, pool[0].arm, self.deadline_ms)

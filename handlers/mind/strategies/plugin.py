@@ -1,8 +1,8 @@
-"""Strategies of one's own: `module:function`, a function of parameters in your module.
+"""The operator's own strategies: `module:function`, called with the parameters.
 
 Only a plain function of a module that the operator lists is called, so that a recording
-or a control which names some other function cannot run it. What it makes is checked each
-time it decides: what cannot be done comes out as silence with the reason `error`.
+or a control which names some other function cannot run it. Its odds are checked each time
+it decides: invalid ones come out as silence with the reason `error`.
 """
 
 import ast
@@ -36,7 +36,7 @@ _MILLIONTH = 1e-6
 
 
 class OwnStrategyError(ValueError):
-    """There is no such strategy, or it is none."""
+    """The name leads to no strategy, or to an object that is none."""
 
 
 class _OddsError(ValueError):
@@ -45,7 +45,7 @@ class _OddsError(ValueError):
 
 @dataclass(frozen=True)
 class Own:
-    """What a function made, under the name it was asked for by."""
+    """A strategy that an operator's function made, under its `module:function` name."""
 
     name: str
     version: int
@@ -54,15 +54,17 @@ class Own:
 
     @property
     def words(self) -> str | None:
-        """What stands for its own prompts in the model's arm; None if it has none."""
+        """What stands for its own prompts in the model's arm; None if it writes none."""
         return getattr(self.made, "words", None)
 
     def decide(self, context: DecisionContext) -> Odds:
-        """Its odds in whole millionths; silence if it fails."""
+        """Return its odds in whole millionths; silence if it raises or they are invalid."""
         try:
             return _checked(self.made.decide(context), context)
+        # The operator's, not the strategy's.
         except KeyboardInterrupt:
             raise
+        # `SystemExit` from foreign code ended whole instances (ADR 0027).
         except BaseException as error:  # noqa: BLE001  # whatever it is, life goes on
             return _failed(f"{type(error).__name__}: {error}")
 
@@ -76,12 +78,12 @@ class Unlisted:
     config: dict[str, JsonValue]
 
     def decide(self, context: DecisionContext) -> Odds:
-        """Silence that says which setting to change."""
+        """Return silence with a gate that names the setting to change."""
         return _failed(f"{quoted(self.name)} is of no module in {SETTING}")
 
 
 def make(name: str, parameters: Parameters) -> Own:
-    """Return the strategy that `module:function` makes of the parameters.
+    """Make the strategy that `module:function` returns for the parameters.
 
     Raises:
         OwnStrategyError: it cannot be imported, called, or makes no strategy.
@@ -125,6 +127,7 @@ def _function(name: str) -> Callable[[Parameters], Any]:
     except StrategyModuleError as error:
         raise OwnStrategyError(str(error)) from error
     function = getattr(module, function_name, None)
+    # Defined in that very module: an import of `os` must not make `module:system` callable.
     if not inspect.isfunction(function) or function.__module__ != module.__name__:
         raise OwnStrategyError(
             f"the module {quoted(module_name)} defines no function {quoted(function_name)}"
@@ -133,7 +136,11 @@ def _function(name: str) -> Callable[[Parameters], Any]:
 
 
 def _checked(odds: Odds, context: DecisionContext) -> Odds:
-    """Return the odds, if every arm is on offer and they add up to one."""
+    """Return the odds in whole millionths, if every arm is on offer and they add up to one.
+
+    Raises:
+        _OddsError: they cannot be drawn from.
+    """
     for arm, share in odds.arms:
         if not _is_on_offer(arm, context):
             raise _OddsError(f"the arm {quoted(arm)} is not on offer")
@@ -142,6 +149,7 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
                 f"the odds of {quoted(arm)} are {quoted(share)}: give 0 to 1"
             )
     given = total(share for _, share in odds.arms)
+    # Each odd may be off by half a millionth once rounded; one spare for the sum itself.
     if abs(given - 1.0) > _MILLIONTH * (1 + len(odds.arms)):
         raise _OddsError(f"the odds add up to {quoted(given)}: make them add up to 1")
     if len(dict(odds.arms)) < len(odds.arms):
@@ -162,13 +170,15 @@ def _checked(odds: Odds, context: DecisionContext) -> Odds:
 
 
 def _checked_gate(gate: object) -> Gate:
-    """Return a gate, or the fields of one, with every value as declared."""
+    """Validate a gate, or a mapping of its fields: a struct itself checks no types."""
     fields = asdict(gate) if isinstance(gate, Gate) else gate
     return Gate(**part_model(Gate).model_validate(fields).model_dump())
 
 
 def _is_on_offer(arm: str, context: DecisionContext) -> bool:
-    """Tell whether it can be done: an eligible arm, or a race of the model with one."""
+    """Tell whether an arm may be chosen: an eligible one, or a race of the model with
+    one.
+    """
     eligible = eligible_arms(context)
     if arm in eligible or context.llm_arm not in eligible:
         return arm in eligible
@@ -190,7 +200,7 @@ _CHANCE = (
     "uuid.uuid1",
     "uuid.uuid4",
 )
-"""What draws without a key, by which a replay would decide otherwise."""
+"""Sources of unkeyed randomness: with these a replay would decide otherwise."""
 
 _OURS = (
     "schemas",
@@ -202,6 +212,7 @@ _OURS = (
     "echoic",
 )
 
+# Ambient on purpose: it says which code exists here, as `sys.modules` does (ADR 0027).
 _LISTED: ContextVar[tuple[str, ...]] = ContextVar("listed", default=())
 
 
@@ -210,7 +221,7 @@ class StrategyModuleError(ValueError):
 
 
 def allow(names: Iterable[str]) -> None:
-    """Let these modules, and no others, be imported from now on."""
+    """Set the modules that may be imported in this context, in place of all before."""
     _LISTED.set(tuple(names))
 
 
@@ -220,7 +231,7 @@ def allowed() -> tuple[str, ...]:
 
 
 def digests() -> dict[str, str]:
-    """Import every listed module; return what its source is, by its name.
+    """Import every listed module; return the digest of each one's source, by name.
 
     Raises:
         StrategyModuleError: one of them cannot be imported, or draws by chance.
@@ -229,7 +240,7 @@ def digests() -> dict[str, str]:
 
 
 def load(name: str) -> ModuleType:
-    """Import a listed module; the second time it is only looked up.
+    """Import a listed module, or return it if it is imported already.
 
     Raises:
         MissingStrategyError: it is not listed.
@@ -240,6 +251,7 @@ def load(name: str) -> ModuleType:
             f"the module {quoted(name)} is not listed here: set {SETTING}"
             " (ECHOIC_STRATEGIES_MODULES) to run strategies of it"
         )
+    # Otherwise a listed `handlers` would open every function of ours to a recording.
     if name.partition(".")[0] in _OURS:
         raise StrategyModuleError(
             f"{quoted(name)} is Echoic's own code: list a module of yours"
@@ -260,6 +272,7 @@ def _check(name: str) -> None:
     source = _source(name)
     if source is None:
         return
+    # Finds mistakes, not malice: the operator who lists a module trusts it.
     for used in _used(ast.parse(source)):
         if used in _CHANCE or used.startswith("numpy.random."):
             raise StrategyModuleError(
@@ -269,7 +282,7 @@ def _check(name: str) -> None:
 
 
 def _used(tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted names that a module imports, and what it takes of those."""
+    """Yield the dotted names that a module imports, and the attributes it uses of them."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

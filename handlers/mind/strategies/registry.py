@@ -42,7 +42,7 @@ STRATEGIES: Mapping[str, Kind] = {
 
 
 _OF_FIRST_EDITION: Mapping[str, Kind] = {"urgency": FirstUrgency}
-"""Those that decided otherwise in the first edition of the rules."""
+"""Strategies that decided otherwise in the first edition of the rules (ADR 0011)."""
 
 LISTED_SINCE = 2
 """The edition from which the log says which modules strategies may be of."""
@@ -58,17 +58,18 @@ class UnknownStrategyError(ValueError):
 
 
 def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Strategy:
-    """Return the strategy of a specification; what it leaves open comes from the settings.
+    """Make the strategy of a specification; what it leaves open comes from the settings.
 
     Raises:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
     """
+    # Bytes, for a cache needs a hashable key and parameters are a mapping.
     given = orjson.dumps(_parameters(spec, settings))
     return _create(spec.name, given, settings.edition, plugin.allowed())
 
 
 def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
-    """Return the strategy by which an agent decides; one that is no longer listed is silent.
+    """Return the strategy by which an agent decides; one of an unlisted module is silent.
 
     Raises:
         UnknownStrategyError: there is no such name or parameter, or a value is out of range.
@@ -81,7 +82,7 @@ def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
 def _in_force(
     spec: StrategySpec, settings: MindSettings, _: tuple[str, ...]
 ) -> Strategy:
-    """Return the same, once for as long as the same modules are listed: 8 µs of each event."""
+    """Return the same, cached while the same modules are listed: it saves 8 µs an event."""
     if _is_listed(spec, settings):
         return create_decision_strategy(spec, settings)
     return plugin.Unlisted(spec.name, 0, {"strategy": spec.name})
@@ -106,6 +107,7 @@ def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
         create_decision_strategy(spec, settings)
     except UnknownStrategyError as error:
         return str(error)
+    # The recorded list admits it; whether this machine has the module changes no answer.
     except MissingStrategyError:
         if settings.edition < LISTED_SINCE:
             raise
@@ -122,7 +124,7 @@ def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
 
 
 def from_settings(settings: MindSettings) -> Parameters:
-    """Return the parameters that settings have a say in, as they have it."""
+    """Return the parameters whose defaults come from the settings."""
     return {
         "confidence_threshold": settings.threshold,
         "max_candidates": settings.max_candidates,
@@ -146,17 +148,18 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
 
 
 def full_name(kind: Kind, name: str) -> str:
-    """Return what the strategy itself calls the parameter that people write as `name`."""
+    """Return the strategy's own name of a parameter; `name` may be its short form."""
     full = SHORT_NAMES.get(name, name)
     return full if full in kind.model_fields else name
 
 
 @lru_cache(maxsize=256)
 def _create(name: str, parameters: bytes, edition: int, _: tuple[str, ...]) -> Strategy:
-    """Make a strategy, once for as long as the same modules are listed."""
+    """Make a strategy; cached, with the listed modules as part of the key."""
     given: Parameters = orjson.loads(parameters)
     if ":" in name:
         return _own(name, given)
+    # Old recordings must be decided as they were (ADR 0011).
     first = _OF_FIRST_EDITION.get(name) if edition < 2 else None
     kind = first or STRATEGIES.get(name)
     if kind is None:
@@ -182,7 +185,7 @@ def _own(name: str, parameters: Parameters) -> Strategy:
 
 
 def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyError:
-    """Return what is wrong with the first parameter that is."""
+    """Return the error for the first invalid parameter."""
     fault = error.errors(include_url=False)[0]
     parameter = str(fault["loc"][0])
     return UnknownStrategyError(_told(name, kind, parameter, fault), parameter)
@@ -202,7 +205,7 @@ def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
 
 
 def _choice(name: str, known: Iterable[str]) -> str:
-    """Return what there is, and which of it may have been meant."""
+    """Return the known names, and the one that may have been meant."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     return ", ".join(names) + (f"; did you mean {quoted(near[0])}?" if near else "")

@@ -1,8 +1,8 @@
-"""Scoring and ranking: how good a candidate is, as a product of factors.
+"""Scoring and ranking candidates, by a product of factors.
 
 score = similarity * confidence * recency * origin * habituation. Recency lifts what
-succeeded of late, origin is where it is from, and habituation lowers what was said often
-of late: with `after` fires in its window the next one is lowered by one step, with each
+succeeded lately, origin is where it came from, and habituation lowers what fired often
+lately: with `after` fires in its window the next one is lowered by one step, with each
 further fire by one more. Pure and exact: products and whole powers of rounded numbers.
 """
 
@@ -54,7 +54,7 @@ def scored(
     weights: Weights,
     now: datetime | None,
 ) -> tuple[Scored, ...]:
-    """Return each candidate's score by a product; without a time nothing is recent."""
+    """Return each candidate's score; without `now` nothing counts as recent."""
     return tuple([_scored(each, rank, weights, now) for each in candidates])
 
 
@@ -65,6 +65,7 @@ def best_first(
     by_arm = {each.arm: each.score for each in scores}
     eligible = [each for each in candidates if each.eligible]
     eligible.sort(
+        # The id last, so that equal scores come in one order everywhere.
         key=lambda each: (-by_arm[each.arm], -each.confidence, each.heuristic_id)
     )
     return tuple(eligible)
@@ -73,7 +74,7 @@ def best_first(
 def factors(
     candidate: HeuristicCandidate, weights: Weights, now: datetime | None
 ) -> Factors:
-    """Return what the full score multiplies a candidate's similarity and confidence by."""
+    """Return the factors of the full score besides similarity and confidence."""
     return Factors(
         recency=_recency(candidate, weights, now),
         origin=_origin(candidate, weights),
@@ -124,7 +125,7 @@ def _habituation(
 
 
 NEAR_TIE = 0.03
-"""Similarities so close to the highest count as equal to it."""
+"""Cosine similarities this close to the highest count as equal to it."""
 
 
 def ranked(
@@ -139,6 +140,7 @@ def ranked(
     if not eligible:
         return ()
     eligible.sort(key=lambda each: (-each.similarity, each.heuristic_id))
+    # Rounded, or 0.9 - 0.03 would leave out a candidate at exactly 0.87.
     floor = round6(eligible[0].similarity - NEAR_TIE)
     near = [each for each in eligible if each.similarity >= floor]
     best = min(near, key=lambda each: (-each.confidence, each.heuristic_id))

@@ -11,11 +11,11 @@ from schemas.values.unicode_text import quoted
 
 
 class StrategyTextError(ValueError):
-    """This text means no strategy; it says where and what would."""
+    """The text is no strategy; the message says where, and what to write."""
 
 
 def parse(text: str) -> StrategySpec:
-    """Return the strategy that a text names; whether it exists is for the registry to say.
+    """Parse a strategy's text; whether such a strategy exists, the registry decides.
 
     Raises:
         StrategyTextError: the text has another form, or names a parameter twice.
@@ -36,8 +36,9 @@ def text_of(spec: StrategySpec) -> str:
 
 
 def _divided(text: str) -> tuple[str, str]:
-    """Return the name, and the parameters if there are any."""
+    """Split into the name and the text of the parameters, which may be empty."""
     head, _, rest = text.partition(":")
+    # `name:key=value` against `module:function:key=value`: only parameters hold an `=`.
     if not rest or "=" in rest.partition(":")[0]:
         return head, rest
     function, _, parameters = rest.partition(":")
@@ -61,7 +62,7 @@ def _parameters(text: str, given: str) -> dict[str, JsonValue]:
 
 
 def _value(text: str) -> JsonValue:
-    """Return a number, true, false or null where the text is one; else the text itself."""
+    """Parse a number, true, false or null; else return the text itself."""
     if text in _WORDS:
         return _WORDS[text]
     for read in (int, float):
@@ -76,6 +77,7 @@ def _value(text: str) -> JsonValue:
 
 def _written(value: JsonValue) -> str:
     for word in _WORDS:
+        # By identity, since 1 == True.
         if value is _WORDS[word]:
             return word
     return str(value)

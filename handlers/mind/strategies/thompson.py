@@ -1,4 +1,8 @@
-"""`thompson`: what was learnt is tried as often as it may be the best there is."""
+"""`thompson`: Thompson sampling over the candidates' Beta beliefs, with exact odds.
+
+Each arm's probability of winning (W. R. Thompson, Biometrika 25, 1933) is integrated, not
+sampled, so that it can be recorded as the propensity of the one keyed draw.
+"""
 
 from bisect import bisect_right
 from functools import lru_cache
@@ -24,7 +28,7 @@ class Thompson(Trusting):
     version: ClassVar[int] = 1
 
     def decide(self, context: DecisionContext) -> Odds:
-        """Odds over the candidates, and the model or silence."""
+        """Return odds over the candidates, and the model or silence."""
         pool = ranked(context.candidates)
         otherwise = ask_or_reject(context)
         if not pool:
@@ -33,6 +37,7 @@ class Thompson(Trusting):
         wins = best_of(counts, self.threshold(context))
         odds = dict(zip((each.arm for each in pool), wins, strict=True))
         likeliest = max(odds, key=odds.__getitem__)
+        # All draws below the threshold; at least 0, for sums of floats may pass one.
         odds[otherwise.greedy] = max(1.0 - total(wins), 0.0)
         greedy = max(likeliest, otherwise.greedy, key=odds.__getitem__)
         drawn = Odds(arms=whole(odds, greedy), greedy=greedy, silence=otherwise.silence)
@@ -40,13 +45,15 @@ class Thompson(Trusting):
 
 
 CELLS = 200
-"""Into how many cells [0, 1] is divided."""
+"""Into how many equal cells [0, 1] is divided; within one the density counts as flat."""
 
 Counts = tuple[float, float]
-"""Alpha and beta."""
+"""Alpha and beta of a Beta distribution."""
 
+# A Beta needs counts above 0.
 _LEAST_COUNT = 0.001
 
+# Three points are exact for polynomials up to degree 5, within a cell of 1/200 enough.
 _THREE = ((0.11270166537925831, 5 / 18), (0.5, 4 / 9), (0.8872983346207417, 5 / 18))
 _FIVE = (
     (0.04691007703066802, 0.11846344252809454),
@@ -55,24 +62,25 @@ _FIVE = (
     (0.7692346550528415, 0.23931433524968324),
     (0.953089922969332, 0.11846344252809454),
 )
-"""Gauss's places in [0, 1], with their weights."""
+"""Nodes and weights of Gauss-Legendre quadrature with three and five points, on [0, 1]."""
 
 
 class Histogram(NamedTuple):
-    """A belief, cell by cell."""
+    """A Beta distribution in `CELLS` cells."""
 
     mass: tuple[float, ...]
     below: tuple[float, ...]
-    """What lies below each cell."""
+    """The probability below each cell."""
 
 
 @lru_cache(maxsize=16_384)
 def best_of(beliefs: tuple[Counts, ...], threshold: float) -> tuple[float, ...]:
-    """For each belief the probability that its draw is the highest and at the threshold.
+    """Return for each belief the probability that its draw is the highest and >= threshold.
 
     What these lack of one is the probability that all draws are below the threshold.
     """
     histograms = [histogram(alpha, beta) for alpha, beta in beliefs]
+    # P(i wins) = integral of f_i(x) * product over j != i of F_j(x) dx above the threshold.
     wins = [0.0] * len(beliefs)
     for cell in range(int(threshold * CELLS), CELLS):
         # The threshold may lie within the first of them.
@@ -86,18 +94,21 @@ def best_of(beliefs: tuple[Counts, ...], threshold: float) -> tuple[float, ...]:
             all_reached = (1.0 - start) * weight * prod(reached)
             if all_reached > 0.0:
                 for i, mass in enumerate(masses):
+                    # The product of all, divided by the own one: linear in the number of
+                    # beliefs.
                     wins[i] += mass * all_reached / reached[i]
     return tuple(wins)
 
 
 @lru_cache(maxsize=4096)
 def histogram(alpha: float, beta: float) -> Histogram:
-    """Return a Beta's cells; by logarithms, lest small densities vanish all together."""
+    """Return a Beta's cells; in logarithms, so that small densities do not underflow."""
     a, b = max(alpha, _LEAST_COUNT), max(beta, _LEAST_COUNT)
     logs = [
         [(a - 1.0) * risen + (b - 1.0) * fallen for risen, fallen in nodes]
         for nodes in _node_logs()
     ]
+    # The largest becomes exp(0) = 1; the sum is normalised below in any case.
     highest = max(max(each) for each in logs)
     masses = [_mass(each, highest) for each in logs]
     # At its ends the density may be infinite: there x^(a-1) is integrated by itself.
@@ -112,13 +123,13 @@ def histogram(alpha: float, beta: float) -> Histogram:
 
 
 def interval(alpha: float, beta: float, level: float) -> tuple[float, float]:
-    """Between which a Beta lies with this probability, the tails alike; to four decimals."""
+    """Return the equal-tailed interval of a Beta at this level, to four decimals."""
     known, tail = histogram(alpha, beta), (1.0 - level) / 2.0
     return _quantile(known, tail), _quantile(known, 1.0 - tail)
 
 
 def _quantile(known: Histogram, share: float) -> float:
-    """Return where so much lies below, even within a cell."""
+    """Return the quantile at `share`, linear within a cell."""
     cell = max(bisect_right(known.below, share) - 1, 0)
     mass = known.mass[cell]
     within = (share - known.below[cell]) / mass if mass else 0.0
@@ -133,7 +144,7 @@ def _mass(logs: list[float], highest: float) -> float:
 
 
 def _end_by_nodes(count: float) -> float:
-    """x^(count-1) integrated over [0, 1], by what the nodes make of it."""
+    """Return the exact integral of x^(count-1) over [0, 1] divided by its quadrature."""
     by_nodes = total(
         weight * exp((count - 1.0) * log(place)) for place, weight in _THREE
     )
@@ -142,7 +153,7 @@ def _end_by_nodes(count: float) -> float:
 
 @lru_cache(maxsize=1)
 def _node_logs() -> tuple[tuple[tuple[float, float], ...], ...]:
-    """Log x and log (1 - x) at each cell's nodes."""
+    """Return log x and log(1 - x) at each cell's nodes; the same for every Beta."""
     return tuple(
         tuple(_logs((cell + place) / CELLS) for place, _ in _THREE)
         for cell in range(CELLS)
