@@ -1,8 +1,8 @@
 """Adapt strategies that await the model, `async decide(context, llm)`, without a loop.
 
 Such a strategy runs until it asks the model. That is its choice of an arm: the ask goes
-into the log with the strategy's own prompt, and the answer comes later, as an input. It is never
-resumed; the answer is concluded as with every other strategy.
+into the log with the strategy's own prompt, and the answer comes later, as an input. The
+strategy is never resumed; the answer is concluded as with every other one.
 """
 
 import hashlib
