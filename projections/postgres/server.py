@@ -39,7 +39,7 @@ LOG_BYTES = 10_000_000
 _POLL_S = 0.02
 _PORT_TRIES = 3
 _SETTINGS = (
-    # TCP alone: the path of a socket in a deep folder would exceed the system's limit.
+    # No Unix socket beside loopback TCP: `Identity.url` names the port alone.
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
     "max_connections=40",
@@ -49,7 +49,6 @@ _SETTINGS = (
     "wal_level=minimal",
     # Parallel queries need more shared memory than a container may give.
     "max_parallel_workers_per_gather=0",
-    # Queries are short: compiling one would take longer than running it.
     "jit=off",
     "log_checkpoints=off",
     "timezone=UTC",
@@ -251,7 +250,8 @@ class EmbeddedPostgres:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # Ctrl-C in the terminal goes to us alone: we stop it in our own order.
+                # A process group of its own: `kill` can end it whole, and Ctrl-C in the
+                # terminal does not reach it before we stop it.
                 start_new_session=True,
                 # The child holds the lock too: a server that outlives us keeps it.
                 pass_fds=(self._lock.fileno(),),
@@ -338,6 +338,7 @@ def _die_with_parent() -> None:
 
     Linux only. Elsewhere a server that outlives us keeps the lock until it is stopped.
     """
-    # Nothing here may allocate or take a lock: another thread may have held it at the fork.
+    # One system call and no more: a lock that another thread held at the fork is never
+    # released in the child.
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

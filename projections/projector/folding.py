@@ -1,7 +1,7 @@
-"""From the log to changes: groups in logical order, folded, and what each changes.
+"""Fold the log, group by group in logical order, into changes of the read models.
 
-The states of the partitions live here, in memory; a start goes on from a state that was
-kept, if there is one, else it folds the log from its first message. It writes nothing.
+The partitions' states are held here in memory. A start goes on from a checkpoint if there
+is one, else from the first message. Nothing is written here; `projector` does that.
 """
 
 import asyncio
@@ -27,46 +27,49 @@ from streams.groups import Group, groups
 from streams.log import ReadableLog
 
 GROUPS_AT_ONCE = 32
-"""How many groups are folded before others get their turn: a few milliseconds."""
+"""How many groups are folded before the event loop gets its turn: a few milliseconds."""
 
 
 class AidsSource(Protocol):
-    """Brings what the folds need besides the log: vectors and packs."""
+    """The source of what the folds need besides the log: vectors and packs."""
 
     async def for_inputs(
         self, inputs: Sequence[Input], shed: Sequence[bool] = ()
     ) -> Sequence[Aids]:
-        """Return the aids of inputs, one for each; nothing is embedded for those `shed`."""
+        """Return the aids of each input; nothing is embedded for those marked in `shed`."""
         ...
 
 
 Begin = Callable[[int, int], Awaitable[tuple[PartitionState, int]]]
-"""Finds a state of a partition at or before an input, and the sequence of the last output
-folded into it; whatever packs the state refers to are at hand then."""
+"""Given a partition and the sequence of an input, returns a state at or before that input
+and the sequence of the last output folded into it, with the state's packs loaded."""
 
 
 async def from_the_first(partition: int, written: int) -> tuple[PartitionState, int]:
-    """Begin with nothing known, whatever is written."""
+    """Begin with an empty state, whatever is written."""
     return PartitionState(), 0
 
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """One group's part in the read models."""
+    """One group's changes of the read models."""
 
     partition: int
     position: Position
-    """Where the partition stands with it."""
+    """The partition's position once they are written."""
     changes: Sequence[Change]
 
 
 class Folding:
-    """The fold of a log, partition by partition, as far as it was asked for."""
+    """The fold of a log, partition by partition, as far as `advance` has gone.
+
+    One task at a time may advance a partition: its state is replaced group by group.
+    """
 
     def __init__(
         self, log: ReadableLog, aids: AidsSource, begin: Begin = from_the_first
     ) -> None:
-        """Fold nothing yet."""
+        """Prepare; nothing is read before `advance`."""
         self._log = log
         self._aids = aids
         self._begin = begin
@@ -85,9 +88,10 @@ class Folding:
     async def advance(
         self, partition: int, *, written: int = 0, until: int | None = None
     ) -> AsyncIterator[Sequence[Projected]]:
-        """Fold what is whole and new, and yield it a few groups at a time.
+        """Fold every new whole group, and yield their changes a few groups at a time.
 
-        Up to the input `written` the tables have it: it is folded, and not yielded.
+        Groups up to the input `written` are in the tables already: they are folded, since
+        later ones depend on their state, and not yielded.
 
         Raises:
             LogUnavailable: the broker does not answer; calling again goes on from there.
@@ -106,6 +110,7 @@ class Folding:
                 if made := await self._fold(partition, few, written):
                     yield made
                 few = []
+                # Folding is CPU alone; without this nothing else would run in between.
                 await asyncio.sleep(0)
         if few and (made := await self._fold(partition, few, written)):
             yield made
@@ -126,6 +131,8 @@ class Folding:
                 changes = changes_of(Folded(before, input_, outputs, after, aids))
                 at = Position(input_.sequence, self._epoch, input_.id)
                 made.append(Projected(partition, at, changes))
+            # After each group, not each batch: a group that raises leaves those before it
+            # folded, and the next call goes on behind them.
             self._states[partition] = after
             self._last_outputs[partition] = outputs[-1].record.sequence
         return made
@@ -138,13 +145,16 @@ _NOTHING = PartitionState()
 
 
 def _was_shed(outputs: Sequence[Output]) -> bool:
-    """Tell whether an input was too many, so that nothing was worked out for it."""
+    """Tell whether an input exceeded its rate limit, so that no aids were computed."""
     first = outputs[0].message
     return isinstance(first, Quarantined) and first.reason == "rate"
 
 
 def _as_recorded(aids: Aids, outputs: Sequence[Output]) -> Aids:
-    """Return the aids with the vector that was decided with, where it was recorded."""
+    """Return the aids with the event's vector as recorded in its decision, if it was.
+
+    Another build of an embedder may give another vector; the recorded one decided.
+    """
     for output in outputs:
         if isinstance(output.message, Decided) and output.message.embedding:
             return structs.replace(aids, vector=b64decode(output.message.embedding))

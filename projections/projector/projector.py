@@ -1,7 +1,7 @@
-"""The projector: follows the log, folds it, and writes what changes into the tables.
+"""The projector: follows the log, folds it, and writes the changes into the tables.
 
-PostgreSQL away means tables that are behind, never a mind that stops: whatever was not
-written is made again from the log. A rebuild is a projector that writes elsewhere.
+While PostgreSQL is away the tables fall behind and the mind goes on; what was not written
+is folded again from the log. A rebuild is a projector that writes another version.
 """
 
 import asyncio
@@ -35,15 +35,16 @@ from streams.errors import LogUnavailable
 from streams.log import ReadableLog
 
 BATCH_GROUPS = 2_000
-"""How many groups are written at once, at most."""
+"""How many groups one transaction writes at about the most; it bounds memory."""
 
 PAUSE_S = 0.1
-"""How long changes are gathered while following: so far behind the tables may be."""
+"""How long changes are gathered between writes while following, in seconds."""
 
 RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
-"""Between attempts while PostgreSQL or the broker is away; the last one repeats."""
+"""Seconds between attempts while PostgreSQL or the broker is away; the last repeats."""
 
 FOLLOWED = 1000
+"""How many outputs are fetched at once while following, at most."""
 
 T = TypeVar("T")
 Told = Callable[[int], None]
@@ -65,8 +66,8 @@ class Projector:
     ) -> None:
         """Prepare to write `version`, by default the one that serves.
 
-        `told` hears of each write how many groups it held. `begin` saves folding again
-        what the tables have.
+        `told` is called after each write with its number of groups. `begin` finds a
+        checkpoint, so that less has to be folded again.
         """
         self._log = log
         self._store = store
@@ -74,13 +75,13 @@ class Projector:
         self._fixed = version
         self._told = told
         self._version: int | None = None
-        """The version being written, once that is known."""
+        """The version being written; None before the first, and after a rebuild."""
         self._stands: dict[int, Position] = {}
         self._batch: list[Projected] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Bring the tables up to the log and keep them there, until cancelled.
+        """Bring the tables up to date with the log and keep them so, until cancelled.
 
         Raises:
             LogTruncated: the tables were made of another log, or of more of this one.
@@ -88,6 +89,7 @@ class Projector:
             StoreUnusable: the database refuses what the tables need.
             LogDamaged, UnreadableOutputError, MissingPackError: as `Folding.advance`.
         """
+        # Asked before catching up: what arrives in between is then heard of as well.
         seen = await _patiently(partial(self._log.last_sequence, outputs_of("*")))
         await _patiently(self.catch_up)
         touched = _Touched(self._log, seen)
@@ -105,7 +107,10 @@ class Projector:
         partitions: Iterable[int] = range(PARTITIONS),
         until: Mapping[int, int] | None = None,
     ) -> None:
-        """Write all that is whole in the log now, up to the inputs `until` if given."""
+        """Write every whole group now in the log, up to the inputs `until` if given.
+
+        `until` is by partition; partitions that it lacks are left out.
+        """
         await self._open()
         for partition in partitions:
             if until is None:
@@ -126,7 +131,7 @@ class Projector:
                 await self._hand_over()
 
     async def _open(self) -> None:
-        """Find out which version to write, once, and where it stands."""
+        """Find the version to write and its positions, unless that is known."""
         if self._version is not None:
             return
         serving = await _in_thread(self._store.prepare)
@@ -142,19 +147,20 @@ class Projector:
 
     async def _hand_over(self) -> None:
         """Begin to write the batch, while the next one is folded."""
+        # One write at a time: batches have to commit in the order of the log.
         await self._written()
         batch, self._batch = self._batch, []
         if batch:
             self._writing = asyncio.create_task(self._write(batch))
 
     async def _written(self) -> None:
-        """Wait for the write under way, and meet what it met."""
+        """Wait for the write under way, and raise what it raised."""
         if self._writing is not None:
             await self._writing
             self._writing = None
 
     async def _write(self, batch: Sequence[Projected]) -> None:
-        """Write a batch, however long PostgreSQL is away."""
+        """Write a batch, retrying for as long as PostgreSQL is away."""
         while True:
             try:
                 return await _patiently(partial(self._try_to_write, batch))
@@ -162,6 +168,8 @@ class Projector:
                 if self._fixed is not None:
                     raise
                 _log.info("a rebuild has replaced version %s", self._version)
+                # The new version may be ahead of us; `_is_new` then leaves out of the batch
+                # what it has.
                 self._version = None
                 await _patiently(self._open)
 
@@ -173,7 +181,8 @@ class Projector:
         try:
             await _in_thread(_write_joined, self._store, self._version, new, moves)
         except PositionLost:
-            # A commit whose answer got lost was made all the same.
+            # Read back: a commit whose answer got lost was made all the same. If the
+            # positions are those of this write, it was ours; else another projector's.
             stands = await _in_thread(self._store.positions, self._version)
             if any(stands.get(move.partition) != move.after for move in moves):
                 raise
@@ -192,12 +201,13 @@ class Projector:
 def _write_joined(
     store: Store, version: int, new: Sequence[Projected], moves: Sequence[Move]
 ) -> None:
+    # Joined here, in the thread of the write, to keep that work off the event loop.
     changes = join(change for each in new for change in each.changes)
     store.write(version, changes, moves)
 
 
 async def check_positions(log: ReadableLog, stands: Mapping[int, Position]) -> None:
-    """Make sure that the log holds what the tables were made of.
+    """Check that the log holds what the tables were made of.
 
     Raises:
         LogTruncated: it does not.
@@ -219,6 +229,8 @@ async def _fault(log: ReadableLog, position: Position) -> str | None:
     record = await log.record(position.sequence)
     if record is None:
         return "the log ends before it"
+    # Same epoch and long enough, yet other content: the log was restored from an older
+    # copy and has gone on differently.
     found = read_input(record).id
     if found != position.message_id:
         return f"the log has {found!r} there, not {position.message_id!r}"
@@ -226,7 +238,10 @@ async def _fault(log: ReadableLog, position: Position) -> str | None:
 
 
 class _Touched:
-    """Tells which partitions have outputs that are not folded yet."""
+    """The partitions with outputs that are not folded yet, by listening to the log.
+
+    All in one event loop: `_seen` and `_woken` are changed between awaits only.
+    """
 
     def __init__(self, log: ReadableLog, after: int) -> None:
         self._seen: dict[int, int] = {}
@@ -234,20 +249,24 @@ class _Touched:
         self._listening = asyncio.create_task(self._listen(log, after))
 
     async def wait(self) -> list[int]:
-        """Partitions to look at, at least one."""
+        """Wait for outputs, and return the partitions that have some, at least one.
+
+        Raises what listening raised.
+        """
         waiting = asyncio.create_task(self._woken.wait())
         await asyncio.wait(
             {waiting, self._listening}, return_when=asyncio.FIRST_COMPLETED
         )
+        # Without the listener nothing would ever wake us: its failure has to come out.
         waiting.cancel()
         if self._listening.done():
             self._listening.result()
         return sorted(self._seen)
 
     def settle(self, partitions: Iterable[int], folding: Folding) -> None:
-        """Forget the partitions that are folded as far as was heard of them.
+        """Forget the partitions that are folded up to the last output heard of.
 
-        The others are looked at again: a group may not be whole, or a reader be late.
+        The others are looked at again: a group may not be whole yet.
         """
         for partition in partitions:
             if folding.last_output(partition) >= self._seen[partition]:
@@ -256,7 +275,7 @@ class _Touched:
             self._woken.clear()
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._listening.cancel()
         with suppress(asyncio.CancelledError):
             await self._listening
@@ -269,7 +288,10 @@ class _Touched:
 
 
 async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
-    """Do it, again and again while PostgreSQL or the broker is away; say so once."""
+    """Return what `action` returns, retrying while PostgreSQL or the broker is away.
+
+    Each outage is logged once when it begins and once when it ends.
+    """
     attempt = 0
     while True:
         try:

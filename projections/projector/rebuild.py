@@ -1,6 +1,7 @@
-"""Making the tables again from the log: to replace them, or to prove them.
+"""Rebuild the tables from the log, or verify them against it.
 
-Both fill a new version beside the serving one, so readers never wait and never see half.
+Both fill a new version beside the serving one, so that readers neither wait nor see a
+partial one.
 """
 
 import asyncio
@@ -24,18 +25,18 @@ from schemas.values.subjects import PARTITIONS
 from streams.log import ReadableLog
 
 OVERTAKES_MAX = 100
-"""How often a rebuild tries to pass a projector that goes on meanwhile."""
+"""How often a rebuild tries to catch up with a projector that goes on meanwhile."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What came of comparing the tables with the log."""
+    """The result of comparing the tables with the log."""
 
     version: int
     positions: dict[int, Position]
-    """Up to where the log was compared."""
+    """The positions up to which the log was compared."""
     tables: dict[TableName, Checksum]
     differences: tuple[Difference, ...]
 
@@ -49,9 +50,9 @@ class Filler(Protocol):
     """Folds the log into the tables of a version, here or in other processes."""
 
     async def fill(self, version: int, until: Mapping[int, int] | None = None) -> None:
-        """Write all that is whole in the log now, up to the inputs `until` by partition.
+        """Write every whole group now in the log, up to the inputs `until` by partition.
 
-        Called again for the same version, it goes on where it was.
+        A further call for the same version continues from there.
         """
         ...
 
@@ -66,7 +67,7 @@ class Here:
         aids: AidsSource,
         told: Told = lambda _: None,
     ) -> None:
-        """Tell `told` of each write how many groups it held."""
+        """Prepare; `told` is called after each write with its number of groups."""
         self._log = log
         self._store = store
         self._aids = aids
@@ -80,7 +81,8 @@ class Here:
     async def fill_partitions(
         self, partitions: Iterable[int], version: int, until: Mapping[int, int] | None
     ) -> None:
-        """Fill these partitions; it keeps their states for the next time."""
+        """Fill these partitions, keeping their states in memory for the next call."""
+        # Of one version only: states take memory, and a finished version needs none.
         projector = self._projectors.get(version)
         if projector is None:
             projector = Projector(
@@ -91,7 +93,7 @@ class Here:
 
 
 async def rebuild(store: Store, filler: Filler) -> int:
-    """Make the tables again, show them in place of the old ones, return their version.
+    """Rebuild the tables, serve them in place of the old ones, and return their version.
 
     The old ones stay as `retired` until the next rebuild.
 
@@ -104,6 +106,7 @@ async def rebuild(store: Store, filler: Filler) -> int:
         version = await asyncio.to_thread(store.begin)
         try:
             await _promote(filler, store, version)
+        # Cancelled too: a version that nobody goes on filling would only take up space.
         except BaseException:
             await asyncio.to_thread(store.drop, version)
             raise
@@ -111,7 +114,7 @@ async def rebuild(store: Store, filler: Filler) -> int:
 
 
 async def verify(log: ReadableLog, store: Store, filler: Filler) -> Verified:
-    """Compare the tables that serve with a fresh fold of the log up to where they stand.
+    """Compare the serving tables with a fresh fold of the log up to their positions.
 
     Raises:
         LogTruncated: the tables were made of another log, or of more of this one.
@@ -126,6 +129,7 @@ async def verify(log: ReadableLog, store: Store, filler: Filler) -> Verified:
                 "there are no tables of this program version to verify:"
                 " run `echoic projection rebuild`"
             )
+        # Positions and rows from one snapshot, since a projector may go on writing.
         stands = positions_of(snapshot, serving.number)
         await check_positions(log, stands)
         held = await asyncio.to_thread(checksums, snapshot, serving.number)
@@ -143,7 +147,7 @@ async def verify(log: ReadableLog, store: Store, filler: Filler) -> Verified:
 
 
 def _clear(store: Store, *states: str) -> None:
-    """Drop the versions that a rebuild replaced, or that one left when it was stopped."""
+    """Drop the versions in these states: replaced ones, or those left by a crash."""
     store.prepare()
     for version in store.versions():
         if version.state in states:
@@ -169,7 +173,7 @@ def _compared(
 
 
 async def _promote(filler: Filler, store: Store, version: int) -> None:
-    """Fill a version and put it in the serving one's place."""
+    """Fill a version until it has caught up with the serving one, and swap it in."""
     for _ in range(OVERTAKES_MAX):
         await filler.fill(version)
         if await asyncio.to_thread(store.promote, version):

@@ -1,5 +1,5 @@
-"""Pure: which rows of the read models one group changes, going by the folds alone.
+"""Pure: which rows of the read models one group changes.
 
-Whatever a row says, the state before and after the group says, or the group itself. So
-the tables are a fold of the log as the state is, and can be made again at any time.
+Rows derive from the group and the states before and after it alone. So the tables are a
+fold of the log, as the state is, and can be rebuilt at any time.
 """

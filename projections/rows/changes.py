@@ -1,7 +1,7 @@
-"""What a group changes in the read models, and many groups' changes joined into one write.
+"""Changes of the read models, and how those of many groups join into one write.
 
-Rows are plain values, and JSON already is text, so that they go to the database as they
-are. Joining keeps the order in which a key was changed, never the order between keys.
+Rows are plain values and JSON is text already, so the database takes them as they are.
+Joining keeps the order of changes to one key, not the order between keys.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,17 +28,17 @@ Row: TypeAlias = dict[str, Value]
 Key: TypeAlias = tuple[str, ...]
 
 CREATED = frozenset({"created_at", "created_by"})
-"""Columns that stay as they were when the row first came to be."""
+"""Columns that keep the values with which a row was first written."""
 
 ADDED = frozenset({"input_count", "spoke_count", "silent_count", "feedback_count"})
-"""Columns that a patch adds to."""
+"""Columns that a patch adds to instead of replacing."""
 
 _REPLACEMENT = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """This whole row stands under the key; one that stood there keeps when it began."""
+    """A whole row under a key; one that was there keeps its columns of `CREATED`."""
 
     table: TableName
     key: Key
@@ -48,7 +48,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """These columns of a row change, if there is such a row."""
+    """New values for some columns of a row; without effect if there is no such row."""
 
     table: TableName
     key: Key
@@ -57,7 +57,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """The row is gone."""
+    """The removal of a row."""
 
     table: TableName
     key: Key
@@ -68,7 +68,7 @@ Change: TypeAlias = Put | Patch | Remove
 
 @dataclass(slots=True)
 class TableChanges:
-    """The joined changes of one table: each key stands in one of the three."""
+    """The joined changes of one table: each key is in one of the three."""
 
     puts: dict[Key, Row] = field(default_factory=dict)
     patches: dict[Key, Row] = field(default_factory=dict)
@@ -76,12 +76,13 @@ class TableChanges:
 
 
 def join(changes: Iterable[Change]) -> Mapping[TableName, TableChanges]:
-    """Make one change per key of many, in their order, of what PostgreSQL can hold."""
+    """Join changes, in their order, to one per key, with texts that PostgreSQL can hold."""
     joined: dict[TableName, TableChanges] = {}
     for change in changes:
         held = joined.get(change.table)
         if held is None:
             held = joined[change.table] = TableChanges()
+        # Before joining: keys that become equal in the database must join as one.
         key = tuple(map(_storable, change.key))
         match change:
             case Put():
@@ -94,7 +95,7 @@ def join(changes: Iterable[Change]) -> Mapping[TableName, TableChanges]:
 
 
 def added(count: Value, more: Value) -> int:
-    """Return the sum of two counts; what is no count yet is 0."""
+    """Return the sum of two counts; None counts as 0."""
     return sum(int(each) for each in (count, more) if isinstance(each, int))
 
 
@@ -104,8 +105,10 @@ def json_text(value: object) -> str | None:
 
 
 def storable_json(raw: bytes) -> str:
-    """JSON as text; its only text that jsonb refuses, the character 0, is replaced."""
+    """Return JSON as text, with the character 0, which jsonb refuses, replaced."""
     text = raw.decode()
+    # A cheap test first; it also meets an escaped backslash before u0000, where parsing
+    # and writing again changes nothing that matters.
     if "\\u0000" not in text:
         return text
     return orjson.dumps(_without_zeros(orjson.loads(raw))).decode()
@@ -122,6 +125,7 @@ def _without_zeros(value: Any) -> Any:
 
 
 def _clean(row: Row) -> Row:
+    # Nearly all rows are clean: they are returned as they are, without a copy.
     for value in row.values():
         if type(value) is str and _storable(value) is not value:
             break
@@ -134,7 +138,7 @@ def _clean(row: Row) -> Row:
 
 
 def _storable(text: str) -> str:
-    """Return the text itself, or one without what a PostgreSQL text cannot hold."""
+    """Return the text itself, or one with what PostgreSQL cannot hold replaced."""
     if "\x00" in text:
         text = text.replace("\x00", _REPLACEMENT)
     if text.isascii():
@@ -142,6 +146,7 @@ def _storable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
+        # A lone surrogate, which JSON may escape and UTF-8 cannot express.
         return text.encode(errors="replace").decode()
     return text
 
@@ -156,6 +161,7 @@ def _put(held: TableChanges, key: Key, row: Row) -> None:
 
 
 def _patch(held: TableChanges, key: Key, values: Row) -> None:
+    # Removed earlier in this batch: as in the database, there is no row to patch.
     if key in held.removes:
         return
     within = held.puts if key in held.puts else held.patches

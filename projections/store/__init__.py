@@ -1,4 +1,4 @@
 """The read models in PostgreSQL: tables, versions, positions, queries.
 
-Only these modules speak SQL.
+SQL is written in these modules alone.
 """

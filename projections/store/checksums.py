@@ -1,6 +1,6 @@
-"""Whether two versions of the tables say the same: by checksum, then row by row.
+"""Compare two versions of the tables: by checksum, and row by row where that differs.
 
-A checksum does not depend on the order of rows. Rows are compared only where it differs.
+A checksum is a sum of row hashes, so it does not depend on the order of rows.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from projections.rows.changes import TableName
 from projections.store.tables import KEYS, physical
 
 DIFFERENCES_MAX = 20
-"""How many differing rows of a table are named."""
+"""How many differing rows of a table are reported, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What a table comes to."""
+    """The number of a table's rows and the sum of their hashes."""
 
     rows: int
     digest: str
@@ -27,7 +27,7 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row that is not what the log makes of it."""
+    """A row that differs from a fresh fold of the log."""
 
     table: TableName
     key: tuple[str, ...]
@@ -42,7 +42,11 @@ def checksums(connection: Connection, version: int) -> dict[TableName, Checksum]
 def differences(
     tables: Connection, version: int, made: Connection, fresh: int, name: TableName
 ) -> tuple[Difference, ...]:
-    """Return the first rows of a table that differ from those the log makes."""
+    """Return the first rows of a table that differ from a fresh fold of the log.
+
+    `tables` reads version `version`, which serves, `made` the version `fresh`.
+    """
+    # A merge of two streams ordered by key: neither table has to fit in memory.
     found: list[Difference] = []
     held_rows, made_rows = _Rows(tables, name, version), _Rows(made, name, fresh)
     while len(found) < DIFFERENCES_MAX:
@@ -83,13 +87,14 @@ def _checksum(connection: Connection, name: TableName, version: int) -> Checksum
             f" FROM {table} AS each"
         )
     ).one()
+    # As text: a sum of 64-bit hashes is a numeric, and exceeds a BIGINT.
     return Checksum(rows, digest)
 
 
 def _digests(
     connection: Connection, name: TableName, version: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    # Python orders text by code points, as the collation C does.
+    # The merge compares keys in Python, by code points, which is the order of collation C.
     keys = ", ".join(f'"{column}" COLLATE "C"' for column in KEYS[name])
     rows = connection.execute(
         sa.text(

@@ -1,4 +1,7 @@
-"""Where each partition of the log stands in the tables, and how that moves."""
+"""Positions: up to where each partition of the log is in the tables.
+
+They move in the transaction that writes the rows, by compare-and-set.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +15,14 @@ from projections.store import tables
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Up to where a partition's log is in the tables."""
+    """The last input of a partition whose whole group is in the tables."""
 
     sequence: int
-    """Of the last input whose whole group is."""
+    """The sequence of that input in the log."""
     epoch: str
-    """Of the log."""
+    """The log's own id: sequences of another log say nothing."""
     message_id: str
-    """The id of that input."""
+    """The id of that input, by which a restored or truncated log is found out."""
 
     def is_before(self, other: "Position") -> bool:
         """Tell whether it is an earlier position in the same log."""
@@ -28,7 +31,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A position on its way: it must still stand where it was."""
+    """A change of one position, valid only while it still is at `before`."""
 
     partition: int
     before: Position | None
@@ -36,7 +39,7 @@ class Move:
 
 
 def positions_of(connection: Connection, version: int) -> dict[int, Position]:
-    """Return where each partition stands in a version; one that is not begun is missing."""
+    """Return the position of each partition of a version; absent where none is written."""
     rows = connection.execute(
         sa.select(tables.positions).where(tables.positions.c.version == version)
     )
@@ -46,7 +49,7 @@ def positions_of(connection: Connection, version: int) -> dict[int, Position]:
 
 
 def moved(connection: Connection, version: int, move: Move) -> bool:
-    """Move a position by compare-and-set; false if it does not stand where it was."""
+    """Move a position by compare-and-set; false if another writer has moved it."""
     key = {
         "name": tables.PROJECTION,
         "version": version,
@@ -60,6 +63,7 @@ def moved(connection: Connection, version: int, move: Move) -> bool:
     statement: Any
     if move.before is None:
         statement = insert(tables.positions).values(**key, **values)
+        # A row that is there already means another projector began the partition.
         statement = statement.on_conflict_do_nothing()
     else:
         stood = {"sequence": move.before.sequence, "epoch": move.before.epoch}

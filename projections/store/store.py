@@ -1,8 +1,8 @@
 """The read models in PostgreSQL: versions, positions, and batches written with them.
 
-A batch and the positions it moves are one transaction, so whatever happens in between,
-the tables are what the log up to their positions makes of them. Two projectors cannot
-both move a position: the second finds it moved and stops.
+A batch and the positions it moves are one transaction, so after any crash the tables are
+the fold of the log up to their positions: exactly-once effect on at-least-once delivery.
+Positions move by compare-and-set; of two projectors the second raises `PositionLost`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +22,9 @@ from projections.store.positions import Move, Position, moved, positions_of
 from projections.store.versions import Version
 
 CONNECT_S = 5
-"""How long a connection may take."""
+"""How long connecting may take, in seconds; libpq knows whole seconds only."""
 
+# The key of the advisory lock is shared by all programs on a database: "echoic" in ASCII.
 _ALONE = {"id": 0x6563686F6963}
 
 
@@ -39,6 +40,7 @@ class Store:
         self._engine = sa.create_engine(
             _engine_url(url),
             pool_size=4,
+            # A server that was started again leaves dead connections in the pool.
             pool_pre_ping=True,
             connect_args={
                 "connect_timeout": CONNECT_S,
@@ -63,30 +65,33 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """A transaction; what the database says of it comes out as an error of ours.
+        """Open a transaction, committed at the end of the block or rolled back if it raises.
 
         Raises:
-            StoreUnavailable: PostgreSQL is away, or broke off; nothing was committed.
-            StoreUnusable: it refuses what is asked, now and the next time.
+            StoreUnavailable: PostgreSQL is away, or the connection broke. If it broke in
+                the commit, that may have been made all the same.
+            StoreUnusable: it refuses the statement, and will the next time.
         """
         with self._translating(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A transaction that sees one moment and changes nothing; raises as the other."""
+        """Open a read-only transaction on one snapshot; raises as `transaction` does."""
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         with self._translating(), self._engine.connect() as connection:
             yield connection.execution_options(**options)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Be the only one who makes tables again, for the length of the block.
+        """Hold the lock on rebuilding and verifying, for the length of the block.
 
         Raises:
-            StoreUnusable: somebody else does.
+            StoreUnusable: another program holds it.
         """
         with self._translating(), self._engine.connect() as connection:
+            # A lock of the session, since a rebuild spans many transactions; in autocommit
+            # the connection does not hold one open meanwhile, which would stop vacuum.
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             if not connection.scalar(
                 sa.text("SELECT pg_try_advisory_lock(:id)"), _ALONE
@@ -101,13 +106,14 @@ class Store:
                 connection.execute(sa.text("SELECT pg_advisory_unlock(:id)"), _ALONE)
 
     def prepare(self) -> Version:
-        """Make what a new database lacks, and return the version that serves."""
+        """Create what a new database lacks, and return the version that serves."""
         with self.transaction() as connection:
             versions.one_at_a_time(connection)
             connection.execute(sa.text("CREATE EXTENSION IF NOT EXISTS vector"))
             tables.control.create_all(connection)
             serving = versions.serving(connection)
             if serving is None:
+                # Empty tables serve at once, so that readers find views from the start.
                 serving = versions.begin(connection, "serving")
                 versions.complete(connection, serving.number)
                 versions.show(connection, serving.number)
@@ -133,7 +139,7 @@ class Store:
             return versions.all_of(connection)
 
     def positions(self, version: int) -> dict[int, Position]:
-        """Return where each partition stands in a version; one that is not begun is missing."""
+        """Return the position of each partition of a version; absent where none is written."""
         with self.transaction() as connection:
             return positions_of(connection, version)
 
@@ -152,22 +158,25 @@ class Store:
         """
         with self.transaction() as connection:
             versions.check(connection, version)
+            # In one order for everybody: two projectors then wait instead of deadlocking.
             for move in sorted(moves, key=lambda move: move.partition):
                 if not moved(connection, version, move):
                     raise PositionLost(version, move.partition)
             writing.write(connection, version, changes)
 
     def begin(self) -> int:
-        """Make a new set of tables beside the serving one, and return its version."""
+        """Create a new set of tables beside the serving one, and return its version."""
         with self.transaction() as connection:
             versions.one_at_a_time(connection)
             return versions.begin(connection, "building").number
 
     def promote(self, version: int) -> bool:
-        """Show this version instead of the serving one, at once and for everybody.
+        """Serve this version instead of the present one, atomically for all readers.
 
-        The earlier version stays until it is dropped. False: this one is still behind.
+        The earlier version stays until it is dropped. False if this one is still behind.
         """
+        # Indexes take long and disturb nobody; the swap that follows has to be short, as it
+        # holds back the projector's writes.
         with self.transaction() as connection:
             versions.complete(connection, version)
         with self.transaction() as connection:
@@ -186,7 +195,7 @@ class Store:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Let errors of the database come out as ours."""
+        """Raise errors of the database as those of this package."""
         try:
             yield
         except (DBAPIError, psycopg.Error) as error:
@@ -208,11 +217,13 @@ def _engine_url(url: str) -> sa.URL:
             f"DATABASE_URL begins with {parsed.drivername!r}: the read models need"
             " PostgreSQL, so write postgresql://user:password@host:5432/name"
         )
+    # Users write the URL as libpq has it; SQLAlchemy would look for psycopg2 by that name.
     return parsed.set(drivername="postgresql+psycopg")
 
 
 def _translated(error: Exception, where: str) -> StoreUnavailable | StoreUnusable:
     cause = error.orig if isinstance(error, DBAPIError) else error
+    # The first line says what; those after it may quote values of the statement.
     reason = str(cause).strip().partition("\n")[0]
     if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
         return StoreUnavailable(

@@ -1,7 +1,7 @@
-"""The read models' tables, by version.
+"""The tables of the read models, by version.
 
 Each version is a set of physical tables (`heuristics__v3`); the views of
-`projections.store.views` show the one that serves. Every row belongs to one agent and
+`projections.store.versions` show the one that serves. Every row belongs to one agent and
 derives from the log alone.
 """
 
@@ -25,10 +25,10 @@ from sqlalchemy.dialects.postgresql import JSONB
 from projections.rows.changes import TableName
 
 SHAPE = 5
-"""The version of the columns and of what they mean; another one makes a rebuild due."""
+"""The version of the columns and their meaning; where it differs, a rebuild is due."""
 
 PROJECTION = "read_models"
-"""All tables are one projection: they are written, and stand at a position, together."""
+"""The name of the one projection: its tables are written and positioned together."""
 
 _TIME = DateTime(timezone=True)
 
@@ -54,6 +54,7 @@ COLUMNS: dict[TableName, dict[str, Any]] = {
         "origin": Text,
         "origin_id": Text,
         "content_hash": Text,
+        # Without a dimension: agents of one database may use different embedders.
         "condition_embedding": Vector(),
         "embedder": Text,
         "dimension": Integer,
@@ -133,6 +134,7 @@ COLUMNS: dict[TableName, dict[str, Any]] = {
         "decided_at": _TIME,
         "recorded_at": _TIME,
         "status": Text,
+        # The message whole; `versions.view` reads further columns out of it.
         "message": JSONB,
         "completion": JSONB,
         "completed_at": _TIME,
@@ -223,7 +225,7 @@ APPENDED = frozenset(
     {"heuristic_fires", "feedback_events", "confidence_changes", "decisions", "asks"}
     | {"quarantine"}
 )
-"""Tables whose new rows have ids of their own: they meet no row that is there."""
+"""Tables whose rows are put once, under ids of their own, so that COPY meets no conflict."""
 
 _INDEXES: dict[TableName, tuple[tuple[str, ...], ...]] = {
     "heuristic_fires": (("agent", "heuristic_id"), ("decision_id",)),
@@ -234,7 +236,7 @@ _INDEXES: dict[TableName, tuple[tuple[str, ...], ...]] = {
 }
 
 control = MetaData()
-"""The tables that belong to no version."""
+"""The tables that belong to no version and are never rebuilt."""
 
 versions = Table(
     "projection_versions",
@@ -259,7 +261,10 @@ positions = Table(
 
 @lru_cache(maxsize=8)
 def physical(version: int) -> dict[TableName, Table]:
-    """Return the tables of one version, without their secondary indexes."""
+    """Return the tables of one version, without their secondary indexes.
+
+    Cached, since every write asks; only a few versions exist at a time.
+    """
     metadata = MetaData()
     return {
         name: Table(
@@ -275,7 +280,10 @@ def physical(version: int) -> dict[TableName, Table]:
 
 
 def indexes(version: int) -> tuple[str, ...]:
-    """Return the statements that make a version's secondary indexes, once its bulk is there."""
+    """Return the statements that create a version's secondary indexes.
+
+    Run once its bulk is there: rows are written faster into tables without them.
+    """
     return tuple(
         f"CREATE INDEX IF NOT EXISTS {name}__v{version}_{'_'.join(columns)}"
         f" ON {name}__v{version} ({', '.join(columns)})"

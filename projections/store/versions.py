@@ -1,9 +1,9 @@
-"""Versions of the tables: made beside the serving one, shown in its place, dropped.
+"""Versions of the tables: built beside the serving one, swapped in, dropped.
 
-Everybody reads them by views: `heuristics` shows `heuristics__v3`. A view has the columns
-of its table, and what is kept only in messages besides.
+Readers use views: `heuristics` shows `heuristics__v3`. A view has the columns of its
+table, and that of decisions further ones read out of the stored messages.
 
-Each function works within the transaction of whoever calls it.
+Each function works within its caller's transaction.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,10 @@ class Version:
 
 
 def one_at_a_time(connection: Connection) -> None:
-    """Whoever makes, swaps or drops tables waits for others who do."""
+    """Wait for other transactions that create, swap or drop tables, and keep them out.
+
+    The lock is released at the end of the transaction.
+    """
     connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('echoic'))"))
 
 
@@ -52,7 +55,7 @@ def all_of(connection: Connection) -> tuple[Version, ...]:
 
 
 def begin(connection: Connection, state: str) -> Version:
-    """Make a new set of tables."""
+    """Create a new set of tables, and return its version."""
     highest = connection.scalar(sa.select(sa.func.max(tables.versions.c.version)))
     version = Version((highest or 0) + 1, tables.SHAPE, state)
     _metadata(version.number).create_all(connection)
@@ -68,23 +71,24 @@ def begin(connection: Connection, state: str) -> Version:
 
 
 def complete(connection: Connection, version: int) -> None:
-    """Make the secondary indexes, which a version gets when its bulk is there."""
+    """Create the secondary indexes of a version whose bulk is written."""
     for statement in tables.indexes(version):
         connection.execute(sa.text(statement))
 
 
 def show(connection: Connection, version: int) -> None:
-    """Let the views show this version."""
+    """Point the views at this version."""
+    # Dropped and created: CREATE OR REPLACE VIEW cannot remove or retype a column.
     for name in tables.KEYS:
         connection.execute(sa.text(f"DROP VIEW IF EXISTS {name}"))
         connection.execute(sa.text(view(name, version)))
 
 
 def swap(connection: Connection, version: int) -> bool:
-    """Put this version in the serving one's place; false if it is still behind."""
+    """Serve this version instead of the present one; false if it is still behind."""
     earlier = serving(connection)
     if earlier is not None:
-        # Waits for a write under way, and the next one finds its version retired.
+        # Waits for a write under way; the next one finds its version retired and moves on.
         check(connection, earlier.number, for_change=True)
         if _is_behind(connection, version, earlier.number):
             return False
@@ -119,6 +123,7 @@ def check(connection: Connection, version: int, *, for_change: bool = False) -> 
     state = connection.scalar(
         sa.select(tables.versions.c.state)
         .where(tables.versions.c.version == version)
+        # Writers share the row's lock among themselves; a swap needs it exclusively.
         .with_for_update(read=not for_change)
     )
     if state is None or state == "retired":
@@ -138,7 +143,10 @@ def _set_state(connection: Connection, version: int, state: str) -> None:
 
 
 def _is_behind(connection: Connection, version: int, earlier: int) -> bool:
-    """Tell whether readers would see less of the same log than they do now."""
+    """Tell whether readers would see less of the same log than they do now.
+
+    Positions in another log are not compared: a rebuild may be due to just that.
+    """
     now = positions_of(connection, version)
     for partition, stood in positions_of(connection, earlier).items():
         stands = now.get(partition)
@@ -176,11 +184,11 @@ _FROM_MESSAGES = {
     "completed_latency_ms": "extract(epoch FROM completed_recorded_at - event_at)::float8"
     " * 1000",
 }
-"""What the view of decisions reads out of the two messages of a decision."""
+"""Columns of the view of decisions, by the SQL that reads them out of its messages."""
 
 
 def view(name: TableName, version: int) -> str:
-    """Return the statement that shows a version's table under its plain name."""
+    """Return the statement that creates the view of a version's table."""
     columns = [f'"{column}"' for column in COLUMNS[name]]
     if name == "decisions":
         columns += [f'{read} AS "{column}"' for column, read in _FROM_MESSAGES.items()]

@@ -1,7 +1,7 @@
-"""Batches on their way into the tables: new rows by COPY, changed ones by statement.
+"""Write batches of changes: new rows by COPY, changed ones by statement.
 
 Many changed rows are copied into a temporary table first, and one statement merges them
-from there. It runs within the transaction of whoever calls it.
+from there. Runs within the caller's transaction.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from projections.rows.changes import (
 from projections.store.tables import APPENDED, KEYS, physical
 
 STAGED_FROM = 50
-"""So many changed rows go by a temporary table, whose statements cost about as much."""
+"""From how many changed rows on a temporary table is cheaper than a statement a row."""
 
 _Rows = Iterable[Sequence[Value]]
 
@@ -33,7 +33,9 @@ _Rows = Iterable[Sequence[Value]]
 def write(
     connection: Connection, version: int, changes: Mapping[TableName, TableChanges]
 ) -> None:
-    """Write joined changes."""
+    """Write joined changes to the tables of a version."""
+    # SQLAlchemy has no COPY, so the driver's own connection is used; it is in the same
+    # transaction, and rolled back with it.
     raw = connection.connection.driver_connection
     assert isinstance(raw, Raw)
     with raw.cursor() as cursor:
@@ -49,6 +51,7 @@ def _put(
 ) -> None:
     if not puts:
         return
+    # All rows of a table are put with the same columns, in the same order.
     columns = tuple(next(iter(puts.values())))
     values_of = itemgetter(*columns)
     every = (*KEYS[name], *columns)
@@ -67,6 +70,7 @@ def _put(
 def _patch(
     cursor: Cursor[Any], name: TableName, table: str, patches: Mapping[Key, Row]
 ) -> None:
+    # A statement names its columns, so patches are grouped by the ones they change.
     by_columns: dict[tuple[str, ...], list[Sequence[Value]]] = {}
     for key, values in patches.items():
         columns = tuple(sorted(values))
@@ -104,7 +108,10 @@ def _copy(cursor: Cursor[Any], table: str, columns: Sequence[str], rows: _Rows) 
 def _staged(
     cursor: Cursor[Any], table: str, columns: Sequence[str], rows: _Rows
 ) -> Iterator[str]:
-    """Hold rows in a temporary table shaped as `table`, and yield its name."""
+    """Copy rows into a temporary table shaped as `table`, and yield its name.
+
+    The table stays with the connection for the next batch, and is emptied after use.
+    """
     staged = f"{table}_staged"
     shape = f"CREATE TEMPORARY TABLE IF NOT EXISTS {staged} (LIKE {table})"
     # LIKE takes over NOT NULL, which the columns that a patch leaves out would break;
@@ -116,7 +123,10 @@ def _staged(
 
 
 def _upsert(name: TableName, table: str, columns: Sequence[str], source: str) -> bytes:
-    """Insert the rows of `source`, or replace all of a row but when it began."""
+    """Return the statement that inserts the rows of `source` or replaces those there.
+
+    Columns in `CREATED` keep the values with which a row was first written.
+    """
     replaced = ", ".join(
         f'"{each}" = EXCLUDED."{each}"' for each in columns if each not in CREATED
     )
@@ -127,7 +137,10 @@ def _upsert(name: TableName, table: str, columns: Sequence[str], source: str) ->
 
 
 def _update(name: TableName, table: str, columns: Sequence[str]) -> bytes:
-    """Replace some columns of one row, and add to those that count."""
+    """Return the statement that changes some columns of one row.
+
+    Columns in `ADDED` grow by the value given; all others are replaced by it.
+    """
     changed = ", ".join(_changed(each, "%s") for each in columns)
     return f"UPDATE {table} AS held SET {changed} WHERE {_is_key(name)}".encode()
 
@@ -135,7 +148,7 @@ def _update(name: TableName, table: str, columns: Sequence[str]) -> bytes:
 def _update_from(
     name: TableName, table: str, columns: Sequence[str], staged: str
 ) -> bytes:
-    """Do to many rows what `_update` does to one, with the values of a staged table."""
+    """Return the statement that does to many rows what `_update` does to one."""
     changed = ", ".join(_changed(each, f'new."{each}"') for each in columns)
     statement = f"UPDATE {table} AS held SET {changed} FROM {staged} AS new"
     return f"{statement} WHERE {_is_same(name)}".encode()
