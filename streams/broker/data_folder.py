@@ -1,6 +1,6 @@
-"""The data folder of the embedded broker: where it listens, who may connect, its lock.
+"""The data folder of the embedded broker: its address, its accounts, its lock and its log.
 
-Nobody but its owner can read it, and only one server at a time works on it.
+Only its owner can read it, and only one server at a time runs over it.
 """
 
 import fcntl
@@ -29,11 +29,12 @@ _USER = "echoic"
 _LOCK_TRIES = 5
 _LOCK_PAUSE_S = 0.02
 _LOG_BYTES = 10_000_000
+"""A server's log over this size, in bytes, is rotated at the next start; one is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the folder remembers from one start to the next."""
+    """What is kept from one start to the next: port, password and sensors."""
 
     port: int
     password: str
@@ -56,7 +57,7 @@ class Identity:
     def with_sensor(
         self, agent: str, source: str, grants: tuple[str, ...]
     ) -> tuple["Identity", SensorAccess]:
-        """With one more sensor; one that is known keeps its password."""
+        """Return the identity with one more sensor; a known one keeps its password."""
         sensor = SensorAccess(agent, source, secrets.token_urlsafe(24), grants)
         sensors = {each.user: each for each in self.sensors}
         if known := sensors.get(sensor.user):
@@ -66,12 +67,12 @@ class Identity:
 
 
 def make(folder: Path) -> None:
-    """Make the folder, for its owner alone."""
+    """Create the folder, readable by its owner alone."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def recall(folder: Path) -> Identity | None:
-    """Return what the folder remembers, if a server was ever started over it.
+    """Return the folder's identity; None if no server was ever started over it.
 
     Raises:
         ServerFailed: the file that holds it is damaged.
@@ -94,7 +95,7 @@ def recall(folder: Path) -> Identity | None:
 
 
 def settle(folder: Path, *, fresh_port: bool) -> Identity:
-    """Recall the identity, or draw what is missing of it, and write the configuration."""
+    """Read or create the identity, write the configuration, and return the identity."""
     with _editing(folder):
         identity = recall(folder)
         if identity is None:
@@ -108,7 +109,11 @@ def settle(folder: Path, *, fresh_port: bool) -> Identity:
 def enrol(
     folder: Path, agent: str, source: str, grants: tuple[str, ...]
 ) -> tuple[Credentials, bool]:
-    """Give a sensor its rights; tells too whether the configuration changed."""
+    """Give a sensor its rights; return its credentials, and whether anything changed.
+
+    Raises:
+        ServerFailed: no server was ever started over the folder.
+    """
     with _editing(folder):
         before = recall(folder)
         if before is None:
@@ -149,7 +154,9 @@ def remember(folder: Path, identity: Identity) -> None:
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Take the folder for one server: two over one store would destroy it.
+    """Lock the folder for one server, as two over one store would destroy it.
+
+    The lock is held as long as the file is open, here or in a child that inherits it.
 
     Raises:
         ServerFailed: another server has it.
@@ -157,7 +164,7 @@ def lock(folder: Path) -> IO[bytes]:
     for _ in range(_LOCK_TRIES):
         if (file := _try_lock(folder)) is not None:
             return file
-        # Whoever only looks whether a server runs has the lock for a moment.
+        # `running` holds the lock for a moment when it only looks.
         time.sleep(_LOCK_PAUSE_S)
     raise ServerFailed(
         f"another nats-server uses {str(folder)!r}: stop it, or use another folder"
@@ -165,7 +172,10 @@ def lock(folder: Path) -> IO[bytes]:
 
 
 def running(folder: Path) -> int | None:
-    """Return the process id of the server that has the folder, whoever started it."""
+    """Return the process id of the server over the folder, whoever started it.
+
+    The lock decides, not the file with the id, which a crash leaves behind.
+    """
     if not folder.exists():
         return None
     if (file := _try_lock(folder)) is not None:
@@ -178,7 +188,7 @@ def running(folder: Path) -> int | None:
 
 
 def open_log(folder: Path) -> IO[bytes]:
-    """Return the file that takes what the server says."""
+    """Open the server's log for appending; rotate it if it is large."""
     path = folder / SERVER_LOG
     if path.exists() and path.stat().st_size > _LOG_BYTES:
         path.replace(folder / f"{SERVER_LOG}.1")
@@ -186,23 +196,24 @@ def open_log(folder: Path) -> IO[bytes]:
 
 
 def said_since(folder: Path, place: int) -> str:
-    """Return what the server's log holds behind a place in bytes."""
+    """Return the server's log from an offset in bytes."""
     with (folder / SERVER_LOG).open("rb") as log:
         log.seek(place)
         return log.read().decode(errors="replace")
 
 
 def log_size(folder: Path) -> int:
-    """Return how long the server's log is, in bytes."""
+    """Return the size of the server's log in bytes."""
     path = folder / SERVER_LOG
     return path.stat().st_size if path.exists() else 0
 
 
 def write_fault(folder: Path, place: int) -> str | None:
-    """Why the server stores nothing any more, by its log behind a place; None if it does.
+    """Return why the server stores nothing any more, by its log from an offset; None if it
+    does.
 
-    A server whose disk is full lives on, closes its streams and answers nobody, also
-    when there is space again: only a new start mends that.
+    A server whose disk is full keeps running, but closes its streams and answers nobody,
+    even when there is space again: only a restart helps.
     """
     said = said_since(folder, place)
     if "no space left on device" in said:
@@ -220,7 +231,7 @@ def last_lines(folder: Path, count: int = 15) -> str:
 
 
 def failure(folder: Path, what: str) -> ServerFailed:
-    """Return what went wrong with the server, with the end of its own log."""
+    """Return an error about the server, with the end of its own log."""
     return ServerFailed(
         f"nats-server over {str(folder)!r} {what}; the end of its log:\n"
         f"{last_lines(folder)}"
@@ -229,7 +240,7 @@ def failure(folder: Path, what: str) -> ServerFailed:
 
 @contextmanager
 def _editing(folder: Path) -> Iterator[None]:
-    """One program at a time changes the identity."""
+    """Hold a lock under which one program at a time changes the identity."""
     with (folder / _IDENTITY_LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -246,7 +257,8 @@ def _try_lock(folder: Path) -> IO[bytes] | None:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Replace a file whole; nobody else may read it at any moment."""
+    """Replace a file atomically; at no moment may anybody else read it."""
+    # Created with the mode, not changed to it afterwards: it holds passwords.
     draft = path.with_name(path.name + ".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -255,6 +267,7 @@ def _write_private(path: Path, text: str) -> None:
 
 
 def _free_port() -> int:
+    # Another program may take it before the server does; the start then tries again.
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,7 +1,7 @@
-"""Enrolment: sensors get an account at the embedded broker, and lose it again.
+"""Enrolment: adding and removing sensors' accounts at the embedded broker.
 
-The server takes it up by reading its configuration again, whichever program started it.
-Whoever is connected and not concerned stays connected.
+The server reloads its configuration on SIGHUP, whichever program started it. Clients that
+are not concerned stay connected.
 """
 
 import asyncio
@@ -17,11 +17,16 @@ from streams.jetstream.connection import connected
 from streams.topology import box_subject
 
 RELOAD_S = 5.0
+"""Seconds that a reload may take."""
 
 _RELOADS = 5
+"""How often a reload is repeated until a new account's imports work."""
+
 _POLL_S = 0.02
+"""Seconds between two looks into the server's log."""
+
 _REFUSED = {"Nats-Expected-Stream": "none"}
-"""What makes the letter box answer a message without keeping it."""
+"""An expectation that never holds: the letter box replies with an error and stores nothing."""
 
 
 async def add_sensor(
@@ -58,7 +63,10 @@ async def remove_sensor(folder: Path, agent: str, source: str) -> None:
 
 
 async def _reload(folder: Path, process_id: int) -> None:
-    """Have the configuration read again; the server's log tells when it has been."""
+    """Make the server reload its configuration, and wait until it has.
+
+    A signal has no reply, so the server's log is read for the outcome.
+    """
     said_before = folders.log_size(folder)
     os.kill(process_id, signal.SIGHUP)
     deadline = asyncio.get_running_loop().time() + RELOAD_S
@@ -73,10 +81,10 @@ async def _reload(folder: Path, process_id: int) -> None:
 
 
 async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> None:
-    """See to it that a new account reaches the letter box.
+    """Reload until a new account reaches the letter box.
 
-    The server joins the imports of an account that comes with a reload only at the next
-    one, and until then says that nobody answers there.
+    The server connects the imports of an account added by a reload only at the next one,
+    and until then replies that there are no responders.
     """
     subject = f"in.{credentials.user}.probe"
     box = box_subject(*credentials.user.split(".")).replace("*", "probe")
@@ -91,7 +99,7 @@ async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> No
 
 
 async def _is_answered(credentials: Credentials, subject: str) -> bool:
-    """Tell whether the letter box hears what is published here; it keeps nothing of it."""
+    """Tell whether messages on a subject reach the letter box; nothing is stored."""
     async with connected(credentials, "echoic probe") as client:
         try:
             await client.request(subject, b"", RELOAD_S, headers=_REFUSED)

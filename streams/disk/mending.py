@@ -1,7 +1,7 @@
-"""Making a damaged log one that a server takes: what is whole stays, as it was.
+"""Rewriting a damaged log so that a server accepts it: sound records stay as they were.
 
-Records keep their sequence, their time and every byte; nothing is published anew. Whoever
-calls has copied the folder before, and no server runs over it.
+Records keep their sequence, time and every byte; nothing is published again, which would
+make another log. The caller has copied the folder before, and no server runs over it.
 """
 
 import os
@@ -13,11 +13,11 @@ from streams.disk.survey import INDEX, Survey
 from streams.topology import LOG
 
 _SOURCES = "sources.db"
-"""Up to where the log has taken from the letter box, by the server's own note."""
+"""The server's own note of how far the log has sourced the letter boxes."""
 
 
 def mend(survey: Survey) -> None:
-    """Write anew the blocks that lost something, without what they lost.
+    """Rewrite the damaged blocks with their sound records alone.
 
     The last sequence stays what it was, so that none is used again.
     """
@@ -27,13 +27,15 @@ def mend(survey: Survey) -> None:
             _replace(file, b"".join(record.raw for record in records))
     if survey.missing and survey.missing[-1].last == survey.last:
         _remember(survey.folder, survey.last)
-        # Else what came from the letter box and is lost would not be taken again.
+        # Without the note the server looks up in the log how far it sourced, and takes
+        # again what was lost at the end and is still in a letter box.
         (survey.folder.parent / _SOURCES).unlink(missing_ok=True)
+    # The index describes the old files; without it the server reads the blocks.
     (survey.folder / INDEX).unlink(missing_ok=True)
 
 
 def _remember(folder: Path, last: int) -> None:
-    """Leave a block that says how far the sequences had come."""
+    """Add a block with a tombstone that says how far the sequences had come."""
     files = surveying.blocks(folder)
     index = surveying.number(files[-1]) + 1 if files else 1
     records = surveying.read(files[-1]).records if files else ()
@@ -48,6 +50,7 @@ def _replace(file: Path, data: bytes) -> None:
     if not data:
         file.unlink()
         return
+    # Synced before the rename, so that a crash leaves either the old block or the new one.
     draft = file.with_suffix(".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as written:

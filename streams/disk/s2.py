@@ -1,8 +1,8 @@
-"""Decompressing S2, as nats-server compresses its closed blocks; damage costs a chunk at most.
+"""S2 decompression of nats-server's closed blocks, in which damage costs a chunk at most.
 
-After `github.com/klauspost/compress/s2`: Snappy's framing, with one more code for "the
-offset of before". A chunk whose checksum fails is given out all the same: each record in
-it has one of its own.
+After `github.com/klauspost/compress/s2`: Snappy's framing, with one more code that repeats
+the last offset. A chunk whose checksum fails is returned all the same, since each record in
+it has a checksum of its own: a damaged stream has to be read as far as possible.
 """
 
 from contextlib import suppress
@@ -15,21 +15,26 @@ _COMPRESSED, _PLAIN = 0x00, 0x01
 _CHECKSUM = 4
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, for CRC-32C
 _STRIP = 1024
+"""Bytes of a strip; numpy advances the CRC of all strips of a text a byte at a time."""
 _FULL = 0xFFFFFFFF
 _SHORT_REPEATS = 4
-"""A repeat of so many bytes or fewer has its length in the tag."""
+"""Codes up to this one are a repeat's length, less 4; the next three say how many bytes
+behind the tag hold it."""
 
 
 class S2Error(ValueError):
-    """These bytes are no S2."""
+    """The bytes are not valid S2."""
 
 
 IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
-"""How a stream begins."""
+"""The chunk with which every stream begins."""
 
 
 def decompress(data: bytes) -> tuple[bytes, bool]:
-    """Return the text of a stream, zeros where it cannot be read, and whether it is sound."""
+    """Return the text of a stream, with zeros where it is unreadable, and whether it is sound.
+
+    Zeros keep the length, so that what follows stays at its offset.
+    """
     parts: list[bytes] = []
     at, is_sound = 0, data.startswith(IDENTIFIER)
     while at + 4 <= len(data):
@@ -55,13 +60,18 @@ def _leniently(block: bytes) -> bytes:
     if size > 4 << 20:  # More than any chunk of the format holds.
         return b""
     made = bytearray()
+    # What was decoded before the damage is kept; the rest becomes zeros.
     with suppress(IndexError, S2Error):
         _decode(block, start, made, size)
     return bytes(made[:size]).ljust(size, b"\0")
 
 
 def uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of Go's `binary.PutUvarint`, and where the next byte stands."""
+    """Return a number written by Go's `binary.PutUvarint`, and the offset behind it.
+
+    Raises:
+        IndexError: the data ends within the number.
+    """
     value = shift = 0
     while True:
         byte = data[at]
@@ -83,6 +93,7 @@ def _decode(block: bytes, at: int, made: bytearray, size: int) -> None:
         tag = block[at]
         kind, length = tag & 3, tag >> 2
         at += 1
+        # Kind 0 is a literal; 1, 2 and 3 are copies with an offset of 11, 16 or 32 bits.
         if kind == 0:
             if length >= 60:
                 width = length - 59
@@ -96,6 +107,7 @@ def _decode(block: bytes, at: int, made: bytearray, size: int) -> None:
             far = (tag & 0xE0) << 3 | block[at]
             at += 1
             length &= 7
+            # In S2 an offset of 0, which Snappy forbids, means the last offset again.
             if far:
                 offset, length = far, length + 4
             else:
@@ -109,7 +121,7 @@ def _decode(block: bytes, at: int, made: bytearray, size: int) -> None:
 
 
 def _repeated(block: bytes, at: int, code: int) -> tuple[int, int]:
-    """Return the length of a copy from the offset of before, and where the next tag stands."""
+    """Return the length of a copy from the last offset, and the offset of the next tag."""
     width = max(0, code - _SHORT_REPEATS)
     if not width:
         return code + 4, at
@@ -124,19 +136,23 @@ def _copy(made: bytearray, offset: int, length: int) -> None:
     if offset >= length:
         made += made[start : start + length]
     else:
+        # The copy overlaps its own output: the last `offset` bytes repeat.
         pattern = bytes(made[start:])
         made += (pattern * (length // offset + 1))[:length]
 
 
 def masked(text: bytes) -> int:
-    """Return the CRC-32C of a text as Snappy's framing stores it, computed by strips at
-    once.
+    """Return the masked CRC-32C of a text, as Snappy's framing format stores it.
+
+    The mask (rotate right by 15, add a constant) is the format's, against CRCs of CRCs.
     """
     crc = _crc(text)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & _FULL
 
 
 def _crc(text: bytes) -> int:
+    # The register behind two strips is the first's moved past a strip of zeros, XOR the
+    # second's: so strips are computed apart, and joined by table.
     table, shift = _table(), _shift()
     register = _FULL
     rest = len(text) % _STRIP
@@ -150,7 +166,7 @@ def _crc(text: bytes) -> int:
 
 
 def _strips(text: bytes) -> list[int]:
-    """Return the register after each strip alone, from zero."""
+    """Return the CRC register after each strip by itself, starting from zero."""
     strips = np.frombuffer(text, np.uint8).reshape(-1, _STRIP)
     registers = np.zeros(len(strips), np.uint32)
     for column in np.ascontiguousarray(strips.T):
@@ -169,7 +185,7 @@ def _table() -> NDArray[np.uint32]:
 
 @cache
 def _shift() -> tuple[NDArray[np.uint32], ...]:
-    """Return what a strip of zeros makes of each byte of the register."""
+    """Return tables that move each byte of a register past a strip of zeros."""
     tables = []
     for place in range(4):
         registers = np.arange(256, dtype=np.uint32) << np.uint32(8 * place)

@@ -1,7 +1,7 @@
-"""What a stored log still holds, and what of it is gone: looked up without a server.
+"""The survey of a stored log: which records it still has, found without a server.
 
-The log refuses deletion, so every sequence from the first to the last must be there; a
-sequence without a record whose checksum holds is lost.
+The log refuses deletion, so every sequence from 1 to the last must be there; one without a
+record whose checksum holds is lost.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _PREFIX = b"ev."
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A stretch of sequences that is gone."""
+    """A stretch of lost sequences, both ends included."""
 
     block: str
     """The file that held them."""
@@ -34,29 +34,29 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What became of a stored log."""
+    """The result of a survey."""
 
     folder: Path
     blocks: int
     records: int
-    """How many are whole."""
+    """How many are sound."""
     last: int
-    """The last sequence that the log had, whether it is still there or not."""
+    """The last sequence that the log is known to have had, lost or not."""
     damaged: tuple[str, ...]
-    """The names of the files that are not what a server writes; one whose last record is
-    only begun is: that was never acknowledged."""
+    """The names of damaged files. One whose last record was only begun is not among them:
+    it was never acknowledged."""
     missing: tuple[Missing, ...]
     torn: dict[int, tuple[int, str]]
-    """The partition and the agent of lost sequences whose subject can still be read."""
+    """Partition and agent of the lost sequences whose subject is still readable."""
 
     @property
     def lost(self) -> Sequences:
-        """All sequences that are gone."""
+        """All lost sequences."""
         return Sequences((each.first, each.last) for each in self.missing)
 
 
 def messages_of(server_folder: Path) -> Path | None:
-    """Return where a server's folder keeps the blocks of the log; None if it has no log."""
+    """Return the folder of the log's blocks below a server's; None if it has no log."""
     found = sorted(server_folder.glob(f"jetstream/jetstream/*/streams/{LOG.name}/msgs"))
     return found[0] if found else None
 
@@ -68,7 +68,7 @@ def blocks(folder: Path) -> list[Path]:
 
 
 def number(block: Path) -> int:
-    """Return the place of a block in its stream, which is part of its checksums' key."""
+    """Return the number of a block in its stream, which its checksums' key includes."""
     return int(block.stem)
 
 
@@ -83,9 +83,10 @@ def survey(
     take: Callable[[StoredRecord], None] = lambda record: None,
     progress: Callable[[int], None] = lambda count: None,
 ) -> Survey:
-    """Read all blocks; `take` is given every record that is whole, in order.
+    """Read all blocks, and call `take` with every sound record in order.
 
-    `last_known` is the last sequence that somebody saw the log have.
+    `last_known` is the last sequence that the log is known to have had;
+    `progress` is called with the number of blocks read.
 
     Raises:
         LogDamaged: there is no block at all.
@@ -100,6 +101,8 @@ def survey(
     before = files[0]
     for done, file in enumerate(files, 1):
         block = read(file)
+        # The file to blame for a gap before this block's first record: a whole block lost
+        # nothing itself, so its predecessor did, or a file that is missing in between.
         suspect = before.name if block.is_whole else file.name
         if block.is_whole and number(file) > number(before) + 1:
             suspect = f"{number(before) + 1}.blk"
@@ -115,6 +118,8 @@ def survey(
         torn |= dict(_places(block))
         before = file
         progress(done)
+    # The end cannot be told from gaps: torn records, the server's index and what others
+    # saw tell how far the log once went.
     end = position
     while end + 1 in torn:
         end += 1
@@ -130,10 +135,11 @@ def survey(
 
 
 def last_of_index(path: Path) -> int:
-    """Return the last sequence by the server's own index; 0 if that cannot be read.
+    """Return the last sequence by the server's own index; 0 if that is unreadable.
 
-    Its format: magic, version, then as varints messages, bytes, first sequence, time of
-    the first, last sequence …; the checksum of all is at the end.
+    Its format (`writeFullState` in `server/filestore.go`): magic, version, then as varints
+    messages, bytes, first sequence, time of the first, last sequence …; at the end stands
+    the checksum of all.
     """
     try:
         data = path.read_bytes()
@@ -150,7 +156,10 @@ def last_of_index(path: Path) -> int:
 
 
 def unplaced(survey: Survey) -> tuple[tuple[int, int], ...]:
-    """Return what is lost of which it cannot be told whose it was."""
+    """Return the lost stretches whose partition is unknown, both ends included.
+
+    Every partition has to be told of them.
+    """
     rest: list[tuple[int, int]] = []
     for each in survey.missing:
         at = each.first
@@ -168,6 +177,7 @@ def _places(block: Block) -> Iterator[tuple[int, tuple[int, str]]]:
             place = parse(subject.decode())
         except (SubjectError, UnicodeDecodeError):
             continue
-        # A subject with a flipped bit of its own would hardly keep to this.
+        # A subject with a flipped bit in its agent would hash to this partition in one case
+        # of sixteen only.
         if place.agent == SHARED_AGENT or partition_of(place.agent) == place.partition:
             yield sequence, (place.partition, place.agent)
