@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 
 from bench.rig import connected_child
 
+# As many as the worker takes (`handlers.worker.loop`), so that the two compare.
 INPUTS_AT_ONCE = 192
 OUTPUTS = 3
 PARTITION = 0
@@ -57,6 +58,7 @@ async def _write(client: Client, count: int, last: int) -> int:
     for place in range(1, count):
         headers = {**batch, **fence, "Nats-Batch-Sequence": str(place)}
         await client.publish(OUTPUT, b"{}", headers=headers)
+        # The first message's condition is that of the whole batch; the rest carry none.
         fence = {}
     closing = {"Nats-Batch-Sequence": str(count), "Nats-Batch-Commit": "1"}
     headers = {**batch, **closing}

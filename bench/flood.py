@@ -27,6 +27,7 @@ from schemas.values.subjects import partition_of
 from streams.log import scan
 
 AGENT = "ben"
+# Far below what a worker can answer, so that only the flood can delay an event.
 PER_S = 20
 BEFORE_S, AFTER_S = 3.0, 5.0
 PATIENCE_S = 120.0
@@ -49,6 +50,7 @@ async def measured(
     running: Rig, messages: int, seconds: float, *, limited: bool
 ) -> dict[str, object]:
     """Figures by period, in milliseconds."""
+    # Within one partition inputs are answered in order, so a flood there does delay others.
     assert partition_of(AGENT) != partition_of(flooding.AGENT)
     sensor = await running.server.add_sensor(flooding.AGENT, flooding.SOURCE)
     arguments = ("limited",) if limited else ()
@@ -66,6 +68,7 @@ async def measured(
             begun_ns = time.time_ns()
             took = (await flood.stdout.readline()).decode().split()[-1]
             ended_ns = time.time_ns()
+            # Events go on after the flood: how long its backlog delays them counts, too.
             sent = await telling
         told = await asyncio.wait_for(_told(running, after, sent, seeing), PATIENCE_S)
     return {

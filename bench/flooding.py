@@ -12,6 +12,7 @@ from bench.rig import connected_child
 
 AGENT, SOURCE = "ada", "cam"
 BODY = b'{"text": "The kettle is running low: level 7", "fields": {"level": 7}}'
+# Messages between two sleeps: asyncio cannot sleep as briefly as single ones would need.
 _TOGETHER = 20
 
 
@@ -28,6 +29,7 @@ async def main(count: int, seconds: float, wait_s: float) -> None:
         early = begun + (number + 1) * seconds / count - time.perf_counter()
         if number % _TOGETHER == 0 and early > 0:
             await asyncio.sleep(early)
+    # Only a flush waits for the broker: until then messages may stand in this process.
     await client.flush()
     print(f"done {time.perf_counter() - begun:.2f}", flush=True)
     await client.close()

@@ -15,6 +15,7 @@ import orjson
 from bench import live
 from bench.rig import Rig
 
+# Events a second: low enough that no queue forms, so only asking can add latency.
 RATE = 100
 MODULE = "bench.asking_worker"
 
@@ -37,6 +38,7 @@ class Hanging:
 
 async def measured(running: Rig) -> Hanging:
     """Measure one after the other, by other events of the same kind."""
+    # A seed for each run: the mind refuses an event whose id it has seen before.
     without, _ = await live.latency(
         running, RATE, worker=(MODULE,), path="heuristic", seed=1
     )
@@ -59,6 +61,8 @@ async def _model(serve: Serve) -> AsyncIterator[str]:
     async def connected(
         reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        # Kept, to be cancelled: closing the server waits for connections, and a hanging one
+        # never ends by itself.
         task = asyncio.create_task(serve(reader, writer))
         tasks.add(task)
         await asyncio.wait({task})
@@ -80,6 +84,7 @@ async def _hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    # A client that closes its kept-alive connection is no failure.
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         while True:
             head = await reader.readuntil(b"\r\n\r\n")

@@ -25,6 +25,7 @@ from schemas.values.record import Record, Wire
 from schemas.values.subjects import inputs_of, outputs_of, partition_of
 from streams.log import scan
 
+# About a hundred full batches of the bare loop: long enough for a steady rate.
 BARE_INPUTS = 20_000
 LATENCY_S = 8.0
 PATIENCE_S = 30.0
@@ -98,6 +99,8 @@ async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput
         for last in stored:
             await answered(running, last, watch)
         watch()
+        # PSS is read once, at the end: the kernel walks every page for it, which takes time
+        # from the workers that are measured.
         pss = max(each.memory_full_info().pss for each in workers)
     return Throughput(await rate(running, first, count), rss / 2**20, pss / 2**20)
 
@@ -113,6 +116,7 @@ async def crowd(running: Rig, agents: int, per_s: int) -> Latency:
     """Latency when events come to many agents in turn, all of them known already."""
     names = [
         name
+        # Only about half of the partitions have packs, so more names than needed are tried.
         for name in (f"agent{number}" for number in range(4 * agents))
         if partition_of(name) in PARTITIONS
     ][:agents]
@@ -179,6 +183,7 @@ async def _publish(
     sent: dict[str, int] = {}
     begin = time.perf_counter()
     for number, event in enumerate(events):
+        # From the begin, not from the last event: delays must not add up to a lower rate.
         early = begin + number / per_s - time.perf_counter()
         if early > 0:
             await asyncio.sleep(early)
@@ -192,11 +197,13 @@ async def _see(running: Rig, after: int, count: int) -> dict[str, _Seen]:
     decided: dict[str, tuple[int, Record]] = {}
     async with aclosing(running.log.follow(DECIDED, after, 1000)) as following:
         async for records in following:
+            # One clock reading a page: that is when the follower got all of it.
             now = time.time_ns()
             for record in records:
                 decided[record.headers["ce-causeid"]] = (now, record)
             if len(decided) >= count:
                 break
+    # Only now: reading the log beside the follower would take time from the broker.
     arrivals = await _arrivals(running, after)
     return {
         id_: _Seen(at_ns, record.time_ns, arrivals[id_], _path(record))

@@ -51,18 +51,22 @@ from streams.session_files.file import (
 )
 
 INPUTS = 100_000
+# Enough kinds of events for caches to see variety, few enough to be decided in seconds.
 EVENTS = 1_500
 """How many events the life has that is told again and again."""
 HEURISTICS = 1_000
 AGENT = "ada"
 PARTITION = partition_of(AGENT)
 EPOCH = UUID(int=11)
+# 2026-01-05 08:00 UTC, the first moment of `bench.world`.
 BEGIN_NS = 1_767_600_000_000_000_000
+# Half a second between events.
 STEP_NS = 500_000_000
 STRATEGIES = (None, StrategySpec(parameters={"threshold": 0.6}))
 WARM = 5_000
 """After so many decisions memory has what it needs; from there on it must not grow."""
 
+# Version 5 alone: ids that derive from causes. Ids of events are not of that version.
 _ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -181,6 +185,7 @@ class _Life:
         turn = turns.answer(self.state, taken, aids, EPOCH)
         self.state = turn.state
         self.turns.append(turn)
+        # The log has one sequence: a group stands right behind its input.
         self._sequence += len(turn.outputs)
 
 
@@ -235,6 +240,7 @@ class _ToldAgain(Sequence[Record]):
     def __init__(self, turns_: Sequence[Turn], inputs: int) -> None:
         self._turns = turns_
         self._length = turns_[-1].input.sequence + len(turns_[-1].outputs)
+        # One more step, so that the next round begins after the last event and not at it.
         self._took_ns = turns_[-1].input.record.time_ns - BEGIN_NS + STEP_NS
         self._inputs = inputs
         self._places = {
@@ -245,6 +251,7 @@ class _ToldAgain(Sequence[Record]):
         rounds, rest = divmod(inputs, len(turns_))
         of_rest = sum(1 + len(turn.outputs) for turn in turns_[:rest])
         self._count = rounds * self._length + of_rest
+        # Without a rest the last input is that of the last whole round, before its outputs.
         last = turns_[rest - 1].input.sequence if rest else -len(turns_[-1].outputs)
         self.last = rounds * self._length + last
 
@@ -294,6 +301,7 @@ class _ToldAgain(Sequence[Record]):
 
     def _id(self, id_: bytes, time_: int) -> bytes:
         place = self._places.get(id_.decode())
+        # An id of something outside this session: it stays the same each time.
         if place is None:
             return id_
         sequence, index = place

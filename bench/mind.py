@@ -44,12 +44,14 @@ from streams.headers import block_of
 from streams.log import check_writes
 from streams.memory import MemoryLog
 
+# 32 full batches of `INPUTS_AT_ONCE`.
 EVENTS = 6_144
 HEURISTICS = 1_000
 RUNS = 3
 PARTS = ("read_input", "aids", "handle", "ids_headers_json", "chain_and_fold", "commit")
 EPOCH = UUID(int=5)
 BEGIN_NS = 1_767_600_000_000_000_000
+# Two milliseconds between events by the log's clock.
 STEP_NS = 2_000_000
 
 Figures = dict[str, float]
@@ -110,6 +112,7 @@ class _Life:
         watch = _Watch()
         inputs = [read_input(record) for record in records]
         watch.lap("read_input")
+        # As the worker does: what the rate limit refuses needs no embedding.
         shed = rate_limits.sheds(self._states, inputs)
         brought = await self._provider.for_inputs(inputs, shed)
         watch.lap("aids")
@@ -197,6 +200,8 @@ class _Watch:
         return {part: spent / inputs / 1000 for part, spent in self._spent_ns.items()}
 
 
+# Load from outside only ever adds, so a low percentile; not the minimum, which is one
+# lucky batch.
 def _percentile_20(figures: Sequence[float]) -> float:
     return statistics.quantiles(figures, n=5)[0]
 

@@ -20,6 +20,7 @@ from projections.store.store import Store
 from replay import process_pool
 from replay.verify import Span, joined, verify
 
+# An odd number, for a median of real measurements.
 STARTS = 9
 
 
@@ -59,6 +60,7 @@ async def replaying_on_all_cores(rig: Rig) -> float:
     )
     if not whole.is_identical:
         raise RuntimeError(f"the replay differs: {whole.divergence}")
+    # From the first progress on: the start of processes and their embedders is no replay.
     begin, before = next(each for each in told if each[1])
     return (whole.inputs - before) / (end - begin)
 

@@ -32,8 +32,10 @@ from schemas.values.subjects import outputs_of
 from streams.groups import groups
 from streams.log import GroupWrite
 
+# Enough for a stable median; each repetition takes a few milliseconds.
 REPEATED = 60
 EVENTS = 2_000
+# Messages of the large batch; the slope between 2 and 20 is the cost of one message.
 MANY = 20
 RATES = (100, 500)
 
@@ -59,8 +61,11 @@ def expected(service: Service, per_s: int, seconds: float = 20.0) -> dict[str, f
     taken, decider_free, writer_free = 0, 0.0, 0.0
     while taken < count:
         begun = max(decider_free, arrivals[taken])
+        # At most 192, as the worker takes at once (`INPUTS_AT_ONCE`); at least the one that
+        # the server has waited for.
         waiting = sum(at <= begun for at in arrivals[taken : taken + 192]) or 1
         decided = begun + waiting * service.decide_ms
+        # A round is decided while the one before is written: the slower of the two counts.
         decider_free = max(decided, writer_free)
         writer_free = decider_free + _write_ms(service, waiting, rng)
         done = writer_free + service.arrive_ms
@@ -90,11 +95,13 @@ async def measured(running: Rig) -> Service:
     # What is written here has no marks: no worker could read that log.
     async with rig() as spare:
         one, two, many = [await _writing_ms(spare, each) for each in (1, 2, MANY)]
+    # Noise may turn the slope negative; a message never costs less than nothing.
     each = max(many - two, 0.0) / (MANY - 2)
     return Service(
         arrive_ms=await _arriving_ms(running),
         decide_ms=(await mind.measured(EVENTS, 1))["sum"] / 1000,
         plain_ms=one,
+        # The intercept: what a batch costs before its first message.
         batch_ms=max(two - 2 * each, 0.0),
         batched_ms=each,
         several=await _several(running),

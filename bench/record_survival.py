@@ -42,6 +42,7 @@ from streams.session_files.file import write_session
 
 ROOT = Path(__file__).parents[1]
 AGENT = "companion"
+# Fixed, so that the same seed records the same times: the session's clock is the events'.
 BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
 THUMB_EVERY = 2
 """The person judges every second report."""
@@ -95,6 +96,7 @@ class Hearing:
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: all(id_ in self._decided for id_ in ids))
         spoken = sum(1 for id_ in ids if self._decided[id_])
+        # A decision may be known before its delivery arrives: wait for as many as were said.
         return [await self._said.get() for _ in range(spoken)]
 
     async def _hear(self, message: Msg) -> None:
@@ -166,6 +168,7 @@ def _settings(folder: Path, wanted: Recording) -> Settings:
         "model.api_base": wanted.api_base,
         "model.api_key": None if wanted.model is None else "none",
         "model.max_tokens": 60,
+        # No limit: the game is played faster than a second a step.
         "intake.rate": 0,
     }
     if wanted.explore is not None:

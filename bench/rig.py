@@ -33,6 +33,7 @@ from streams.jetstream.read import JetStreamReader
 from streams.log import append_input
 
 PARTITIONS = tuple(sorted({partition_of(agent) for agent in world.AGENTS}))
+# Below the 1,000 messages that nats-server allows in one atomic batch by default.
 BATCH = 500
 START_S = 60.0
 PATIENCE_S = 120.0
@@ -77,11 +78,13 @@ async def child(
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        # A second thread of numpy takes the processor of the server or of another child.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert process.stdin is not None
     assert process.stdout is not None
     given = credentials or rig.server.core
+    # Not by argument or environment: other users of the machine can read both.
     process.stdin.write(orjson.dumps(asdict(given)) + b"\n")
     await process.stdin.drain()
     try:
@@ -137,6 +140,8 @@ async def store(rig: Rig, wires: Sequence[Wire]) -> int:
 
 async def _store_at_once(client: BrokerClient, wires: Sequence[Wire]) -> int:
     batch = {"Nats-Batch-Id": uuid4().hex}
+    # Only the message that closes the batch is acknowledged; the others are staged by the
+    # broker until it comes.
     for place, wire in enumerate(wires[:-1], start=1):
         headers = {**wire.headers, **batch, "Nats-Batch-Sequence": str(place)}
         await client.publish(wire.subject, wire.body, headers=headers)

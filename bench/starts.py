@@ -45,8 +45,11 @@ EVENTS = 1_000_000
 DECIDED = 5_000
 """So many events are of different kinds, and answered by a worker."""
 
+# Less than the rig's `BATCH`: one atomic write stores them, so their sequences are
+# contiguous, and `_repeat` may count back from the last.
 AT_ONCE = 450
 SELDOM = world.AGENTS[-1]
+# On average one event in so many is of the agent that speaks seldom.
 SELDOM_ONE_IN = 500
 
 Figures = dict[str, dict[str, float]]
@@ -95,6 +98,7 @@ async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, Partitio
             states[partition] = turn.state
             made.append(turn)
         lasts |= {turn.input.partition: turn for turn in made}
+        # Fenced like a worker's writes, so the log is one that every reader accepts.
         ends = await running.writer.commit(writes(made, standings))
         standings |= advanced(made, ends)
         saver.note(made)
@@ -102,6 +106,8 @@ async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, Partitio
         done += len(wires)
         if done % (100 * AT_ONCE) == 0:
             print(f"{done:,} repeated", flush=True)
+        # Kept once, within a checkpoint interval of the end: what `log verify` would have
+        # left before the kill.
         if count - done < GROUPS_BETWEEN and not (data / verified.FILE).exists():
             verified.keep(data, _marks(running, standings, lasts))
     return standings

@@ -41,6 +41,7 @@ HEURISTICS = 1_000
 EPOCH = UUID(int=3)
 BEGIN_NS = 1_767_600_000_000_000_000
 STEP_NS = 700_000_000
+# Reachable from instances through their classes, but not part of any one state.
 _CODE = type | ModuleType | FunctionType
 
 
@@ -50,6 +51,7 @@ def measured(events: int = EVENTS) -> dict[str, float]:
     found = {}
     for number, wire in enumerate(_told(events), start=1):
         life.take(wire)
+        # One event before the round number, when the bounded lists are fullest.
         if (number + 1) % EVERY == 0:
             most = max(most, life.size_mb())
             found[f"until_{number + 1}"] = round(most, 1)
@@ -66,6 +68,7 @@ class _Life:
         compiled: CompiledPack = compile_pack(pack, self._embedder.embed(texts))
         self._packs = {compiled.digest: compiled}
         self._state = PartitionState()
+        # Five apart: an input and room for its outputs.
         self._sequences = count(1, 5)
         loaded = PackLoaded(
             name=pack.name, pack_version=pack.version, digest=compiled.digest
@@ -81,6 +84,7 @@ class _Life:
     def size_mb(self) -> float:
         """Return what the agent's state holds by itself."""
         shared: set[int] = set()
+        # Counted first, so that objects that the agent shares are left out of its own size.
         _size(self._state.shared, shared)
         return _size(self._state.agents[AGENT], shared) / 2**20
 

@@ -55,6 +55,7 @@ def _partitions() -> tuple[int, ...]:
     """Return those of this process."""
     share = next((each for each in sys.argv[1:] if "/" in each), "0/1")
     number, processes = share.split("/")
+    # Every n-th, as an instance shares them out: neighbours differ in process.
     return ALL_PARTITIONS[int(number) :: int(processes)]
 
 
@@ -96,6 +97,7 @@ def started(model: str | None = None, *, is_limited: bool = False) -> MindStarte
             limits=limits,
             embedder=made_by.name,
             model=ModelSettings(name=model) if model else None,
+            # The defaults of an instance: 200 events a second, 2,000 in a burst.
             intake=IntakeSettings(rate=200, burst=2_000) if is_limited else None,
         ),
         digests=CodeDigests(version=version("echoic"), embedder=made_by.digest),

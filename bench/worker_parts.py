@@ -30,6 +30,7 @@ from streams.groups import Group, groups
 from streams.log import GroupWrite
 
 EVENTS = 6_144
+# Three batches: decided and written work overlap, so one alone would show only a part.
 WINDOW = 3 * INPUTS_AT_ONCE
 
 Figures = dict[str, float]

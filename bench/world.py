@@ -116,6 +116,7 @@ _TOPICS = (
     "railways", "glass", "volcanoes", "the harvest",
 )  # fmt: skip
 _TYPES = ("noticed", "measured", "changed", "heard", "finished", "warned")
+# Of events: about a situation that a heuristic knows, or only reports. See `_event`.
 _KNOWN = 0.33
 _REPORTS = 0.15
 _BEGIN = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
@@ -255,11 +256,13 @@ def _event(rng: Random, number: int) -> Event:
 
 
 def _known(rng: Random) -> tuple[str, dict[str, str | int]]:
+    # The first thousand rows, so that packs of any size know the same events.
     row = rng.randrange(1000)
     text, thing, (_, field, operator, limit) = _situation(row)
     beyond = rng.randrange(1, 9)
     value = limit + (beyond if operator.startswith(">") else -beyond)
     value = limit if operator == "=" else value
+    # Alike in words, but the heuristic's `when` refuses it: matching alone cannot tell.
     misses = rng.random() < 0.4
     fields: dict[str, str | int] = {"device": thing}
     fields[field] = -value if misses else value

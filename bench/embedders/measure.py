@@ -80,6 +80,8 @@ def measure(pairs: list[Pair], chosen: Embedder) -> list[Row]:
 def lowest(rows: list[Row], precision: float) -> float | None:
     """Return the lowest limit from which on the precision is reached."""
     reached = None
+    # From the top down: precision need not grow with the limit, and one that dips again
+    # above a limit disqualifies it.
     for row in reversed(rows):
         if row.precision < precision:
             break
@@ -109,6 +111,7 @@ def _row(limit: float, scores: dict[str, list[float]]) -> Row:
     claimed = passed["same"] + passed["other"]
     return Row(
         limit=limit,
+        # Where nothing passes nothing is claimed wrongly.
         precision=passed["same"] / claimed if claimed else 1.0,
         recall=passed["same"] / len(scores["same"]),
         traps=passed["trap"] / len(scores["trap"]) if scores["trap"] else 0.0,

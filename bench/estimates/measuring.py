@@ -35,10 +35,12 @@ def measured(
     world: World, runs: int, *, seed: int = 7, resamples: int = 400
 ) -> Measured:
     """Play a world so often. Its seed is fixed: the same call gives the same figures."""
+    # Seeded by the name, so that a world added or removed changes no other's figures.
     draws = np.random.default_rng([seed, *world.name.encode()])
     settings = EstimationSettings(resamples=resamples)
     found = [estimate_of(play(world, draws), settings).difference for _ in range(runs)]
     true = truth(world)
+    # Coverage is conditional on being shown: what a gate withholds claims nothing.
     shown = [each.ci for each in found if not each.withheld and each.ci is not None]
     claims = [_claim(each) for each in found]
     right = _sign(true)
@@ -50,6 +52,7 @@ def measured(
         shown=len(shown) / runs,
         coverage=_mean([low <= true <= high for low, high in shown]),
         width=_mean([high - low for low, high in shown]),
+        # Of all logs, shown or not: withholding many must not hide wrong verdicts.
         wrong=sum(claim not in (0, right) for claim in claims) / runs,
         found=sum(claim == right != 0 for claim in claims) / runs,
     )

@@ -21,6 +21,8 @@ ARMS = ("a", "b", "c")
 PARETO_SHAPE, PARETO_MOST = 1.5, 25.0
 """Of sessions' sizes: a variance without bound but for the cut at 25 times the mean."""
 
+# The truth has no closed form where chances are clipped at 0 and 1; with so many sessions
+# its own error is far below that of one log's estimate.
 _TRUTH_SESSIONS = 400_000
 
 
@@ -64,6 +66,7 @@ def truth(world: World) -> float:
         return world.flips * world.gain
     draws = np.random.default_rng(1)
     size = _sizes(replace(world, sessions=_TRUTH_SESSIONS), draws)
+    # Decisions are averaged, not sessions: a long session counts for its length.
     chance = np.clip(world.success + _gain(world, size), 0.0, 1.0)
     return world.flips * float((size * (chance - world.success)).sum() / size.sum())
 
@@ -74,6 +77,7 @@ def play(world: World, draws: np.random.Generator) -> Columns:
     session = np.repeat(np.arange(world.sessions), size)
     flip = draws.random(len(session)) < world.flips
     explored = flip if world.uniform is None else np.ones_like(flip)
+    # Draw an arm by the inverse of the cumulated odds, all decisions at once.
     lots = np.searchsorted(
         np.cumsum(world.odds)[:-1], draws.random(len(session)), "right"
     )
@@ -90,6 +94,7 @@ def play(world: World, draws: np.random.Generator) -> Columns:
         halves=halved(np.arange(world.sessions, dtype=np.uint64)),
         arm=arm,
         context=flip.astype(np.int64),
+        # Where nothing was explored the logging strategy is deterministic.
         propensity=np.where(explored, world.odds[arm], 1.0),
         reward=reward,
         known=np.ones_like(flip),
@@ -111,10 +116,14 @@ def _sizes(world: World, draws: np.random.Generator) -> NDArray[np.int64]:
     """Return how long each session is."""
     share = np.ones(world.sessions)
     if world.sizes == "lognormal":
+        # The mean of exp(N(m, s²)) is exp(m + s²/2), so m = -1/2 with s = 1 keeps it at 1.
         share = np.exp(draws.normal(-0.5, 1.0, world.sessions))
     if world.sizes == "pareto":
         heavy = 1.0 + draws.pareto(PARETO_SHAPE, world.sessions)
+        # A Pareto variable of shape a has the mean a / (a - 1): divided by that it is 1,
+        # before the cut.
         share = np.minimum(heavy * (1.0 - 1.0 / PARETO_SHAPE), PARETO_MOST)
+    # A session without a decision would be none.
     return np.maximum(np.rint(share * world.length), 1.0).astype(np.int64)
 
 

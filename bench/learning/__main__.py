@@ -98,6 +98,7 @@ def write(
     }
     LATEST.write_text(json.dumps(figures, indent=2) + "\n")
     CURVE.write_text(drawing(hours))
+    # Only the part between the marks is generated; the prose around it is written by hand.
     before, _, rest = PAGE.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     PAGE.write_text(before + BEGIN + table(hours) + END + after)

@@ -10,6 +10,7 @@ LINES: tuple[tuple[str, str, Callable[[Hour], float]], ...] = (
     ("#7c3aed", "where advice helps", lambda hour: hour.needed_share),
     ("#16a34a", "its advice is right", lambda hour: hour.system_1.goodness),
     ("#9ca3af", "the model's", lambda hour: hour.system_2.goodness),
+    # Two calls for one occasion (answer and rule) would leave the plot: cut at one.
     ("#dc2626", "model calls, each", lambda hour: min(1.0, hour.calls_each)),
     ("#f59e0b", "asked where silence is best", lambda hour: hour.needless_share),
 )
@@ -53,6 +54,7 @@ def _scale(count: int) -> str:
 
 
 def _x(number: int, count: int) -> float:
+    # One hour alone has no distance to share out.
     return LEFT + 12 + number * (WIDTH - LEFT - 32) / max(1, count - 1)
 
 

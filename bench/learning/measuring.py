@@ -21,6 +21,7 @@ from schemas.messages.learning import (
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import PartitionState
 
+# The default threshold of `heuristic_first`.
 TRUSTED = 0.7
 
 
@@ -144,6 +145,7 @@ class Measuring:
 
     def __call__(self, hour: int, turn: Turn) -> None:
         """Count what a turn brought."""
+        # The first turn of an hour closes the one before: nothing announces its end.
         while len(self.hours) <= hour:
             self.finish()
             self.hours.append(Hour())
@@ -166,6 +168,7 @@ class Measuring:
         now.deaths += event.type == "player_died"
         if not isinstance(event.in_reply_to, str) or event.outcome is None:
             return
+        # The report may come in a later hour than the advice; it counts where it comes.
         by_heuristic, _ = self._by[event.in_reply_to]
         answers = now.system_1 if by_heuristic else now.system_2
         answers.succeeded += event.outcome == "succeeded"
@@ -215,6 +218,7 @@ class Measuring:
                 now.formed += 1
             case CandidateRefused():
                 now.refused += 1
+            # With `through` it is the same vote again, for a heuristic that says the same.
             case FeedbackApplied(through=None):
                 now.votes += 1
             case Endorsed():
@@ -234,5 +238,6 @@ class Measuring:
         good = is_good(formed.text, event)
         now.endorsed += 1
         now.endorsed_wrongly += not good
+        # Else the model was right and its words were merely similar to the heuristic's.
         now.mistaken += not good and not model_is_good
         now.elsewhere += formed.when is not None and not holds(formed.when, event)

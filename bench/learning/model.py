@@ -57,6 +57,7 @@ class ScriptedModel:
         good = case.deed if case else None
         if self._draw(decision_id, "knows") < self.knows:
             return good
+        # Advice that is good elsewhere, so that a mistake is worded like any other answer.
         others = [deed for deed in WORDINGS if deed != good]
         return others[int(self._draw(decision_id, "other") * len(others))]
 

@@ -57,12 +57,15 @@ class Course:
     @property
     def settings(self) -> MindSettings:
         """The mind's: the program's defaults, with a model."""
+        # The mind is seeded by the course, so that its draws differ between seeds.
         return settings_for(
             f"learning-{self.seed}",
             edition=EDITION,
             novelty_half_life=20.0,
             silence=self.silence if self.learns else 0.0,
             model=ModelSettings(name=MODEL),
+            # Half of the candidates are withheld: only what a model was not shown can be
+            # endorsed, which is how confidence grows without a vote.
             withhold=0.5,
             formation=self.learns,
             endorsement=self.learns,
@@ -92,6 +95,7 @@ class _Loop:
         """By decision, what it is about."""
         self._said: dict[str, str] = {}
         """By decision, what was said."""
+        # Event types and outcome patterns stay; all heuristics are to be learnt.
         pack = load.load(SURVIVAL).model_copy(update={"heuristics": ()})
         name = f"learning-{course.seed}"
         self.mind = InMemoryMind(
@@ -130,6 +134,7 @@ class _Loop:
     def _judge(self, said: dict[str, str]) -> None:
         decision_id = said["decision_id"]
         key = f"learning-{self._course.seed}"
+        # A keyed draw, not a generator's next number: a new decision shifts no later vote.
         if draw(key, "person", decision_id, "vote") >= self._course.votes:
             return
         event = self._events[decision_id]
@@ -188,6 +193,7 @@ def _understood(payload: bytes) -> bytes:
     if deed is None:
         return payload
     type_, target = deed
+    # The player has to know an amount to gather.
     params = {"count": 3} if type_ == "gather" else {}
     said["action"] = {"type": type_, "target": target, "params": params}
     return orjson.dumps(said)

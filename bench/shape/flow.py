@@ -69,6 +69,7 @@ def flow_of(
         run()
     finally:
         sys.setprofile(None)
+    # First visits in order: a room that stands higher than the one before it is a climb.
     heights = [order[room] for room in rooms]
     climbs = sum(after > before for before, after in pairwise(heights))
     return Flow(tuple(rooms), climbs)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import grimp
 
+# Lines: the length up to which a file with one importer could be part of that importer.
 SMALL = 70
 
 
@@ -55,6 +56,7 @@ def _longest_chain(
         ]
         rest = max((chains[each] for each in beyond), key=len, default=())
         for module in circle:
+            # Modules that import each other count with their whole circle.
             others = tuple(each for each in circle if each != module)
             chains[module] = (module, *others, *rest)
             order[module] = len(chains[module])
@@ -74,6 +76,7 @@ def _circles(below: Mapping[str, Sequence[str]]) -> list[list[str]]:
         for each in below[module]:
             if each not in index:
                 visit(each)
+            # Only components that are still open: a closed one is no part of this circle.
             if each in waiting:
                 lowest[module] = min(lowest[module], lowest[each])
         if lowest[module] == index[module]:

@@ -56,9 +56,11 @@ def _lines_and_comments(source: str) -> tuple[int, int]:
     comments = 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
+            # Directives to tools explain nothing to a reader.
             comments += not token.string.lstrip("# ").startswith(_DIRECTIVES)
         elif token.type not in _NO_CODE:
             code.update(range(token.start[0], token.end[0] + 1))
+    # Docstrings are tokens like any string; they are prose here.
     return len(code - prose), comments
 
 

@@ -66,12 +66,15 @@ def start(
         washout_s=_seconds(washout),
         title=title,
     )
+    # Found out without an instance; `begin` finds the same behind other words.
     if started.a == started.b:
         raise _alike()
 
     async def begin(connection: Connection) -> None:
         log, agent = connection.log, connection.settings.agent
         standing = await standing_before(log, agent)
+        # What is left out comes from the agent's settings, so variants that are written
+        # differently may still decide alike.
         if _identity(started.a, standing) == _identity(started.b, standing):
             raise _alike()
         await tell(log, agent, started)

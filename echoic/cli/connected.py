@@ -73,6 +73,7 @@ async def known_at(
     progress.done()
     if sequence is not None or at is not None:
         last = await connection.log.last_sequence(LOG_SUBJECTS)
+        # A moment yet to come is no error: what is known by the end of the log is shown.
         if (sequence or 0) > last or (at is not None and at > datetime.now(UTC)):
             note(f"the log ends at {last}: this is what is known now")
     return known

@@ -136,6 +136,7 @@ def outcome(
             outcome="succeeded" if result == "success" else "failed",
             reason=reason,
         )
+        # Read before publishing, so that the decision cannot be missed.
         after = await log.last_sequence("ev.>")
         event_id = new_event_id()
         await publish.publish(connection.client, agent, report, event_id=event_id)

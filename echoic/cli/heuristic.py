@@ -41,6 +41,7 @@ def list_(call: Call) -> None:
     found = sorted(
         on_instance(call, _learnt), key=lambda each: (-each.fires, each.name)
     )
+    # The wall clock, not the agent's: staleness is a question of the person who looks.
     days, now = call.settings["learning.stale_days"], datetime.now(UTC)
     rows = [_row(each, is_stale=each.is_stale(now, days)) for each in found]
     columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
@@ -136,6 +137,7 @@ def seed(
     call.show(
         {"heuristic_id": id_}, [f"taught {settings.agent} the heuristic {called}"]
     )
+    # The most common surprise of a first lesson: it matches, and yet says nothing.
     if lesson.confidence < settings["threshold"] and not call.as_json:
         note(
             f"it speaks from a confidence of {settings['threshold']:.2f} on: seed it with"
@@ -174,6 +176,7 @@ async def _learnt(connection: Connection) -> list[Learnt]:
     settings = connection.settings
     async with up_to_date(connection) as store:
         rows = queries.heuristics(store, settings.agent) if store else ()
+    # Without rows the read models may not know the agent yet: then the log decides.
     if rows:
         return [heuristics.of_read_models(row) for row in rows]
     known = await known_at(connection)

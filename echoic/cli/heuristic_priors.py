@@ -48,6 +48,7 @@ def prior(
         raise EchoicError(
             f"{origin!r} is no origin: give skill_pack, learned or seeded"
         )
+    # --kappa and --mean are one choice of the four.
     if sum((kappa is not None or mean is not None, start, pooled, off)) != 1:
         raise EchoicError("give one of --kappa and --mean, --start, --pooled, --off")
     whose = cast(Origin, origin)

@@ -25,6 +25,7 @@ from streams.losses import Sequences
 
 app = new_app("log", "The log itself: verify, tail, salvage.")
 
+# Records in one request of a follower.
 _PAGE = 1_000
 _SHOWN = 100
 """How much of a body is shown, in characters."""
@@ -44,6 +45,7 @@ def verify(
     wrong.
     """
     settings = call.settings
+    # The files may be read only while no broker writes them.
     if not is_running(settings) and salvaging.is_ours(settings.data):
         _look(settings.data, call.as_json)
         return
@@ -204,6 +206,7 @@ async def _last(
     connection: Connection, subjects: str, end: int, count: int
 ) -> list[Record]:
     """Return the last records, looked for in windows that grow backwards."""
+    # Sequences are shared by all subjects, so a window holds only some of those wanted.
     width = max(1_000, 10 * count)
     while True:
         start = max(0, end - width)
@@ -212,6 +215,7 @@ async def _last(
             found.append(record)
         if len(found) == count or start == 0:
             return list(found)
+        # Grow fast: a rare kind is found in a long log within a few scans.
         width *= 8
 
 
@@ -231,6 +235,7 @@ def _print(record: Record, as_json: bool) -> None:
         return
     place = parse(record.subject)
     arrow = "→" if place.direction == "in" else "←"
+    # A character of UTF-8 takes at most four bytes; the cut may halve one, hence `replace`.
     text = visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
     cause = record.headers.get("ce-causeseq", "")
     print(

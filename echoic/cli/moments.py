@@ -44,14 +44,17 @@ def _moment(text: str, now: datetime) -> datetime | None:
     if ago is not None and ago[2] in _UNITS:
         return now - timedelta(**{_UNITS[ago[2]]: float(ago[1])})
     if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text):
+        # `9:05` has to become `09:05`, which is all that `fromisoformat` reads.
         of_day = time.fromisoformat(text.rjust(5 if len(text) < 6 else 8, "0"))
         here = now.astimezone()
         today = datetime.combine(here.date(), of_day).astimezone()
         yesterday = datetime.combine(here.date() - timedelta(days=1), of_day)
+        # Both days are localised by themselves: the offset may have changed overnight.
         return today if today <= now else yesterday.astimezone()
     return None
 
 
 def _full(text: str) -> datetime:
     found = datetime.fromisoformat(text)
+    # A time without a zone is meant in the zone of whoever types it.
     return found if found.tzinfo is not None else found.astimezone()

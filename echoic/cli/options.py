@@ -109,6 +109,8 @@ def _with_options(work: Callable[..., object]) -> Callable[..., object]:
         if name in wanted
     ]
     signature = inspect.Signature(
+        # Typer passes everything by keyword; keyword-only parameters with and without
+        # defaults may stand in any order.
         [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *options]
     )
     # Typer reads both: the options from the one, their types from the other.
@@ -123,6 +125,7 @@ def settings_of(
     data: Path | None = None, agent: str | None = None, **flags: object
 ) -> Settings:
     """Return the settings with these flags on top."""
+    # A keyword cannot contain a dot, and names of settings do: `worker__processes`.
     given = {name.replace("__", "."): value for name, value in flags.items()}
     found = load({"data": None if data is None else str(data), "agent": agent, **given})
     for each in found.ignored:

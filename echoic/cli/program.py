@@ -33,6 +33,8 @@ class _Lazy(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         found = get_command(import_module(f"echoic.cli.{COMMANDS[cmd_name][0]}").app)
+        # A module may hold a group of that name (`replay`) or several plain commands (`up`,
+        # `down`): then the one that was called for is among its members.
         members = getattr(found, "commands", {})
         return members.get(cmd_name, found)  # type: ignore[no-any-return]
 
@@ -54,6 +56,7 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and exit with its code."""
+    # Before anything imports numpy or starts a thread.
     prepare()
     sys.exit(run(lambda: command()(arguments, "echoic", standalone_mode=False)))
 
@@ -110,8 +113,10 @@ def command() -> TyperGroup:
 
 def _told(error: Exception) -> int:
     """Say what went wrong on stderr, and return the exit code for it."""
+    # The traceback is worth more than a message then.
     if os.environ.get(errors.DEBUG) == "1":
         raise error
+    # Click's own usage errors print themselves, with the usage of the command.
     show = getattr(error, "show", None)
     if show is not None:
         show()
@@ -146,6 +151,7 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
     match error:
         case errors.EchoicError():
             return error
+        # Before their base classes: that nothing answers has an exit code of its own.
         case LogUnavailable() | ServerFailed() | StoreUnavailable():
             return errors.NotRunningError(str(error), next_step="echoic doctor")
         case StreamsError() | ProjectionError() | SubjectError() | EmbedderError():

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich import progress as rich_progress
 
+# Seconds: most commands are done by then and should print their result alone.
 _QUIET_S = 1.0
+# In place on a terminal, often enough to look alive; in a log file, rarely.
 _TERMINAL_S = 0.2
 _LINES_S = 5.0
 
@@ -106,6 +108,7 @@ async def waiting(what: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
+        # Not awaited: the task holds nothing, and what it left on the line is erased.
         telling.cancel()
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -118,4 +121,5 @@ async def _tell(what: str) -> None:
         line = f"\rwaiting for {what} … {time.monotonic() - begun:.0f} s"
         print(line, end="", file=sys.stderr, flush=True)
         await asyncio.sleep(_TERMINAL_S)
+    # Who is no terminal gets one line, and no numbers that cannot be replaced.
     print(f"waiting for {what} …", file=sys.stderr, flush=True)

@@ -66,6 +66,7 @@ def lag(call: InstanceCall) -> None:
             answered = await last_answered(connection.log, partition)
             position = stands.get(partition)
             at = position.sequence if position else 0
+            # A partition without inputs is not behind.
             if answered:
                 rows.append({"partition": partition, "position": at, "log": answered})
         return rows

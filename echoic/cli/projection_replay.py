@@ -61,7 +61,10 @@ def replay(
         )
     names = sessions or ()
     of_rapport = {
-        name: wanted.pop(name) for name in list(wanted) if name.startswith(PREFIX)
+        # Rapport is folded by itself: it has no evidence in common with confidence.
+        name: wanted.pop(name)
+        for name in list(wanted)
+        if name.startswith(PREFIX)
     }
     told: dict[str, object] = {"v": 1}
     if of_rapport:

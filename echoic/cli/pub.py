@@ -111,6 +111,7 @@ async def _send(
             await sender.vote(item)
             continue
         await pace.wait_for(item.at)
+        # Slower than the intake's rate: what goes beyond it would be quarantined unread.
         await allowed.wait_for(item.agent, item.source)
         await sender.event(item)
         count += 1
@@ -178,6 +179,7 @@ def _values(fields: Iterable[str] | None) -> dict[str, object]:
             raise EchoicError(f"{text!r} is no field", next_step="--field value=3")
         try:
             found[name] = orjson.loads(value)
+        # `kitchen` is no JSON and is meant as text: nobody quotes twice in a shell.
         except ValueError:
             found[name] = value
     return found

@@ -89,6 +89,7 @@ async def _of_log(
         await known_agents.check(connection)
         log, provider = connection.log, bringer_of(connection)
         span = await _span(connection, session, provider)
+        # The end is read once, so that a log that grows meanwhile does not move the bar.
         last = span.until or await log.last_sequence(inputs_of(span.partition))
         return await verify_span(
             log,
@@ -109,6 +110,7 @@ async def _span(
         found = await find_session(connection.log, agent, session, provider)
     except UnknownSessionError as error:
         raise NotFoundError(str(error), next_step="echoic session list") from error
+    # A span begins after a sequence, not at it.
     return Span(partition_of(agent), found.first - 1, found.last, agent)
 
 

@@ -80,6 +80,7 @@ def compare(
     compare s1 s2 -s mine.yaml --fail-on 'regressed>0'`. The exit code is 1 if a condition
     of --fail-on holds, 3 if the recording cannot be trusted.
     """
+    # What can be refused is refused first: comparing may take minutes.
     conditions = _conditions(fail_on)
     _can_be_written(report)
     settings = call.settings
@@ -185,6 +186,7 @@ def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
     except ValueError as error:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])
+    # Of all lives: one answer that is no recorded one marks the whole page.
     watermarks = {life.watermark for each in results for life in each.lives}
     return Wish(
         command=command,
@@ -203,6 +205,7 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
 
 def _write(file: Path, page: str) -> None:
     """Write the page whole, or leave what was there."""
+    # In the same folder, so that `replace` is one atomic rename.
     draft = file.with_name(file.name + ".new")
     try:
         draft.write_text(page)

@@ -23,6 +23,7 @@ from evaluation.ope.settings import EstimationSettings, Limits
 from evaluation.ope.verdicts import Verdict
 
 _STDIN = "-"
+# Decisions between two looks at the clock: reading one takes microseconds.
 _TOLD_EVERY = 1000
 
 
@@ -89,6 +90,7 @@ def _lines(file: str) -> Iterator[Iterable[bytes]]:
     if file != _STDIN:
         with Path(file).open("rb") as lines:
             yield lines
+    # A test's stdin may be text alone.
     elif hasattr(sys.stdin, "buffer"):
         yield sys.stdin.buffer
     else:

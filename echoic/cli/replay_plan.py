@@ -19,6 +19,7 @@ from evaluation.ope.planning import (
     usual_schemes,
 )
 
+# Decisions of a session where nothing is known: as in the bench's worlds of known truth.
 _USUAL_DECISIONS = 40.0
 
 

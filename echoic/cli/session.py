@@ -152,6 +152,7 @@ async def _rows(connection: Connection) -> list[dict[str, object]]:
     """From the read models, else folded from the log; the newest last."""
     await known_agents.check(connection)
     agent = connection.settings.agent
+    # Newest first in the read models; a terminal shows the newest where the prompt is.
     async with up_to_date(connection) as store:
         if store is not None:
             return [_row(row) for row in reversed(queries.sessions(store, agent))]

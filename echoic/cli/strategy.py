@@ -92,6 +92,7 @@ def _parameters(
     kind = STRATEGIES.get(made.name)
     if kind is None:
         return [{"parameter": each, "value": given[each]} for each in given]
+    # Only these take their defaults from settings; the baselines have none.
     of_settings = from_settings(settings) if issubclass(kind, Trusting) else {}
     return [
         {

@@ -146,10 +146,12 @@ def revert(call: Call, proposal_id: ProposalId) -> None:
 def _is_parameter(text: str) -> bool:
     """Tell whether a setting is meant, though it may be unknown: `learning.gamma=…`."""
     name, equals, _ = text.partition("=")
+    # A file may have `=` in its name, and no setting has a `/`.
     return bool(equals) and not Path(text).exists() and "/" not in name
 
 
 def _submit(best: Trial, call: Call) -> None:
+    # Six digits: short enough to type, and an agent remembers few proposals.
     proposal_id = f"tune-{token_hex(3)}"
     control = ProposalSubmitted(
         proposal_id=proposal_id,

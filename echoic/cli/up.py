@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 app = new_app("lifecycle", "An instance from its start to its end.")
 
+# Seconds for a polite end, and again after the kill.
 STOP_S = 30.0
 _POLL_S = 0.05
 _LOG = "echoic.log"
@@ -78,6 +79,7 @@ def up(
             note("packs: " + ", ".join(packs))
     if read_note(settings.data):
         raise already_runs(settings.data)
+    # The folder holds credentials of the broker and of the database.
     keep_private(settings.data)
     if detach:
         _start_detached(settings, packs or [])
@@ -97,6 +99,7 @@ def down(data: Data = None) -> None:
     if running is None:
         print(f"nothing runs over {settings.data}")
         return
+    # The instance ends by itself first: it flushes checkpoints and stops its servers.
     os.kill(running.pid, signal.SIGTERM)
     if not _ends(running.pid, STOP_S):
         note(f"process {running.pid} does not stop: it is killed")
@@ -128,6 +131,7 @@ async def _run(settings: Settings) -> None:
     while True:
         try:
             return await _run_once(settings)
+        # Only a new start connects every part to the new port.
         except ServerMoved as moved:
             note(f"{moved}: everything connects to it anew")
 
@@ -146,6 +150,7 @@ async def _run_once(settings: Settings) -> None:
         write_note(settings.data, _note(running))
         say("\n".join(_banner(running)))
         try:
+            # A task of the instance that fails ends the wait with its error.
             await running.tasks.beside(stopped.wait())
         finally:
             remove_note(settings.data)
@@ -199,6 +204,8 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
     """Start the program anew in the background, and wait until it is ready."""
     settings.data.mkdir(parents=True, exist_ok=True)
     log = settings.data / _LOG
+    # -P keeps the current folder off the path: a folder called `handlers` there must not
+    # be imported in place of ours.
     arguments = [sys.executable, "-P", "-m", "echoic", "up"]
     if settings.origins["data"] != "default":
         arguments += ["--data", str(settings.data)]
@@ -211,6 +218,7 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            # Ctrl-C in this terminal must not reach the instance.
             start_new_session=True,
         )
     try:

@@ -117,6 +117,7 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
     note(f"watching {agent}; Ctrl-C ends")
     try:
         await known_agents.check(connection)
+    # An agent that is not known yet may become so while somebody watches.
     except NotFoundError as error:
         note(error.what)
     if not as_json:
@@ -125,6 +126,7 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
     told = Accounts()
     async for input_, outputs in answered(connection.log, agent, position):
         found = told.take(input_, outputs)
+        # Reading names reads a part of the log: again only when one may have changed.
         if _is_renamed(input_) or any(_is_news(each, names) for each in found):
             names = await heuristic_names(connection.log, agent)
         for account in found:
@@ -175,6 +177,7 @@ def _supposition(text: str) -> tuple[str, float]:
     try:
         if equals:
             return name.strip(), float(number)
+    # Falls through to the one error for both kinds of nonsense.
     except ValueError:
         pass
     raise EchoicError(f"{text!r} supposes nothing", next_step="--what-if threshold=0.6")
@@ -184,6 +187,7 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
     """Return a sequence or a time."""
     if text is None:
         return None, None
+    # A sequence is digits alone; no time is.
     if text.isdecimal():
         return int(text), None
     return None, moments.moment(text, "--at")

@@ -21,7 +21,9 @@ from schemas.packs.manifest import (
 
 ROUNDS = 52
 """Occasions of one session."""
+# Less than the half hour without events that ends a session.
 _EVERY_S = 900.0
+# Within the patterns' 600 seconds, and before the next occasion.
 _AFTER_S = 300.0
 _STRATEGY = "heuristic_first:threshold=0.8"
 _EXPLORATION = {"scheme": "uniform", "rate": 0.8}
@@ -44,6 +46,7 @@ def recordings(folder: Path, sessions: int, seed: int) -> Iterator[Path]:
 
 
 def _played(name: str, file: Path) -> Path:
+    # Seeded by the session's name, so sessions differ and each is always the same.
     chance = Random(name)
     mind = Mind(
         _pack(),

@@ -156,6 +156,7 @@ def _causes(signals: Sequence[Signal]) -> str:
 
 
 def _cause(signal: Signal) -> tuple[str, str]:
+    # A signal is a success rate from 0 to 1; half says nothing either way.
     good = signal.value > 0.5
     if signal.kind == "implicit":
         return _SUCCESS if good else _FAILURE

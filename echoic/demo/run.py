@@ -197,6 +197,7 @@ def _settings(folder: Path) -> Settings:
         "agent": AGENT,
         "packs": [str(bundled.PACKS / "survival")],
         "model.name": "",
+        # No limit: an evening is played in seconds.
         "intake.rate": 0.0,
     }
     return load(flags, environment={}, folder=folder)

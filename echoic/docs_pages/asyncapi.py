@@ -164,6 +164,7 @@ def _of_kind(kind: str) -> list[MessageType]:
 
 def _operations(channels: Document) -> Document:
     """Return the program's own view: it receives what sensors send, and sends the rest."""
+    # Requests on `svc` come from clients; what is in the log the program wrote itself.
     received = {"sensor", *(name for name in channels if name.startswith("ask_"))}
     return {
         name: {

@@ -119,6 +119,7 @@ def _parts() -> list[type[BaseModel]]:
         if not (inspect.isclass(annotation) and issubclass(annotation, Part)):
             continue
         if not issubclass(annotation, Message):
+            # Parts refer to each other: one that was seen must not be walked again.
             if annotation.__name__ in found:
                 continue
             found[annotation.__name__] = annotation

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from echoic.terminal.commands import COMMANDS
 
+# Only before the name of a command, and not within a path or a quotation: "echoic is up"
+# is a sentence.
 _A_COMMAND = re.compile(rf"(?<![\w./'\"-])echoic (?=(?:{'|'.join(COMMANDS)})\b)")
 
 
@@ -26,6 +28,7 @@ def program() -> str:
     if not script.exists():
         return f"{Path(sys.executable).name} -m echoic"
     known = shutil.which("echoic")
+    # The one on the PATH may be another installation.
     if known is not None and Path(known).samefile(script):
         return "echoic"
     near = script.is_relative_to(Path.cwd())

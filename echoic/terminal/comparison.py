@@ -198,6 +198,7 @@ def _flip(flip: Flip, style: Style) -> Iterator[str]:
         seen = f"{whose} outcome {flip.outcome:g} ({flip.outcome_from})"
     tail = f"p {flip.logged.challenger_probability:g}, {seen}"
     what = f"{flip.session}#{flip.sequence} {flip.text}"
+    # 17 columns: two of indent, twelve of the status, and the spaces between.
     room = style.width - len(tail) - 17
     yield f"  {flip.status:<12} {fitted(what, room)}  {tail}"
     half = (style.width - 9) // 2

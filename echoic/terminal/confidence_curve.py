@@ -24,7 +24,9 @@ _WIDE = 110
 _AXIS = 6
 """Columns of the numbers at the left, with the line behind them."""
 _LEAST_TENTHS = 4
+# Below that, minutes alone would give several columns the same time.
 _SHORT = timedelta(hours=1)
+# Characters of an id: the first two groups of a UUID.
 _ID = 13
 _UNSIGNALLED: frozenset[CauseKind] = frozenset(("fire", "kept", "expired", "life"))
 """What moves nothing by itself, and is only in the history."""
@@ -150,10 +152,13 @@ def _drawn(
             continue
         start = here[0] if place is None else place
         end = here[-1] if here else start
+        # Rows count from the top, so the smaller one is higher. Within one column the order
+        # of moves is lost: the line spans all that was reached.
         top, bottom = min([start, *here]), max([start, *here])
         for row in range(top, bottom + 1):
             rows[row][column] = "│"
         if start == end:
+            # It moved within this column and came back: the line crosses where it goes on.
             rows[end][column] = "─" if top == bottom else "┼"
         else:
             rows[start][column] = "┘" if end < start else "┐"
@@ -181,6 +186,7 @@ def _mark(move: Move) -> str:
             return "≈"
         if cause.kind == "vote":
             return "▲" if up > 0 else "▼" if up < 0 else "△"
+        # An outcome that moved nothing (locked, or at a bound) leaves no mark.
         return "+" if up > 0 else "-" if up < 0 else ""
     return "" if cause.kind in _UNSIGNALLED else "o"
 
@@ -203,6 +209,7 @@ def _by_column(moves: Sequence[Move], columns: int) -> dict[int, list[Move]]:
     found: dict[int, list[Move]] = {}
     for move in moves:
         since = (move.cause.at - began).total_seconds()
+        # All at one moment: there is no time to spread over.
         column = round(since / span * (columns - 1)) if span > 0.0 else 0
         found.setdefault(max(0, min(columns - 1, column)), []).append(move)
     return found
@@ -223,9 +230,11 @@ def _scale(moves: Sequence[Move], threshold: float) -> "_Scale":
     """Whole tenths around all values, four at least, with some rows for each."""
     values = [threshold, *(move.after for move in moves)]
     values += [move.before for move in moves[:1] if move.before is not None]
+    # Rounded first: 0.7 * 10 is 7.000000000000001, which would add a tenth.
     low, high = int(min(values) * 10), ceil(round(max(values) * 10, 6))
     while high - low < _LEAST_TENTHS:
         low, high = max(0, low - 1), min(10, high + 1)
+    # Between 8 and 15 rows, whatever the range.
     return _Scale(low, high, 3 if high - low <= 4 else 2 if high - low <= 7 else 1)
 
 
@@ -276,6 +285,7 @@ def _cells(move: Move) -> tuple[str, ...]:
 
 def _narrow_cells(move: Move) -> tuple[str, ...]:
     when, _, what, by, trust, message, id_ = _cells(move)
+    # Without the year and its dash: `MM-DD HH:MM:SS`.
     return when[-14:], what, by, trust, id_ or message
 
 

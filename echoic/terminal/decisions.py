@@ -78,8 +78,11 @@ def explained_alone(account: Account, explanation: Explanation, style: Style) ->
 
 def _widths(width: int) -> tuple[int, int]:
     """Return how the room beside the fixed columns is shared by event and answer."""
+    # The widths of the columns in `line`, with the spaces between them.
     fixed = 8 + 10 + 13 + 9 + 9 + 2 if width >= WIDE else 8 + 4 + 9 + 2
+    # Below 40 columns neither text could be read; the line then wraps.
     free = max(40, width - fixed)
+    # Two fifths for the event: answers are longer.
     return free * 2 // 5, free - free * 2 // 5
 
 

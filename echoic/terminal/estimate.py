@@ -84,6 +84,7 @@ _Guard = Callable[[str], str]
 
 def _guard(withheld: bool, all_shown: bool) -> _Guard:
     """Return how to show a number of one side, or of the difference."""
+    # Bounds are never withheld: they hold for whatever was not seen.
     if not withheld:
         return _as_it_is
     return _in_brackets if all_shown else _held_back

@@ -38,12 +38,14 @@ def grid(
             no_wrap="~" not in name and "¶" not in name,
         )
     for row in rows:
+        # Never a plain string: rich would read `[bold]` in a sensor's text as markup.
         cells = [Text.from_ansi(str(cell)) for cell in row]
         for cell, name in zip(cells, header, strict=True):
             if name.startswith("~"):
                 cell.no_wrap, cell.overflow = True, "ellipsis"
         table.add_row(*cells)
     page = StringIO()
+    # Not the real terminal: lines are returned, and the caller decides where they go.
     console = Console(
         file=page,
         width=style.width,

@@ -46,6 +46,7 @@ def plain(value: object) -> object:
 
 def _figure(value: float) -> float | None:
     """Six decimals, or six digits of what is smaller than a thousandth."""
+    # JSON has no word for infinity or for what is no number.
     if not math.isfinite(value):
         return None
     return round(value, 6) if abs(value) >= 0.001 else float(f"{value:.6g}")
@@ -72,6 +73,7 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
 
 def columns(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
     """Rows below their header; on a terminal they keep to its width."""
+    # A table in a pipe is not wrapped: whoever reads it there searches by lines.
     width = terminal_width() if sys.stdout.isatty() else _ENDLESS
     return grid([f"¶{name}" for name in header], rows, Style(width))
 
@@ -88,12 +90,14 @@ def print_rows(
 
 def terminal_width() -> int:
     """Return how many columns there are to fill; wide where nobody looks."""
+    # `COLUMNS` counts without a terminal, too: recordings of screens set it.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return shutil.get_terminal_size((120, 24)).columns if known else 140
 
 
 def has_colour() -> bool:
     """Tell whether colours are wanted and shown."""
+    # https://no-color.org: any value but the empty one.
     if os.environ.get("NO_COLOR"):
         return False
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))

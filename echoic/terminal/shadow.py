@@ -41,6 +41,7 @@ def _deed(arm: str, text: str | None, silence: str | None, names: Names) -> str:
     if arm == SILENT:
         return "silent" if silence is None else f"silent ({silence})"
     if arm.startswith(_HEURISTIC):
+        # An arm names the heuristic's content besides: `heuristic:<id>@<content hash>`.
         id_ = arm[len(_HEURISTIC) :].rpartition("@")[0]
         name = names.get(id_, id_[:8])
         return f"{name}: {text}" if text else name

@@ -51,6 +51,7 @@ def short(id_: str) -> str:
 
 def figure(value: float) -> str:
     """Return a number from 0 to 1 with two digits: `.82`, `1.0`."""
+    # From there on two digits would round to `1.00`, one column too wide.
     return "1.0" if value >= 0.995 else f"{value:.2f}".lstrip("0")
 
 
@@ -61,6 +62,7 @@ def counted(number: int, one: str, more: str | None = None) -> str:
 
 def bar(value: float, cells: int = BAR_CELLS) -> str:
     """Return a number from 0 to 1 as a bar of that many cells."""
+    # Seven heights of a cell besides the empty one.
     eighths = round(max(0.0, min(1.0, value)) * cells * 7)
     return "".join(
         _BLOCKS[max(0, min(7, eighths - 7 * cell))] if eighths > 7 * cell else "▁"
@@ -71,6 +73,7 @@ def bar(value: float, cells: int = BAR_CELLS) -> str:
 def fitted(text: str, width: int) -> str:
     """Return the text on one line in exactly so many columns."""
     flat = visible(text)
+    # Columns, not characters: an ideograph or an emoji takes two.
     if cell_len(flat) <= width:
         return padded(flat, width)
     return set_cell_size(flat, width - 1) + "…"
@@ -89,4 +92,5 @@ def visible(text: str) -> str:
 
 
 def _commands(character: str) -> bool:
+    # Control characters move the cursor or recolour; direction marks reorder what follows.
     return unicodedata.category(character) == "Cc" or character in _TURNS

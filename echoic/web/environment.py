@@ -29,7 +29,9 @@ def environment(
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         extensions=[_Compact],
+        # For every template, whatever its ending: all text is from outside.
         autoescape=True,
+        # A misspelt name is an error, not an empty place in a report.
         undefined=StrictUndefined,
         finalize=_shown,
     )
@@ -63,6 +65,7 @@ def brief(text: object, limit: int = NAME_SHOWN) -> str:
 def prose(text: str) -> Markup:
     """Return a sentence in which `backquotes` mark what to type."""
     pieces = readable(brief(text, SENTENCE_SHOWN)).split("`")
+    # An odd number of backquotes pairs with nothing: then none of them is markup.
     if len(pieces) % 2 == 0:
         return escape("`".join(pieces))
     return Markup("").join(
@@ -82,6 +85,7 @@ class _Compact(Extension):
         self, source: str, name: str | None, filename: str | None = None
     ) -> str:
         """Join the lines before they are parsed."""
+        # Before parsing, so it sees templates and never their values.
         joined = re.sub(r"(?<=[>}])\s*\n\s*(?=[<{])", "", source.strip())
         return re.sub(r"\s*\n\s*", " ", joined)
 

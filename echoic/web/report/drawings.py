@@ -56,6 +56,7 @@ def tracks(curve: Part) -> list[dict[str, object]]:
     """
     sides = {name: _thinned(curve[name]) for name in _LANES}
     moments = sorted({at for points in sides.values() for at, _ in points})
+    # Evenly by update, not by time: updates come in bursts.
     places = {at: index for index, at in enumerate(moments)}
     x, y = Scale(0, max(len(places) - 1, 1), 2, 238), Scale(0.0, 1.0, 66, 4)
     return [
@@ -114,6 +115,7 @@ def _across(moments: Sequence[str]) -> list[float]:
     """Places to half a unit; moments are in order."""
     seconds = [datetime.fromisoformat(at).timestamp() for at in moments]
     scale = Scale(min(seconds), max(seconds), 3, _WIDTH - 3)
+    # To half a unit, so that strokes at the same place are drawn once.
     return [round(scale(at) * 2) / 2 for at in seconds]
 
 
@@ -123,6 +125,7 @@ def _strokes(places: Iterable[float], foot: int, height: int) -> str:
 
 def _thinned(points: Sequence[Sequence[Any]]) -> list[tuple[str, float]]:
     """At most so many of the points, the last among them."""
+    # Division rounded up; of no points every first.
     every = -(-len(points) // _CURVE_POINTS) or 1
     return [
         (str(at), float(value)) for at, value in (*points[:-1][::every], *points[-1:])

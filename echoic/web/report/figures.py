@@ -28,6 +28,7 @@ class Scale:
     def __call__(self, value: float) -> float:
         """The place of a value; one beyond the axis stands at its end."""
         inside = min(max(value, self.low), self.high)
+        # An empty range has one place, its start.
         share = (inside - self.low) / ((self.high - self.low) or 1.0)
         return self.start + share * (self.end - self.start)
 
@@ -99,6 +100,7 @@ def difference(comparison: Comparison) -> Mapping[str, Any]:
 def around_zero(effects: Iterable[Effect]) -> Scale:
     """Return the scale that all these differences share, zero in its middle."""
     reach = nice(max((each.reach for each in effects), default=0.0) or 0.1)
+    # Three per cent of room on either side, for the symbols at the ends.
     return Scale(-reach, reach, 3.0, 97.0)
 
 
@@ -115,6 +117,7 @@ def nice(size: float) -> float:
         power *= 10
     while size < power:
         power /= 10
+    # The tolerance lets 0.3, which is stored a little larger, stay 0.3.
     return next(step for step in _NICE if step * power >= size * 0.999999) * power
 
 

@@ -65,6 +65,7 @@ def matrix(comparison: Comparison) -> Matrix:
 
     def cell(ours: Any, theirs: Any) -> Cell:
         count = counts.get((ours, theirs), 0)
+        # The root: one full cell must not leave all others as pale as empty ones.
         heat = round(100 * (count / most) ** 0.5)
         return Cell(ours, theirs, count, heat, flips[ours, theirs])
 

@@ -131,6 +131,7 @@ def number(value: Any, unit: str = "") -> str:
     """Return a value with its unit; whatever is no number stands as it is."""
     if value is None:
         return UNKNOWN
+    # Before the numbers: a bool is an int.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

@@ -51,4 +51,5 @@ def _days(document: Document) -> tuple[str, ...]:
 
 
 def _inlined(name: str) -> Markup:
+    # Our own files, so they go in unescaped.
     return Markup(files("echoic.web.report").joinpath(name).read_text("utf-8"))
