@@ -259,4 +259,4 @@ UNBUILT = (
     "output_interrupted",
     "person_forgotten",
 )
-"""Controls that the design names and this version does not build: refused, never ignored."""
+"""Controls of the design that this version does not build: refused, never ignored."""

@@ -1,4 +1,4 @@
-"""What the mind decided: the arm it took, and everything that led there.
+"""Decisions of the mind: the arm chosen, and everything that led to it.
 
 `Decided` is made at the occasion. If its answer is not final then, one `Completed` or
 `Dropped` follows.
@@ -18,10 +18,10 @@ Arm = Annotated[str, Field(min_length=1, max_length=600)]
 """What an outcome is credited to; it holds names of up to 200 characters and hashes."""
 
 Exploration = Literal["none", "uniform", "challenger"]
-"""By which scheme other arms than the strategy's were possible."""
+"""The scheme by which arms other than the strategy's had a chance."""
 
 Exclusion = Literal["critical_urgency", "threat", "muted", "budget_exhausted"]
-"""Why nothing else was tried where it would have been."""
+"""Why exploration was held back at an occasion."""
 
 SILENT = "silent"
 """The arm of saying nothing."""
@@ -36,26 +36,29 @@ def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
 
 
 def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
-    """Return the arm of asking a model in one way; neither event nor candidates are part of
-    it.
+    """Return the arm of asking a model in one way.
+
+    Neither event nor candidates are part of it, so that evidence adds up over events.
     """
     return f"llm:{model}@{template_hash}@{sampling_hash}"
 
 
 def template_of(llm: str) -> str:
     """Return the template hash that an arm of asking a model was made with."""
+    # From the right: the name of a model may hold an @ itself.
     return llm.rsplit("@", 2)[1]
 
 
 def race_arm(llm: str, heuristic: str, deadline_ms: int) -> str:
-    """Return the arm of asking the model, with a heuristic that answers if it takes too
-    long.
+    """Return the arm of a race: the model is asked, and a heuristic answers if it has not
+    by the deadline.
     """
     return f"{RACE}{llm}+{heuristic}@{deadline_ms}"
 
 
 def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
     """Return the deadline in the arm of a race between these two; None if it is none."""
+    # The arms hold `@` and `+` themselves, so the text is compared and not split.
     deadline = arm.removeprefix(race_arm(llm, heuristic, 0)[:-1])
     return int(deadline) if deadline.isdecimal() else None
 
@@ -68,7 +71,7 @@ class Gate(StructPart, frozen=True, kw_only=True):
     value: float | None = None
     threshold: float | None = None
     margin: float | None = None
-    """Value minus threshold: how far it was from turning out otherwise."""
+    """Value minus threshold: how close it was to the other result."""
     note: str | None = None
 
 
@@ -79,20 +82,20 @@ class Salience(StructPart, frozen=True, kw_only=True):
     score: Unit
     """S, the weighted mean of the dimensions."""
     sensitivity: Unit
-    """s, how little habituated the mind is to such events."""
+    """s, from 0 fully habituated to such events to 1 not at all."""
     effective: Unit
     """S times s."""
 
 
 class Factors(StructPart, frozen=True, kw_only=True):
-    """What the full score multiplies similarity and confidence by; 1 changes nothing."""
+    """The factors of the full score beside similarity and confidence; 1 changes nothing."""
 
     recency: float
-    """Over 1 if it succeeded of late."""
+    """Over 1 if it succeeded recently."""
     origin: float
-    """By where it is from."""
+    """By who made it."""
     habituation: float
-    """Under 1 if it was said too often of late."""
+    """Under 1 if it was said often recently."""
 
 
 class Candidate(StructPart, frozen=True, kw_only=True):
@@ -106,18 +109,18 @@ class Candidate(StructPart, frozen=True, kw_only=True):
     similarity: float | None = None
     confidence: Unit | None = None
     alpha: float | None = None
-    """A heuristic's pseudo-counts: successes with the prior."""
+    """A heuristic's successes and prior, as pseudo-counts of Beta(alpha, beta)."""
     beta: float | None = None
-    """Failures with the prior."""
+    """Its failures and prior, likewise."""
     score: float | None = None
     """What it was ranked by: the similarity, unless the strategy says otherwise."""
     factors: Factors | None = None
-    """What the score is made of besides, if it is the full one."""
+    """The further factors of the score, if it is the full one."""
     withheld: bool | None = None
     """Whether a draw kept it from the model, so that it could not copy it; None: nobody
     drew."""
     silence: bool | None = None
-    """Whether it says nothing: the arm by which it answers is that of silence."""
+    """Whether it is a heuristic whose action is to say nothing."""
 
 
 class Excluded(StructPart, frozen=True, kw_only=True):
@@ -149,7 +152,7 @@ class Decision(StructMessage, frozen=True, kw_only=True):
 
 
 class Decided(Decision, frozen=True, kw_only=True):
-    """The mind took one arm at an occasion."""
+    """The mind chose one arm at an occasion."""
 
     token: ClassVar[str] = "decided"
 
@@ -162,11 +165,11 @@ class Decided(Decision, frozen=True, kw_only=True):
     arm: Arm
     """The arm chosen."""
     probability: Unit
-    """The probability with which it was taken, exploration included."""
+    """The propensity: with which probability it was chosen, exploration included."""
     greedy_arm: Arm
-    """The arm the strategy holds best."""
+    """The arm that the strategy prefers."""
     silence: Silence | None = None
-    """Why nothing is said; none when something is, or may be later."""
+    """Why nothing is said; None if something is, or may be later."""
     final: bool
     """False: a `Completed` or `Dropped` follows."""
     text: str | None = None
@@ -175,9 +178,9 @@ class Decided(Decision, frozen=True, kw_only=True):
     urgency: Unit = written(0.0)
     timing: Timing = written("immediate")
     expires_at: Moment | None = None
-    """After then an answer is stale."""
+    """When an answer becomes stale."""
     matched_heuristic_id: str | None = None
-    """The heuristic that answered; on path `llm` its best candidate, which earns nothing."""
+    """The heuristic that answered; on path `llm` the best candidate, which earns nothing."""
     predicted_success: Unit = written(0.0)
     prediction_confidence: Unit = written(0.0)
     strategy: Name
@@ -186,7 +189,7 @@ class Decided(Decision, frozen=True, kw_only=True):
     exploration: Exploration = written("none")
     """How the strategy's odds were mixed with others before the draw."""
     exploration_excluded: Excluded | None = None
-    """What would have been mixed in, were this no occasion to try things."""
+    """The exploration that was held back, and why."""
     draw: Draw | None = None
     candidates: tuple[Candidate, ...] = written(())
     gates: tuple[Gate, ...] = written(())
@@ -201,23 +204,23 @@ class Decided(Decision, frozen=True, kw_only=True):
     goals: tuple[RelevantGoal, ...] | None = None
     """The goals that the event is about, if only such counted; nearest first."""
     chain: str
-    """The agent's chain hash up to and with its previous group."""
+    """The agent's chain hash up to its previous group, that included."""
 
     @property
     def is_tried(self) -> bool:
-        """Whether exploration took another arm than the strategy holds best."""
+        """Whether exploration chose another arm than the strategy prefers."""
         return self.exploration != "none" and self.arm != self.greedy_arm
 
 
 class Completed(Decision, frozen=True, kw_only=True):
-    """The answer to a decision that was not final is there."""
+    """The answer to a decision that was not final."""
 
     token: ClassVar[str] = "completed"
 
     decision_id: Name
     ask_id: Name
     path: Literal["llm", "fallback", "heuristic"]
-    """`heuristic`: it stood by, and the model did not answer by the deadline."""
+    """`heuristic`: in a race, the model did not answer by the deadline."""
     text: str
     response_type: ResponseType
     action: Action | None = None
@@ -229,12 +232,12 @@ class Completed(Decision, frozen=True, kw_only=True):
     also_answers: tuple[Name, ...] = written(())
     """Further decisions that this answers, when several were batched."""
     winner: Arm | None = None
-    """In a race of the model with a heuristic: the arm whose words these are."""
+    """In a race: the arm that answered."""
     agrees_with: tuple[Name, ...] | None = None
-    """Heuristics shown to the model whose words these are; it may have copied them, so
-    they earn nothing by it."""
+    """Heuristics shown to the model that say the same; it may have copied them, so they
+    earn nothing by it."""
     agreement: tuple[float, ...] | None = None
-    """How alike each of them is; not recorded in the first edition."""
+    """The cosine of the answer with each; not recorded in the first edition."""
 
 
 class Dropped(Decision, frozen=True, kw_only=True):
@@ -259,7 +262,7 @@ class HeuristicFired(StructMessage, frozen=True, kw_only=True):
     heuristic_id: Name
     content_hash: Name
     mode: Literal["shown", "suggested", "kept"]
-    """`shown`: the person saw its action; `suggested`: only the model did; `kept`: it kept
-    the companion from speaking."""
+    """`shown`: the person saw its action; `suggested`: only the model did; `kept`: it said
+    nothing, and so kept a silence."""
     similarity: float
     confidence: Unit

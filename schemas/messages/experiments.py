@@ -1,7 +1,7 @@
-"""A live experiment: two ways to behave, of which each session or person gets one.
+"""Live experiments: two variants of behaviour, of which each session or person gets one.
 
-Which one follows from a keyed draw alone, so nothing but the experiment itself
-need be remembered, and every decision says which it was made under.
+A keyed draw decides which, so no assignment has to be stored; every decision records the
+variant it was made under.
 """
 
 from datetime import datetime
@@ -24,7 +24,7 @@ SHARE_OF_A = 0.5
 
 
 class Variant(Part):
-    """One way to behave; what it leaves open stays as it is without an experiment."""
+    """One variant of behaviour; what is None stays as it is without an experiment."""
 
     strategy: StrategySpec | None = None
     personality: str | None = Field(default=None, max_length=PERSONALITY_LIMIT)
@@ -35,7 +35,7 @@ AS_SET = Variant()
 
 
 class Assignment(Part):
-    """Under which variant of an experiment a decision was made."""
+    """The variant of an experiment that a decision was made under."""
 
     id: Name
     """The experiment's."""
@@ -45,7 +45,7 @@ class Assignment(Part):
     unit: Name
     """The session or the person that the variant was drawn for."""
     washout: bool
-    """Whether the other variant was in force so lately that it may still show."""
+    """Whether the other variant was in force so recently that it may still have effects."""
 
 
 class Experiment(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What people say about a decision or a heuristic."""
+"""Feedback: a person's vote on a decision or a heuristic."""
 
 from typing import ClassVar, Literal, Self
 
@@ -13,13 +13,14 @@ what was said."""
 
 Strand = Literal["pair", "fit"]
 """What a vote is evidence of: that the action is good in the situation, or that the
-condition tells the situation rightly."""
+condition recognises the situation."""
 
+# Of 1 to 5 stars: with half a unit a star, 3 is 0 and the ends are -1 and 1.
 MIDDLE_STAR = 3
 
 
 class Recalled(Part):
-    """What the log knows of a decision, for a mind that does not remember it any more."""
+    """What the log holds of a decision that the state has forgotten."""
 
     event_id: Name
     source: Name
@@ -32,9 +33,9 @@ class Recalled(Part):
     entries: tuple[Strand, ...] = ()
     """Where earlier votes on it counted."""
     vote: Signed | None = None
-    """What the same person said of it before, -1 to 1."""
+    """The same person's earlier vote on it, -1 to 1."""
     outcome: Outcome | None = None
-    """How its fire ended, as far as the world showed it."""
+    """How its fire ended, if an outcome was observed."""
 
 
 class FeedbackGiven(Message):
@@ -60,7 +61,7 @@ class FeedbackGiven(Message):
     channel: Name | None = None
     """Where it was given: cli, game, chat."""
     about: Recalled | None = None
-    """Filled in by our own program alone, where the mind has forgotten the decision."""
+    """Filled in by Echoic alone, if the state has forgotten the decision."""
 
     @model_validator(mode="after")
     def _names_one_target(self) -> Self:

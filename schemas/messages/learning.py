@@ -1,4 +1,4 @@
-"""What was learnt: outcomes of fires, feedback that counted, and lives of heuristics."""
+"""Steps of learning: outcomes of fires, feedback that counted, lifecycles of heuristics."""
 
 import operator
 from typing import Annotated, ClassVar, Literal
@@ -46,18 +46,18 @@ class OutcomeObserved(OutcomeOfFire, frozen=True, kw_only=True):
 
 
 class OutcomeExpired(OutcomeOfFire, frozen=True, kw_only=True):
-    """Nothing that was waited for was seen in time; confidence stays as it is."""
+    """No awaited event came in time; confidence stays as it is."""
 
     token: ClassVar[str] = "outcome_expired"
 
 
 class AdviceIgnored(OutcomeOfFire, frozen=True, kw_only=True):
-    """The last of several fires in a row that nothing came of, nor anybody judged."""
+    """The last of several fires in a row without an outcome or a vote."""
 
     token: ClassVar[str] = "advice_ignored"
 
     count: Annotated[int, Field(ge=1)]
-    """How many they were; together they count once, for the last of them."""
+    """How many fires; together they count once, for the last of them."""
 
 
 class Learning(Message):
@@ -74,7 +74,7 @@ class FeedbackApplied(Learning):
     decision_id: str | None = None
     fire_id: str | None = None
     heuristic_id: str | None = None
-    """The heuristic credited; none when a model answered, or nobody did."""
+    """The heuristic credited; None if a model answered, or nobody did."""
     content_hash: str | None = None
     actor: Name
     value: Signed
@@ -84,8 +84,8 @@ class FeedbackApplied(Learning):
     through: str | None = None
     """The decision whose vote this was: it counts for a heuristic that says the same."""
     age_s: float | None = None
-    """How long after the decision it came; not known of those long forgotten, and in a
-    log of the first edition."""
+    """How long after the decision it came; None for a decision long forgotten, and in a log
+    of the first edition."""
 
 
 class FeedbackRefused(Learning):
@@ -107,7 +107,7 @@ class SettingChange(Part):
 
 
 class ProposalMade(Learning):
-    """Other settings are proposed: what would change, and what speaks for it."""
+    """A proposal to change settings or heuristics, with the evidence for it."""
 
     token: ClassVar[str] = "proposal_made"
 
@@ -120,7 +120,7 @@ class ProposalMade(Learning):
     """What of the heuristics would change, if it is about these and not about settings."""
     sleep_id: Name | None = None
     applied: bool | None = None
-    """Whether it is in force at once, by the policy of the sleep that made it."""
+    """Whether it was applied at once, by the policy of the sleep that made it."""
 
 
 class LifecycleChanged(Learning):
@@ -136,7 +136,7 @@ class LifecycleChanged(Learning):
 
 
 class HeuristicFormed(Learning):
-    """A model's answer that a person liked became a heuristic, which has all to prove."""
+    """A model's answer that a person liked became a heuristic, at low confidence."""
 
     token: ClassVar[str] = "heuristic_formed"
 
@@ -158,9 +158,9 @@ class HeuristicFormed(Learning):
     """When a reminder is due, in the model's words; nothing acts on it: it is said as an
     observation."""
     proposal_id: Name | None = None
-    """The proposal that brought it, if no vote did."""
+    """The proposal that it comes of, if not of a vote."""
     is_silence: bool = Field(default=False, exclude_if=operator.not_)
-    """Whether it says nothing, and `text` only tells people so."""
+    """Whether its action is to say nothing, which `text` states for readers."""
 
 
 class CandidateRefused(Learning):
@@ -178,7 +178,7 @@ class CandidateRefused(Learning):
 class HeuristicReinforced(Learning):
     """What was to become a heuristic is one already; announced, never folded.
 
-    What it earns is told by the `FeedbackApplied` before it.
+    What it earns is in the `FeedbackApplied` before it.
     """
 
     token: ClassVar[str] = "heuristic_reinforced"
@@ -201,13 +201,13 @@ class Endorsed(Learning):
     content_hash: Name
     decision_id: Name
     similarity: Unit
-    """Of the model's answer and the heuristic's."""
+    """The cosine of the model's answer and the heuristic's."""
     weight: float = Field(ge=0.0)
-    """What that counts as, in observations, by the settings in force."""
+    """The weight of it, in observations, by the settings in force."""
 
 
 class SilenceWeighed(Learning):
-    """What came of an occasion speaks for keeping silent at such, or against it."""
+    """A vote or an outcome is evidence for or against keeping silent at such occasions."""
 
     token: ClassVar[str] = "silence_weighed"
 
@@ -216,13 +216,13 @@ class SilenceWeighed(Learning):
     content_hash: Name
     decision_id: Name
     actor: Name | None = None
-    """Whose vote it is; None if the world showed that it was good to speak."""
+    """Who voted; None if an outcome showed that it was good to speak."""
     value: Signed | None = None
-    """1 for silence, -1 against; None: what the actor said before speaks for neither."""
+    """1 for silence, -1 against; None: the actor's earlier vote no longer counts."""
 
 
 class DriftRaised(Learning):
-    """A heuristic's latest fires went other than all before; announced, never folded."""
+    """A heuristic's latest fires differ from all before; announced, never folded."""
 
     token: ClassVar[str] = "drift_raised"
 
@@ -233,7 +233,7 @@ class DriftRaised(Learning):
     successes: int
     """How many of them went well."""
     expected: Unit
-    """The share that was to be expected by what was learnt before."""
+    """The share of successes that earlier evidence predicts."""
     low: Unit
-    """Where the share of so many fires would lie but for rare chance, ends included."""
+    """From `low` to `high`: the predictive interval of the share, ends included."""
     high: Unit

@@ -1,4 +1,4 @@
-"""Remarks that answer an input when nothing else does."""
+"""Notes: outputs that answer an input when nothing else does."""
 
 from typing import Annotated, ClassVar
 
@@ -26,7 +26,7 @@ class Quarantined(Note, frozen=True, kw_only=True):
 
 
 class TimerFailed(Note, frozen=True, kw_only=True):
-    """A timer could not be run, and what it was about is waited for no longer."""
+    """A timer failed, and what it was for is no longer awaited."""
 
     token: ClassVar[str] = "timer_failed"
 
@@ -57,7 +57,7 @@ class ControlRefused(Note, frozen=True, kw_only=True):
 
 
 class Handled(Note, frozen=True, kw_only=True):
-    """The input was taken in; the reason says what kind of taking in that was."""
+    """The input was accepted without further effect, for the reason given."""
 
     token: ClassVar[str] = "handled"
 

@@ -1,4 +1,4 @@
-"""Changes of the repertoire: which heuristics an agent goes by, before and after."""
+"""Changes of the repertoire: which heuristics an agent uses, before and after."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ said the same twice, and no heuristic does."""
 
 
 class Stand(Part):
-    """One heuristic, and whether the agent goes by it."""
+    """One heuristic, and whether the agent uses it."""
 
     heuristic_id: Name
     content_hash: Name
@@ -57,6 +57,6 @@ class RepertoireChange(Part):
 
     @property
     def going(self) -> tuple[Stand, ...]:
-        """The heuristics that the agent would no longer go by."""
+        """The heuristics that the agent would no longer use."""
         stay = {each.heuristic_id for each in self.after if each.in_use}
         return tuple(each for each in self.before if each.heuristic_id not in stay)

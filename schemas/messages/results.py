@@ -1,4 +1,4 @@
-"""Answers to what the mind asked for: the first answer to an ask wins."""
+"""Results: answers to asks, as inputs; the first answer to an ask wins."""
 
 from datetime import datetime
 from typing import ClassVar, Literal
@@ -28,7 +28,7 @@ class Result(Message):
 
 
 class ModelAnswered(Result):
-    """The model said something."""
+    """The model answered."""
 
     token: ClassVar[str] = "model_answered"
 
@@ -44,7 +44,7 @@ class ModelAnswered(Result):
 
 
 class ModelFailed(Result):
-    """The model said nothing."""
+    """The model gave no answer."""
 
     token: ClassVar[str] = "model_failed"
 
@@ -54,7 +54,7 @@ class ModelFailed(Result):
 
 
 class Delivered(Result):
-    """What was to be said has gone out."""
+    """A delivery was published to its channel."""
 
     token: ClassVar[str] = "delivered"
 
@@ -62,7 +62,7 @@ class Delivered(Result):
 
 
 class DeliveryFailed(Result):
-    """What was to be said could not go out."""
+    """A delivery could not be published."""
 
     token: ClassVar[str] = "delivery_failed"
 

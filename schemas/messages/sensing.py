@@ -1,4 +1,4 @@
-"""What the world says: an event of a sensor, and a person's words through one.
+"""Sensor events, a person's words among them.
 
 A person's words are a `Sensed` of source `user` and type `message`. A report on advice is
 a `Sensed` with `in_reply_to` and an outcome.
@@ -34,7 +34,7 @@ TEXT_LIMIT = 8_000
 
 
 def _in_utc(at: datetime) -> datetime:
-    # At the ends of the calendar there is no room left to reckon in.
+    # At the ends of the calendar adding a span of time would overflow `datetime`.
     if not 1000 < at.year < 9000:
         raise ValueError("the year must lie between 1001 and 8999")
     return at.astimezone(UTC)

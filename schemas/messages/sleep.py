@@ -1,6 +1,6 @@
-"""The sleep cycle as messages: what was decided again, and what was made of it.
+"""The sleep cycle: which decisions were made again, and with what result.
 
-What a sleep would change are proposals; here is only what it looked at.
+What a sleep would change are proposals; these messages record what it looked at.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ SleepEnd = Literal["done", "no_model", "woken", "model_failed", "model_timeout"]
 
 
 class SleepBegun(Learning):
-    """An agent sleeps: these decisions are made again, one by one, and thrown away."""
+    """An agent sleeps: these decisions are made again one by one, without being acted on."""
 
     token: ClassVar[str] = "sleep_begun"
 
@@ -32,7 +32,7 @@ class SleepBegun(Learning):
 
 
 class Reflected(Learning):
-    """What a model says of an event of the past, that was shown no heuristic."""
+    """A model's answer to a past event, without any heuristic shown to it."""
 
     token: ClassVar[str] = "reflected"
 
@@ -42,7 +42,7 @@ class Reflected(Learning):
     done: str
     """What was said then; empty for silence."""
     similarity: float | None = None
-    """Of the two; None if that cannot be told."""
+    """The cosine of the two; None if it cannot be computed."""
     agrees: bool | None = None
     """Whether they say the same."""
     alike: tuple[Name, ...] = ()
@@ -50,7 +50,7 @@ class Reflected(Learning):
 
 
 class SleepEnded(Learning):
-    """A sleep is over; what it would change are proposals of before this."""
+    """A sleep is over; its proposals were made before this."""
 
     token: ClassVar[str] = "sleep_ended"
 

@@ -1,4 +1,4 @@
-"""Lessons: model answers kept in the state until a heuristic is formed of them, or refused."""
+"""Lessons: model answers, kept until a heuristic is formed of them or refused."""
 
 from msgspec import Struct
 

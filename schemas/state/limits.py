@@ -26,7 +26,7 @@ LESSONS = 500
 """How many models' answers can still become heuristics, at least."""
 
 OCCASIONS = 256
-"""For how many decisions the event is remembered, at least, so that silence can be learnt."""
+"""For how many decisions the event is kept, at least, so that silence can be learnt."""
 
 RECENT_EVENTS = 10
 """How many latest events of a source novelty compares with."""

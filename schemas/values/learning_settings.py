@@ -26,7 +26,7 @@ class LearningWeights(Part):
     ignored: Annotated[float, Tunable((0.0, 100.0))] = Field(
         default=IGNORED, ge=0.0, exclude_if=IGNORED.__eq__
     )
-    """Of advice that was ignored several times in a row, all of them together."""
+    """The weight of several ignored fires in a row, all of them together."""
 
 
 class OriginFactors(Part):
@@ -38,7 +38,7 @@ class OriginFactors(Part):
 
 
 ALIKE = OriginFactors()
-"""Whoever declared it, it weighs the same."""
+"""Declared confidence weighs the same whoever declared it."""
 
 
 class LearningSettings(Part):
@@ -60,7 +60,8 @@ class LearningSettings(Part):
         "learning.gamma", "What forgetting leaves each time; 1: all.",
         bounds=(0.001, 1),
     )] = Field(default=1.0, gt=0.0, le=1.0)
-    """Forgetting toward the prior with each observation; 1 forgets nothing."""
+    """The factor by which each observation discounts earlier evidence, toward the prior; 1:
+    nothing is forgotten."""
     weights: LearningWeights = LearningWeights()
     endorsement_cap: Annotated[Unit, Tunable(), Setting(
         "learning.endorsement_cap", "How far models alone can lift a confidence.",
@@ -147,8 +148,7 @@ class LearningSettings(Part):
         "`seed`: the first signal on a fire counts as one whole observation, and is"
         " final.", start="default", words=("default", "seed"),
     )] = Field(default=False, exclude_if=operator.not_)
-    """Whether the first signal on a fire is final: what else is said of it is evidence
-    that counts nothing."""
+    """Whether the first signal on a fire is final: later ones are kept and count nothing."""
     drift_fires: Annotated[int, Setting(
         "learning.drift_fires",
         "So many of a heuristic's latest fires are held against all before them,"
@@ -164,8 +164,8 @@ class LearningSettings(Part):
     )] = Field(
         default=DRIFT_LEVEL, ge=0.5, le=0.999_999, exclude_if=DRIFT_LEVEL.__eq__
     )
-    """How much of what was to be expected the predictive interval holds that their
-    success must leave to be drift."""
+    """The coverage of the predictive interval that the share of successes must leave to be
+    drift."""
 
 
 SEED_LEARNING = LearningSettings(

@@ -1,4 +1,4 @@
-"""What an operator can set of a recorded part: declared beside its field, and only there.
+"""Declarations of settings: what an operator can set, declared beside the recorded field.
 
 The options, their parsers, variables and page, what is recorded, and what retuning may
 change all follow from these declarations and from the fields' own types and bounds.
@@ -35,7 +35,7 @@ class Setting:
     also: tuple[str, ...] = ()
     """Environment variables of other origin that set it, after our own."""
     scale: float = 1.0
-    """How many of the field's unit one of the operator's is."""
+    """The factor from the operator's unit to the field's, such as 60 for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def recorded(part: type[Part], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
-    """Return what may be changed by its whole name, and its bounds; switches stand last."""
+    """Return the bounds of each tunable field by its full name, switches last."""
     found: dict[str, Bounds] = {}
     for name, field in part.model_fields.items():
         inner = part_in(field)

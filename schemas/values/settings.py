@@ -22,8 +22,8 @@ BASE_PROMPT = (
 )
 
 Presentation = Literal["neutral", "hint", "none"]
-"""How candidates are put to a model: as what was said before, without scores; as the one
-suggestion of what was learnt, with its confidence, to be judged; or not at all."""
+"""How candidates are presented to a model: as earlier answers, without scores; as one
+learnt suggestion, with its confidence, to be judged; or not at all."""
 
 Prediction = Literal["same", "separate", "off"]
 """How a model is asked how its answer will turn out: with the answer, in a call of its
@@ -38,7 +38,7 @@ class StrategySpec(Part):
 
 
 class ExplorationSettings(Part):
-    """How often another arm than the strategy's is tried, so that it can be judged."""
+    """How often an arm other than the strategy's is tried, so that it can be evaluated."""
 
     scheme: Annotated[Literal["uniform", "challenger"], Setting(
         "exploration.scheme",
@@ -59,7 +59,7 @@ class ExplorationSettings(Part):
 
 
 class MatchLimits(Part):
-    """From which cosine on an embedder's texts count as alike."""
+    """The cosines from which texts count as alike, measured for each embedder."""
 
     match: Unit
     """An event matches a condition."""
@@ -72,8 +72,8 @@ class MatchLimits(Part):
 
 
 ApplyPolicy = Literal["by_hand", "safe"]
-"""Which proposals of a sleep are put in force at once: none, or those that change nothing
-that a heuristic answers today."""
+"""Which proposals of a sleep are applied at once: none, or those that remove nothing that
+answers by itself today."""
 
 
 class SleepSettings(Part):
@@ -105,7 +105,7 @@ class SleepSettings(Part):
 
 
 class IntakeSettings(Part):
-    """How often each source of an agent may speak; the excess is answered unread."""
+    """The rate limit of each source of an agent; the excess is quarantined unread."""
 
     rate: Annotated[float, Setting(
         "intake.rate",
@@ -121,7 +121,7 @@ class IntakeSettings(Part):
 
 
 WAKEFUL = SleepSettings()
-"""Of an agent that remembers nothing for a sleep."""
+"""The settings of an agent that remembers nothing for a sleep."""
 
 FIRST_EDITION = 1
 EDITION = 2
@@ -163,8 +163,8 @@ class MindSettings(Part):
     )] = Field(
         default=0.0, ge=0.0, le=1_000_000.0, exclude_if=(0.0).__eq__
     )
-    """In which time a likeness to earlier events halves, in units of the domain's tau;
-    0: never."""
+    """The half-life of an event's likeness to earlier ones, in units of the domain's tau; 0:
+    infinite."""
     goals: Annotated[tuple[str, ...], Setting(
         "goals", "What the companion is to help with.", also=("EXECUTIVE_GOALS",),
     )] = ()
@@ -200,7 +200,7 @@ class MindSettings(Part):
         " without scores; `hint`, as one suggestion with its confidence; or not at"
         " all.",
     )] = Field(default="neutral", exclude_if="neutral".__eq__)
-    """How candidates are put to it."""
+    """How candidates are presented to it."""
     prediction: Annotated[Prediction, Setting(
         "prediction",
         "How a model tells what will come of its answer: in the `same` call, in a"
@@ -213,7 +213,7 @@ class MindSettings(Part):
         " kept from a model: only what it then says by itself speaks for that"
         " answer.", start=0.5,
     )] = Field(default=0.0, exclude_if=(0.0).__eq__)
-    """With which probability a candidate that is not trusted is kept from the model."""
+    """The probability of withholding an untrusted candidate from the model."""
     formation: Annotated[bool, Setting(
         "learning.formation",
         "Whether a model's answer that you like is made a heuristic.", start="on",
@@ -235,8 +235,8 @@ class MindSettings(Part):
         "With which probability a model is asked all the same where silence is"
         " trusted, so that it can still be found wrong.", start=0.1, bounds=(0.05, 1),
     )] = Field(default=0.0, exclude_if=(0.0).__eq__)
-    """With which probability a model is asked all the same where silence was learnt; 0:
-    silence is not learnt."""
+    """The probability of asking a model even where silence was learnt; 0: silence is not
+    learnt."""
     confidence_ceiling: Annotated[Unit, Setting(
         "model.ceiling", "Its own confidence counts up to here.",
     )] = 0.8
@@ -263,11 +263,11 @@ class MindSettings(Part):
 UNSTARTED = MindSettings(
     limits=MatchLimits(match=1.0, duplicate=1.0, endorse=1.0), embedder="none"
 )
-"""What holds before the first `MindStarted`: nothing matches but the same text."""
+"""The settings before the first `MindStarted`: only equal texts match."""
 
 
 class CodeDigests(Part):
-    """What ran; a difference is reported by verify and is no failure by itself."""
+    """Digests of the code that ran; verify reports a difference, which is no failure."""
 
     version: str
     embedder: str

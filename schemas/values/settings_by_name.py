@@ -19,8 +19,8 @@ Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=TEXT_LI
 """What a setting may be set to."""
 
 LEARNING = tunable(LearningSettings, "learning.")
-"""What each learning setting that may change may be, ends included; a pair of booleans
-is one that is on or off."""
+"""The bounds of each tunable learning setting, ends included; a pair of booleans marks a
+switch."""
 
 STRATEGY_PREFIX = "strategy."
 """How the name of a parameter of the agent's strategy begins."""
@@ -94,14 +94,14 @@ def parameter_in(config: Mapping[str, object], name: str) -> Scalar | None:
 
 
 def scalar(value: object) -> Scalar | None:
-    """Return a value as a difference names it; None if it is too long, or has parts."""
+    """Return a value if a `SettingChange` can hold it; None if too long, or not scalar."""
     if isinstance(value, str):
         return value if len(value) <= TEXT_LIMIT else None
     return value if isinstance(value, bool | int | float) else None
 
 
 def unknown(name: str, *also: str) -> TuningError:
-    """Return what to say of a name that is no setting's; `also` are further names there are."""
+    """Return the error for an unknown name; `also` are further names that exist."""
     near = difflib.get_close_matches(name, LEARNING, n=1)
     hint = f"; did you mean {quoted(near[0])}?" if near else ""
     known = ", ".join((*LEARNING, *also))
@@ -118,6 +118,7 @@ def _checked(name: str, value: Scalar) -> float:
     low, high = LEARNING[name]
     if isinstance(low, bool):
         return _switched(name, value)
+    # A bool is an int in Python: `true` is no weight of 1.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= float(value) <= high:
         raise TuningError(
