@@ -1,8 +1,7 @@
-"""Behaviour: how often a side speaks, by which path, how late, and what that costs.
+"""Compare behaviour: how often a side speaks, by which path, how late, and at what cost.
 
-For the recorded strategy it is read off the recording; for a challenger, off its own life
-over the same inputs. What a model would have taken where it was never asked is imputed,
-and then a range says so.
+The baseline's is read from the recording, a challenger's from its own life over the same
+inputs. Latency and cost of model calls that were never made are imputed, as a range.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +19,7 @@ class Act:
     path: str
     asked_model: bool = False
     latency_ms: tuple[float, float] | None = None
-    """At least and at most; None if there was nothing to wait for or it is not known."""
+    """The least and the most it may be; None if nothing was waited for, or it is unknown."""
     tokens: int = 0
     cost_usd: tuple[float, float] = (0.0, 0.0)
     is_imputed: bool = False
@@ -40,11 +39,11 @@ class Behaviour:
     latencies_low: tuple[float, ...]
     latencies_high: tuple[float, ...]
     imputed: int
-    """How many answers of a model were never recorded."""
+    """How many model answers were imputed, since the recording does not hold them."""
 
 
 def act_of(telling: Telling) -> Act:
-    """Return what the recorded strategy did at a decision."""
+    """Return the recorded strategy's act at a decision; nothing of it is imputed."""
     latency = telling.latency_ms
     return Act(
         spoke=telling.said is not None,
@@ -79,8 +78,8 @@ def behaviour(acts: Iterable[Act]) -> Behaviour:
 def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, ...]:
     """Return the rows that compare two behaviours.
 
-    The baseline's is as it was recorded: of its heuristics' answers `explored` were drawn,
-    and not its own choice.
+    The baseline's is as recorded, with exploration: `explored` of its heuristics' answers
+    were drawn and are not what it would have chosen.
     """
     kind: Kind = "imputed" if theirs.imputed else "fact"
     note = f"{theirs.imputed} answers imputed" if theirs.imputed else None
@@ -119,7 +118,7 @@ def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, 
 
 
 def quantile(ascending: Sequence[float], share: float) -> float | None:
-    """Return the value below which `share` of them lie; None if there are none."""
+    """Return the empirical quantile, without interpolation; None if there are none."""
     if not ascending:
         return None
     return ascending[min(len(ascending) - 1, int(share * len(ascending)))]

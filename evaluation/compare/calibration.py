@@ -1,4 +1,4 @@
-"""How well confidence foretold what happened, over the heuristics that answered."""
+"""Calibration of confidence against outcomes, over the heuristics that answered."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from replay.recording.outcomes import SEEN
 
 
 def calibrated(results: Sequence[SessionResult]) -> dict[str, Any] | None:
-    """Brier score, skill and reliability; None if too little was seen."""
+    """Return Brier score, skill and reliability; None of fewer than `LEAST_PAIRS` answers."""
     pairs = [pair for result in results for pair in _pairs(result)]
     if len(pairs) < LEAST_PAIRS:
         return None
@@ -38,6 +38,7 @@ def calibrated(results: Sequence[SessionResult]) -> dict[str, Any] | None:
 def _pairs(result: SessionResult) -> Iterator[tuple[float, float]]:
     for decision_id, confidence in result.predicted.items():
         outcome = result.chronicle.outcomes.get(decision_id)
+        # Only observed outcomes count: a value assumed for silence would score itself.
         if outcome is None or outcome.value is None or outcome.source not in SEEN:
             continue
         yield confidence, outcome.value

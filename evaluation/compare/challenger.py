@@ -1,4 +1,8 @@
-"""One challenger against the baseline, over all recordings."""
+"""Put together the comparison of one challenger with the baseline, over all recordings.
+
+Values come from the estimator and only behind its gates; facts come from the recording
+and from the challenger's own life.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,7 +31,7 @@ from evaluation.ope.settings import SelfReplay
 from schemas.values.exact_math import total
 
 HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
-"""The reason of a verdict that what could not be tried would turn."""
+"""The reason code of a verdict that unsupported mass could overturn."""
 
 VOICE = {
     "code": "voice_is_another_arm",
@@ -100,13 +104,13 @@ def comparison(whole: Whole, index: int) -> Comparison:
 
 
 def _name_the_challenger(difference: dict[str, Any]) -> None:
-    """Say challenger where the estimator, which knows logs alone, says target."""
+    """Replace the estimator's word "target" by "challenger", in place."""
     for part in (*difference["gates"], *difference["reasons"]):
         part["detail"] = part["detail"].replace("the target", "the challenger")
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: no tuples, and no number that is none."""
+    """Return a value in JSON's types: lists for tuples, null for NaN and infinities."""
     match value:
         case dict():
             return {key: plain(each) for key, each in value.items()}
@@ -130,7 +134,8 @@ def _evidence(whole: Whole, index: int) -> Evidence:
         outcomes=whole.outcomes,
         self_replay=SelfReplay(
             identical=replayed.identical,
-            # What damage hides cannot be counted; it is one at least.
+            # Damage may hide how many outputs there were. At least one more than came out
+            # the same keeps the gate closed.
             total=replayed.total
             if replayed.is_identical
             else max(replayed.total, replayed.identical + 1),
@@ -156,7 +161,11 @@ def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
 def _closed(
     whole: Whole, index: int, verdict: str, reasons: Sequence[dict[str, str]]
 ) -> float | None:
-    """Return what no recording can show of the challenger, if that alone forbids a verdict."""
+    """Return the share of the challenger's odds that no recording can show.
+
+    None unless it alone forbids a verdict. Exploration leaves critical occasions alone, so
+    more recording would not help there; only a live experiment does.
+    """
     critical = frozenset().union(*(each.critical for each in whole.results))
     share = closed_share(whole.decisions, index, critical)
     most = whole.wish.estimation.limits.unsupported_mass_max
@@ -195,7 +204,7 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
 
 
 def _explored(whole: Whole) -> int:
-    """Return how many answers of heuristics were taken by lot against the baseline's odds."""
+    """Return how many heuristic answers were explored: drawn though the baseline gives 0."""
     return sum(
         each.path == "heuristic" and not dict(each.odds[BASELINE].arms).get(each.arm)
         for each in whole.decisions
@@ -220,7 +229,7 @@ def _drift(lives: Sequence[Life]) -> Iterator[Fact]:
 def _tradeoff(
     whole: Whole, index: int, ours: Behaviour, theirs: Behaviour, found: Estimate
 ) -> tuple[dict[str, Any], ...]:
-    """Cost, latency and success of both sides; success only where it is estimated."""
+    """Return cost, latency and success of both sides; success None where withheld."""
     sides = (
         (whole.strategy(), ours, told_value(found.baseline)),
         (whole.strategy(index), theirs, told_value(found.target)),
@@ -238,7 +247,7 @@ def _tradeoff(
 
 
 def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
-    """Confidence over time, of the recording and of the challenger's own life."""
+    """Return confidence over time, in the recording and in the challenger's own life."""
     return tuple(
         {
             "heuristic": heuristic,
@@ -266,7 +275,10 @@ def _cassette(lives: Sequence[Life], mode: str) -> dict[str, Any]:
 
 
 def _withhold_values(estimate: dict[str, Any]) -> None:
-    """Take every value out of an estimate, and say that another voice is why."""
+    """Set every value of an estimate to None, with another personality as the reason.
+
+    INVALID stays: a damaged recording is the graver reason.
+    """
     for part in ("target", "difference"):
         estimate[part] |= {name: None for name in VALUES if name in estimate[part]}
         estimate[part]["withheld"] = True

@@ -39,7 +39,7 @@ def document(results: Sequence[SessionResult], plan: Plan, wish: Wish) -> Docume
 
 
 def _adjusted(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """With several challengers, what one of them shows by luck does not count."""
+    """Return the comparisons with Holm-adjusted p-values, if there are several."""
     if len(comparisons) < 2:
         return tuple(comparisons)
     raw: dict[str, float | None] = {
@@ -58,6 +58,8 @@ def _held_back(
 ) -> Comparison:
     if p is None or adjusted is None:
         return comparison
+    # EQUIVALENT stays as it is: the p-value is that of a difference, and a missing one
+    # does not need protecting against luck in finding some.
     counted = replace(comparison, holm={"p": p, "adjusted": adjusted})
     if comparison.verdict not in ("BETTER", "WORSE") or adjusted <= ALPHA:
         return counted

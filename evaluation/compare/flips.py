@@ -1,9 +1,9 @@
-"""Flips: the decisions that the challenger makes otherwise, the worst first.
+"""List the flips: decisions at which the challenger would take another arm, worst first.
 
 A flip away from an answer that went well, or to an arm that was tried and went badly, is a
-regression; the other way round it is an improvement. Where neither was seen it is
-unobserved, and where the challenger's arm could not have been taken it is unsupported.
-Whoever draws among arms flips with a probability, which is what each flip counts for.
+regression; the reverse is an improvement. Where neither was observed it is unobserved, and
+where the challenger's arm had no propensity it is unsupported. A strategy that draws among
+arms flips with a probability, and each flip counts as much.
 """
 
 from collections import defaultdict
@@ -30,16 +30,16 @@ from schemas.ports.decision_context import Odds
 from schemas.values.base import rfc3339
 
 FLIP_LIMIT = 10_000
-"""How many flips a document lists; all are counted."""
+"""Flips that a document lists at most, so that it stays readable; all are counted."""
 
 NEUTRAL = 0.5
-"""Above it an outcome went well, below it badly."""
+"""The outcome above which a decision went well, and below which badly."""
 
 _ORDER: tuple[Status, ...] = ("regressed", "improved", "unobserved", "unsupported")
 
 
 def arm_class(arm: str) -> ArmClass:
-    """Return which sort of arm it is."""
+    """Return the class of an arm, from the part of its name before the colon."""
     head = arm.partition(":")[0]
     match head:
         case "silent" | "heuristic" | "race":
@@ -51,10 +51,10 @@ def arm_class(arm: str) -> ArmClass:
 def matrix(
     decisions: Sequence[LoggedDecision], challenger: int
 ) -> tuple[MatrixCell, ...]:
-    """Return how often which class of arm meets which, by the probabilities each side has.
+    """Return how often each class of arm is replaced by each, in expected decisions.
 
-    As far as the two hold the same arm they meet in it; what is left of either meets what
-    is left of the other in proportion.
+    Baseline and challenger are coupled so that they agree as often as possible: common
+    probability stays on its arm, and the rest is paired in proportion.
     """
     counts: defaultdict[tuple[ArmClass, ArmClass], float] = defaultdict(float)
     flipped: defaultdict[tuple[ArmClass, ArmClass], float] = defaultdict(float)
@@ -80,7 +80,7 @@ def matrix(
 def _met(
     ours: Mapping[str, float], theirs: Mapping[str, float]
 ) -> Iterator[tuple[str, str, float]]:
-    """Pairs of different arms and the probability of each."""
+    """Yield pairs of different arms and the probability of each, under that coupling."""
     lost = {arm: odds - theirs.get(arm, 0.0) for arm, odds in ours.items()}
     gained = {arm: odds - ours.get(arm, 0.0) for arm, odds in theirs.items()}
     total = sum(change for change in gained.values() if change > 0.0)
@@ -91,7 +91,10 @@ def _met(
 
 
 def whole_of(shares: Iterable[float]) -> float:
-    """Return the sum of shares, rounded: of sure flips it is a whole number."""
+    """Return the sum of shares to six decimals, as an integer if it is whole.
+
+    Certain flips then count as whole numbers in documents, for all rounding of shares.
+    """
     rounded = round(fsum(shares), 6)
     return int(rounded) if rounded == int(rounded) else rounded
 
@@ -103,7 +106,7 @@ def flips(
     model_texts: Mapping[str, str],
     names: Mapping[str, str],
 ) -> tuple[Flip, ...]:
-    """Return every decision in which the two may take different arms, the worst first.
+    """Return every decision at which the two may take different arms, worst first.
 
     Args:
         decisions: those that reached a strategy.
@@ -127,7 +130,7 @@ def flips(
 
 
 def _sides(ours: Odds, theirs: Odds) -> tuple[str, str]:
-    """Return the arm of either side by which they differ most."""
+    """Return each side's arm where the two differ most in probability."""
     if ours.greedy != theirs.greedy:
         return ours.greedy, theirs.greedy
     mine, others = dict(ours.arms), dict(theirs.arms)
@@ -139,7 +142,7 @@ def _sides(ours: Odds, theirs: Odds) -> tuple[str, str]:
 
 
 def order(flip: Flip) -> tuple[int, str, int]:
-    """Return the worst first, then by session and place."""
+    """Return the sorting key: worst first, then by session and place."""
     return _ORDER.index(flip.status), flip.session, flip.sequence
 
 
@@ -190,11 +193,12 @@ def _status(
     decision: LoggedDecision, ours: str, theirs: str, outcome: Outcome
 ) -> Status:
     value = outcome.value
+    # The stated value of silence is an assumption and no observation.
     if value is not None and value != NEUTRAL and outcome.source != "silence":
         went_well = value > NEUTRAL
         if decision.arm == theirs:
             return "improved" if went_well else "regressed"
-        # What came of saying nothing tells nothing of saying something.
+        # What followed a silence says nothing about what speaking would have led to.
         if decision.arm == ours != SILENT:
             return "regressed" if went_well else "improved"
     likely = decision.logging.get(theirs, 0.0)

@@ -1,4 +1,4 @@
-"""All recordings taken together: what a comparison says whoever the challenger is."""
+"""All recordings taken together: the parts of a document that no challenger changes."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
@@ -149,7 +149,10 @@ class Whole:
 
 
 def _named(session: str, result: SessionResult, known: dict[str, str]) -> str:
-    """Return the session's name; one that another recording has, too, gets its digest."""
+    """Return a session name that is unique over all recordings.
+
+    The estimator clusters by it: two sessions of one name must not become one cluster.
+    """
     digest = result.recording.digest
     if known.setdefault(session, digest) == digest:
         return session

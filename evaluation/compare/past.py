@@ -1,4 +1,7 @@
-"""The past: all that one pass through a recording tells, before anything is decided again."""
+"""Read a recording once for everything that needs no mind to be run again.
+
+Four readers share the pass, since reading and parsing is what it costs.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -29,7 +32,7 @@ class Past:
     """From the input on from which challengers live."""
     cassette: Cassette
     evidence: Sequence[Evidence]
-    """None of a recording that does not add up."""
+    """Empty if the recorded confidences do not follow from the facts."""
 
 
 async def past_of(
@@ -83,7 +86,7 @@ async def past_of(
 
 
 class _Proven:
-    """Gathers evidence as long as the recording agrees with itself."""
+    """Gathers evidence until a recorded confidence turns out not to follow from it."""
 
     def __init__(self, recording: Recording) -> None:
         self._reader: EvidenceReader | None = EvidenceReader(recording)
@@ -99,6 +102,8 @@ class _Proven:
             if self._reader is not None:
                 self._reader.read(group)
         except UnprovenError:
+            # Only the curves of confidence rest on this evidence; a comparison goes on
+            # without them, and self-replay says whether the recording is sound.
             self._reader = None
 
     def gathered(self) -> tuple[Evidence, ...]:

@@ -1,6 +1,7 @@
-"""Rows for the estimator: each decision that a strategy was asked for, with its outcome.
+"""Turn logged decisions into the estimator's rows.
 
-Decisions that ended at a gate before the strategy are none: no strategy changes them.
+Decisions that ended at a gate before any strategy was asked make no row: no strategy would
+have changed them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -73,12 +74,12 @@ def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:
 def closed_share(
     decisions: Sequence[LoggedDecision], challenger: int, critical: Collection[str]
 ) -> float:
-    """Return the share of what the challenger would do that no recording will ever show.
+    """Return the challenger's mean odds on arms that exploration never tries, in [0, 1].
 
     Args:
         decisions: those that reached a strategy.
         challenger: the index of its odds.
-        critical: the ids of those where nothing is tried.
+        critical: the ids of those at critical occasions.
     """
     closed = sum(
         odds
@@ -91,7 +92,10 @@ def closed_share(
 
 
 def flip_share(first: Odds, second: Odds) -> float:
-    """Return the probability that two odds, drawn together, take different arms."""
+    """Return the total variation distance of two odds, in [0, 1].
+
+    It is the least probability with which two coupled draws take different arms.
+    """
     others = dict(second.arms)
     agree = total(min(share, others.get(arm, 0.0)) for arm, share in first.arms)
     return max(0.0, 1.0 - agree)

@@ -1,6 +1,7 @@
-"""One recording, compared: replayed under its own strategy, asked of others, and lived.
+"""Compare one recording: verify it, ask other strategies, and run their own lives.
 
-It is what runs in a process of its own; its result holds only what the document needs.
+This is what runs in a process of its own, so its result holds only what the document needs
+and can be pickled.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +31,7 @@ from schemas.values.base import rfc3339
 from streams.errors import LogDamaged
 
 _READING, _DECIDING = 1, 3
-"""What it costs to read an input, and to answer it once; only their ratio counts."""
+"""Relative costs of reading an input and of answering it once, for the progress bar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +92,14 @@ async def compared(
         )
         if verification.is_identical:
             raise
-        # The damage is what there is to say; where it is, the verification tells.
+        # The verification found the damage and names its place, which becomes the verdict.
         return await _unread(recording, plan, verification)
 
 
 async def _compared(
     recording: Recording, provider: AidProvider, plan: Plan, progress: Progress
 ) -> SessionResult:
-    """Read it for what was recorded, then again to answer every input anew."""
+    """Read the recording for what was recorded, then again to answer every input anew."""
     strategies = (plan.baseline, *plan.challengers)
     since = max(plan.since or 0, recording.first)
     work = _Work(recording, len(plan.challengers), progress)
@@ -157,7 +158,7 @@ async def _unread(
 
 
 class _Work:
-    """How much is to be done for a recording, and how much of it is done."""
+    """The progress of one recording over several passes, in inputs."""
 
     def __init__(self, recording: Recording, lives: int, progress: Progress) -> None:
         self._first = recording.first
@@ -167,7 +168,7 @@ class _Work:
         self._progress = progress
 
     def passing(self, weight: int) -> Callable[[int], None]:
-        """Begin a pass whose steps have this weight; tell it each input's sequence."""
+        """Begin a pass of this weight; call the result with each input's sequence."""
         before, self._begun = self._begun, self._begun + weight
 
         def read_to(sequence: int) -> None:
@@ -181,10 +182,10 @@ class _Work:
 async def _lives(
     recording: Recording, provider: AidProvider, plan: Plan, past: Past, work: _Work
 ) -> tuple[Verification, list[tuple[list[ClosedLoopDecision], Ending]]]:
-    """Answer every input as it was recorded, and in each challenger's place.
+    """Verify the recording and run each challenger's own life over it.
 
-    All of it is done in one pass, for they need the same vectors; but who asks models
-    asks them in turn, since all of them spend one budget.
+    All is done in one pass, since they need the same embeddings. Only where models are
+    really asked do challengers run one after the other, as they share one budget.
     """
     verifying = Verifying(
         Span.of(recording), recording.log.epoch, start=recording.start
@@ -223,7 +224,7 @@ def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:
 
 
 def in_order(results: Sequence[SessionResult]) -> list[SessionResult]:
-    """Return the results as they were lived, however they were named."""
+    """Return the results by agent and time, whatever order they were named in."""
     return sorted(results, key=_place)
 
 

@@ -1,6 +1,7 @@
-"""Success: the estimate's rows and what they rest on.
+"""The success part of a comparison: estimates, and how they depend on assumptions.
 
-Also under other assumptions: a verdict that turns with the value of silence says so.
+The estimate is repeated under other values of silence and of unknown outcomes, and without
+each session: a verdict that depends on one of these has to say so.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,19 +21,22 @@ from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import UNKNOWN, Outcome
 
 SILENCE_VALUES = (0.3, 0.5, 0.7)
-"""The values of silence under which the verdict is tried again."""
+"""Outcomes of silence, around the default 0.5, under which the verdict is tried again."""
 
 QUICK = 500
-"""Resamples of the estimates that are shown beside the main one."""
+"""Bootstrap resamples of the estimates shown beside the main one: a quarter, since there
+may be hundreds of them and only their verdicts are compared."""
 
 HISTOGRAM_EDGES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, float("inf"))
 TOP_WEIGHTS = 10
+"""Largest weights listed with their decisions."""
 
 LEFT_OUT_LIMIT = 200
-"""Of more sessions none by itself decides."""
+"""Sessions up to which each is left out once. Every one takes an estimate of its own, and
+of more than these none decides alone."""
 
 LEAST_SEEN = 30
-"""Flip observations from which a part's difference is shown."""
+"""Flip observations from which a part's difference is shown, as the gate asks of all."""
 
 Outcomes = Mapping[str, Outcome]
 _Change = Callable[[Outcome], Outcome]
@@ -40,7 +44,7 @@ _Change = Callable[[Outcome], Outcome]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the estimates of one challenger are made from."""
+    """The input of all estimates of one challenger."""
 
     decisions: Sequence[LoggedDecision]
     challenger: int
@@ -55,7 +59,11 @@ class Evidence:
     def estimate(
         self, rows: Sequence[Observation], settings: EstimationSettings
     ) -> Estimate:
-        """Return the estimate over some rows; of none, that nothing can be said."""
+        """Return the estimate over some rows, or an empty one if there are none.
+
+        Raises:
+            ObservationError: a row cannot be true, though the recording replays soundly.
+        """
         if not rows:
             return _nothing(self.self_replay)
         try:
@@ -68,12 +76,13 @@ class Evidence:
         except ObservationError:
             if self.self_replay.is_identical:
                 raise
-            # A row that cannot be true, of a recording that is not what it was.
+            # The recording is damaged, so impossible rows are its symptom: the verdict is
+            # INVALID and names the first divergence, which is more use than this error.
             return _nothing(self.self_replay)
 
 
 def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
-    """Return the rows on success: what was observed, estimated and predicted."""
+    """Return the headline rows on success: observed, estimated, bounded and predicted."""
     target, base = found.target, found.baseline
     ours, theirs = _told(base, base.dm), _told(target, target.dm)
     return (
@@ -103,9 +112,7 @@ def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
 
 
 def _nothing(replayed: SelfReplay) -> Estimate:
-    """Return the estimate of a recording in which no strategy was asked, or none can be
-    read.
-    """
+    """Return an empty estimate, for a recording without decisions or a damaged one."""
     is_damaged = not replayed.is_identical
     reason = (
         Reason("self_replay", f"the recording is damaged: {replayed.divergence}")
@@ -147,7 +154,7 @@ def _nothing(replayed: SelfReplay) -> Estimate:
 
 
 def told_value(side: PolicyEstimate) -> float | None:
-    """Return what a strategy is worth, if its gates let that be shown."""
+    """Return a strategy's doubly robust value; None if its gates withhold it."""
     return _told(side, side.dr)
 
 
@@ -208,7 +215,10 @@ def _tried(
 
 
 def _opposed(rows: Sequence[Observation], of_target: float) -> list[Observation]:
-    """Rows whose unknown rewards are this of the challenger's arm, else the opposite."""
+    """Return the rows with unknown rewards filled in, `of_target` for the challenger's arm.
+
+    Elsewhere they get the opposite: the worst (0) or best (1) case for the challenger.
+    """
     return [
         row
         if row.reward is not None or row.is_censored
@@ -228,9 +238,10 @@ def without_each(
     settings: EstimationSettings,
     verdict: str,
 ) -> tuple[tuple[str, str], ...] | None:
-    """Return the sessions without which the verdict would be another, and which.
+    """Return the sessions without which the verdict would differ, each with that verdict.
 
-    None if that was not tried: of one session, of very many, or without any value.
+    None if that was not tried: with a single session, more than `LEFT_OUT_LIMIT` of them,
+    or a verdict that shows no value.
     """
     sessions = sorted({row.session for row in rows})
     if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in WITHHELD:
@@ -248,9 +259,10 @@ def without_each(
 
 
 def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
-    """Return each sort of event by itself; a difference only where its flips were seen enough.
+    """Return the figures for each source and type of event, most flips first.
 
-    If the gates hold back the difference of all, that of no part is told.
+    A part's difference is shown from `LEAST_SEEN` flip observations on, and only if the
+    gates show that of the whole: parts must not be a way around them.
     """
 
     def sort(decision: LoggedDecision) -> str:
@@ -274,7 +286,7 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
 
 
 def weights(rows: Sequence[Observation]) -> dict[str, object]:
-    """Return how the weights of the challenger's estimate are spread, and the greatest."""
+    """Return a histogram of the challenger's weights, and the largest of them."""
     found = [
         (row.target.get(row.arm, 0.0) / row.propensity, row.decision) for row in rows
     ]
@@ -294,7 +306,10 @@ def weights(rows: Sequence[Observation]) -> dict[str, object]:
 
 
 def _shared(evidence: Evidence) -> Headline:
-    """Return what was seen of the decisions on which both agree: no value of either."""
+    """Return the mean observed outcome of decisions on which both agree.
+
+    It is no value of either: averaging what both do alike ranks strategies wrongly.
+    """
     values = [
         outcome.value
         for each in evidence.decisions
@@ -316,7 +331,7 @@ def _shared(evidence: Evidence) -> Headline:
 
 
 def _difference(part: Evidence) -> float | None:
-    """Return the weighted mean difference of a part; by itself it decides nothing."""
+    """Return the IPS difference of a part, mean((pi - pi') / p Y); it decides nothing."""
     terms = [
         (row.target.get(row.arm, 0.0) - row.baseline.get(row.arm, 0.0))
         / row.propensity

@@ -7,7 +7,7 @@ from evaluation.compare.session import SessionResult
 from schemas.values.base import rfc3339
 
 EVENT_LIMIT = 2_000
-"""How many events of a session are drawn."""
+"""Events of a session that are drawn at most, so that the page stays responsive."""
 
 GATED = "gated"
 """The lane's word for a decision that a gate made before any strategy."""

@@ -1,7 +1,7 @@
-"""Whole sessions under an experiment: is b better by what a pack declares of a session?
+"""Judge an experiment by the outcomes of whole sessions that packs declare.
 
-One value a unit, the mean of its sessions'; the intervals hold at all looks and for all
-measures together, since each has its share of alpha.
+A unit's value is the mean over its sessions. The intervals hold at all looks and for all
+measures together, since each measure gets an equal share of alpha (Bonferroni).
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ class SessionTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionJudgement:
-    """What an experiment has shown so far of one measure of whole sessions."""
+    """The result so far for one measure of whole sessions, in the measure's own unit."""
 
     domain: str
     name: str
@@ -38,7 +38,7 @@ class SessionJudgement:
     b: float | None
     units: int
     censored: int
-    """Sessions whose life went on at their end."""
+    """Sessions whose outcome was cut off at their end."""
     estimate: float | None
     """b less a."""
     low: float | None
@@ -89,8 +89,12 @@ def _judged(trials: Sequence[SessionTrial], alpha: float) -> SessionJudgement:
 def _difference(
     values: Sequence[float], is_b: Sequence[bool], first: Assignment, alpha: float
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the estimate and its bounds: `sequential.contrast` guesses one half at first, so
-    values are taken in units of twice the first, which is left out for that."""
+    """Return the estimate and its bounds, in the measure's unit.
+
+    `sequential.contrast` first guesses one half, which suits values in [0, 1]. Measures have
+    any scale, so the first value sets it and is left out: a scale must not depend on the
+    values that are judged.
+    """
     if len(values) < 2:
         return None, None, None
     scale = 2.0 * abs(values[0]) or 1.0

@@ -1,8 +1,8 @@
-"""Switchback: what a live experiment has shown so far, one value a session.
+"""Analyse a live experiment as a switchback, with one value a unit (session or person).
 
-Each session, or person, ran under a variant that was drawn for it, so the difference of
-their values is the long-run effect, carry-over within a session and all. One may look at
-any time: the interval holds at all looks together.
+Each unit ran under a variant drawn for it, so the difference of their values is the
+long-run effect, carry-over within a unit included. The interval is anytime-valid: one may
+look, and stop, at any time.
 """
 
 import math
@@ -21,13 +21,15 @@ Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
 """Of variant b against variant a."""
 
 CHANCE_MIN = 0.001
-"""How unlikely the split into variants may be before the draw itself is doubted."""
+"""The p-value of the split into variants below which the draw itself is doubted: the usual
+level of a sample-ratio-mismatch test (Kohavi, Tang and Xu, 2020)."""
 
 ROPE = EstimationSettings().rope
-"""A difference within this is none where nothing is known of a; else `margin` says."""
+"""The margin of no difference, in outcome units, where the value of a is unknown."""
 
 _EXACT_UP_TO = 2_000
-"""So many units' split is compared exactly; more by the normal distribution."""
+"""Units up to which the split's p-value is an exact binomial sum; its integers have as many
+bits as there are units. Beyond, the normal distribution is close enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +40,14 @@ class Trial:
     """The session or person that its variant was drawn for."""
     variant: VariantName
     probability: float
-    """With which the unit got the variant."""
+    """The probability with which the unit got its variant."""
     is_washout: bool = False
     was_asked: bool = True
     """Whether a strategy decided; otherwise a gate closed before it."""
     value: float | None = None
-    """What it came to, 0 to 1; None: unknown."""
+    """Its outcome, 0 to 1; None: unknown."""
     is_waiting: bool = False
-    """Whether what it comes to may still be seen."""
+    """Whether its outcome may still be observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +104,14 @@ class Switchback:
 
     @property
     def may_stop(self) -> bool:
-        """Whether going on would not change what one knows."""
+        """Whether there is a verdict; the sequence stays valid when one stops on it."""
         return self.verdict != "INCONCLUSIVE"
 
 
 def analyse(trials: Iterable[Trial], open_unit: str | None = None) -> Switchback:
-    """Return what the decisions of an experiment, in order, say of b against a.
+    """Analyse the decisions of an experiment, given in order, for b against a.
 
-    `open_unit` goes on: its value is not final, so it is not counted yet.
+    `open_unit` still runs: its value is not final, so it is not counted yet.
     """
     units: dict[str, _Unit] = {}
     for trial in trials:
@@ -122,7 +124,7 @@ def analyse(trials: Iterable[Trial], open_unit: str | None = None) -> Switchback
 
 @dataclass(slots=True)
 class _Unit:
-    """A session or person on the way to its value."""
+    """A session or person whose decisions are being collected."""
 
     variant: VariantName
     probability: float
@@ -188,7 +190,10 @@ def _side(units: Sequence[_Unit], name: VariantName) -> Side:
 
 
 def _difference(counted: Sequence[_Unit]) -> Difference | None:
-    """Horvitz and Thompson's difference, around what was known of each side before."""
+    """Return b less a: inverse-probability weighted around each side's earlier mean.
+
+    The estimator is `sequential.contrast`, the interval `sequential.asymptotic`.
+    """
     if not counted:
         return None
     values = sequential.contrast(
@@ -227,6 +232,7 @@ def _verdict(
         return "INCONCLUSIVE", (
             Reason("too_few", f"an interval takes {missing} more with a value"),
         )
+    # Equal values have an interval of no width, which would pass for certainty.
     if len({unit.value for unit in counted}) == 1:
         return "INCONCLUSIVE", (
             Reason(
@@ -251,11 +257,12 @@ def _by_interval(
 
 
 def chance_of_split(n_a: int, n_b: int) -> float:
-    """Return the probability of a split at least as uneven as this one by fair draws."""
+    """Return the two-sided p-value of a split under fair draws (binomial, p = 1/2)."""
     n, fewer = n_a + n_b, min(n_a, n_b)
     if n == 0 or n_a == n_b:
         return 1.0
     if n > _EXACT_UP_TO:
+        # With the continuity correction: the two counts differ in steps of two.
         z = (abs(n_a - n_b) - 1) / math.sqrt(n)
         return math.erfc(z / math.sqrt(2.0))
     ways = sum(math.comb(n, k) for k in range(fewer + 1))

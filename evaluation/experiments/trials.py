@@ -1,4 +1,7 @@
-"""Experiments in the log: which ran, and each decision under one with what it came to."""
+"""Read experiments from the log: which ran, and the decisions under one with outcomes.
+
+`switchback` analyses what is read here.
+"""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -46,7 +49,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How an experiment went so far."""
+    """The trials of an experiment so far."""
 
     begun: Begun
     stopped_at: datetime | None
@@ -59,7 +62,7 @@ class Course:
 
 
 async def newest(log: ReadableLog, agent: str) -> Begun | None:
-    """Return the experiment of an agent that was started last, whether it still runs or not."""
+    """Return the agent's latest experiment, whether it still runs or not; None without one."""
     subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token)
     found: Begun | None = None
     async for record in scan(log, subject):
@@ -74,8 +77,7 @@ async def newest(log: ReadableLog, agent: str) -> Begun | None:
 async def course(
     log: ReadableLog, agent: str, begun: Begun, settings: OutcomeSettings
 ) -> Course:
-    """Return every decision under an experiment, with what it came to by now.
-
+    """Return every decision under an experiment, with its outcome as far as known by now.
     Raises:
         LogDamaged: the log is not sound there.
         MissingPackError: a pack in force is not in the log's store.
@@ -97,7 +99,7 @@ async def course(
 
 @dataclass(slots=True)
 class _Reading:
-    """A course on its way."""
+    """The state of one reading of the log, from the experiment's start on."""
 
     experiment: ExperimentStarted
     standing: InForce
@@ -113,7 +115,8 @@ class _Reading:
     stopped_at: datetime | None = None
 
     def take(self, group: Group) -> None:
-        """Take one group in."""
+        """Read one group."""
+        # Only the few sorts of output that matter here are parsed, for speed.
         telling = [
             read_output(record)
             for record in group.outputs
@@ -136,7 +139,7 @@ class _Reading:
             self.standing = self.standing.after(input_, telling)
 
     def course(self, begun: Begun) -> Course:
-        """Return all of it, as far as it went."""
+        """Return the trials, with outcomes still open marked as waiting."""
         outcomes = self.ledger.ended()
         trials = tuple(
             replace(trial, value=outcome.value, is_waiting=outcome.is_censored)

@@ -1,8 +1,8 @@
-"""Worth: parameters of a strategy judged by what its decisions would have come to.
+"""Judge a strategy's parameters by the estimated value of its decisions.
 
-Doubly robust, on the paired difference to the recorded strategy. A choice that
-the recording does not support, or that would cost too much, is refused, so that no search
-runs off to where nobody has been.
+The objective is the doubly robust difference to the recorded strategy. A choice that the
+recording does not support, or that asks models too often, is refused, so that a search
+cannot drift to where the log shows nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +31,7 @@ from schemas.values.settings import StrategySpec
 from schemas.values.settings_by_name import strategy_with
 from schemas.values.subjects import SHARED_AGENT, parse
 
+# While searching, intervals only rank many choices; the judgement takes the full number.
 _SEARCH = EstimationSettings(resamples=500)
 _HOLD_OUT = EstimationSettings()
 SHORT_TERM = "short_term_only"
@@ -45,7 +46,8 @@ class Limits:
     model_share: float = 1.0
     """The share of decisions in which a model is asked."""
     unsupported: float = 0.01
-    """The share of a strategy's odds that the recording could never have shown."""
+    """The share of a strategy's odds that the recording could never have shown; as strict
+    as the gate's caution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class WorthObjective:
         ]
 
     def worth(self, gain: Gain) -> float:
-        """Return one error less than the estimate: what is uncertain does not lead."""
+        """Return the estimate less one standard error."""
         return gain.lower
 
     @property
@@ -215,7 +217,7 @@ def _untold(found: Estimate) -> Refused | None:
 
 
 def _model_share(decisions: Sequence[LoggedDecision], place: int) -> float:
-    """In which share of decisions a model would be asked."""
+    """Return the mean probability with which a model would be asked."""
     return fmean(
         total(
             share

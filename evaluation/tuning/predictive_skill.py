@@ -1,6 +1,7 @@
-"""Skill: learning settings judged by how well what was believed predicted what came.
+"""Judge learning settings by how well confidence predicted the outcomes of fires.
 
-Gains are in shares of the Brier score of knowing the rate so far, clustered by session.
+Gains are differences of Brier scores as a share of the score of the running base rate
+(prequential Brier skill), clustered by session.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ class SkillObjective:
 
     @property
     def sessions(self) -> int:
-        """How many sessions tell something."""
+        """How many sessions hold a fire whose outcome is known."""
         return len(self._evidence)
 
     @property
@@ -59,7 +60,9 @@ class SkillObjective:
 
 
 def mean_gain(saved: Sequence[float], counts: Sequence[int]) -> Gain:
-    """Return the mean over rows of which only sums by session are known, with its t interval.
+    """Return the mean over rows with its t interval, clustered by session (CR1).
+
+    Each of at least two sessions gives a sum and a number of rows.
 
     Args:
         saved: what all rows of each session gained together.
@@ -76,7 +79,7 @@ def mean_gain(saved: Sequence[float], counts: Sequence[int]) -> Gain:
 
 
 def _base(made: Sequence[Sequence[Prediction]]) -> float:
-    """Return the Brier score of saying the rate so far."""
+    """Return the Brier score of predicting the running base rate."""
     happened = [each.happened for part in made for each in part]
     return float(prequential(happened, happened).base_brier[-1])
 

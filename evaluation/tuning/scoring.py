@@ -1,7 +1,7 @@
-"""Scoring: two settings side by side, on what each predicted before it was known.
+"""Score recorded and changed learning settings on the same fires.
 
-A fire is scored by what was believed when its action was shown; the recorded settings and
-the changed ones predict the same fires, in the order of time.
+A fire's prediction is the confidence at the time its action was shown, before its outcome
+was known; fires are scored in order of time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ class Score:
 
     brier: float
     skill: float | None
-    """The share of the Brier score of the rate so far that they save."""
+    """Prequential Brier skill, against the running base rate."""
     reliability: Calibration
 
 
@@ -70,7 +70,7 @@ class Retuning:
 
 
 def retuned(evidence: Sequence[Evidence], changes: Mapping[str, Scalar]) -> Retuning:
-    """Fold all evidence under the recorded settings and under the changed ones.
+    """Fold all evidence under the recorded settings and under the changed ones, and score both.
 
     Raises:
         TuningError: there is no such setting, or it cannot have such a value.

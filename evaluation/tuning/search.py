@@ -1,7 +1,7 @@
-"""Searching: settings chosen on earlier sessions, and judged once on later ones.
+"""Search for settings on earlier sessions and judge the best of them once on later ones.
 
-The best of many looks better than it is. So the few best of the search meet sessions that
-it never saw, once, and Holm's adjustment counts them all.
+The best of many looks better than it is (the winner's curse). So the finalists are judged
+on held-out sessions that the search never saw, once, with Holm's adjustment over them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,13 @@ from evaluation.ope.significance import holm
 from schemas.values.settings_by_name import Scalar
 
 SEARCH_SHARE = 0.6
-"""The share of the sessions, the earlier ones, that are searched."""
+"""The share of sessions, in order of time, that the search uses; the rest is held out."""
 FINALISTS = 3
+"""Choices judged on the held-out sessions: each more costs power, by Holm's adjustment."""
 ALPHA = 0.05
+"""The adjusted p-value up to which a finalist is recommended."""
 LEAST_SESSIONS = 5
-"""Three to search and two to judge by."""
+"""Three to search and two to judge by: an error clustered by session takes two."""
 
 Values: TypeAlias = Mapping[str, Scalar]
 """A choice of settings, by name."""
@@ -28,7 +30,7 @@ class TooFewSessionsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """How much better a choice is than the settings in force, over some sessions."""
+    """The estimated gain of a choice over the settings in force, in the objective's unit."""
 
     value: float
     se: float | None
@@ -42,7 +44,7 @@ class Gain:
 
     @property
     def lower(self) -> float:
-        """One error less: what a search had better go by where estimates are rough."""
+        """The gain less one standard error, so that a search does not chase noise."""
         return self.value - (self.se or 0.0)
 
 
@@ -134,9 +136,9 @@ class Search:
 async def search(
     objective: Objective, proposer: Proposer, current: Values | None = None
 ) -> Search:
-    """Try what is proposed on the earlier sessions; judge the best once on the later.
+    """Try the proposed choices on the earlier sessions and judge the best on the later.
 
-    Of choices that do equally well the one nearest to `current` is taken.
+    Of choices that do equally well the one nearest to `current` ranks first.
 
     Raises:
         TooFewSessionsError: there are not enough sessions to do both.
@@ -147,6 +149,7 @@ async def search(
             f"too few sessions tell something: {count}; give at least {LEAST_SESSIONS},"
             " for what is found on the earlier ones is judged on the later"
         )
+    # By time and not at random: what is found has to hold on what comes later.
     cut = min(round(count * SEARCH_SHARE), count - 2)
     trials = await _tried(objective, proposer, range(cut))
     far = _distances(trials, current or {})
@@ -184,7 +187,10 @@ async def _tried(
 
 
 def _best(objective: Objective, ranked: Sequence[Trial]) -> list[Trial]:
-    """Return the first few that did better, each unlike the ones before it."""
+    """Return the finalists: the first few with a gain, each unlike the ones before it.
+
+    Choices with the same gain in every figure decide alike, so one of them is enough.
+    """
     best: list[Trial] = []
     for trial in ranked:
         is_new = all(trial.search != each.search for each in best)
@@ -194,7 +200,10 @@ def _best(objective: Objective, ranked: Sequence[Trial]) -> list[Trial]:
 
 
 def _distances(trials: Sequence[Trial], current: Values) -> list[float]:
-    """Return how far each choice is from what is in force, each setting by its tried span."""
+    """Return each choice's distance from the settings in force, summed over settings.
+
+    A number's distance is a share of the span of values tried; other values differ by 1.
+    """
     far = [0.0] * len(trials)
     for name in sorted(current):
         tried = [each.values.get(name) for each in trials]

@@ -1,7 +1,7 @@
-"""Choices: which settings a search tries, on a grid or as it learns where to look.
+"""Propose the settings that a search tries, on a grid or by Optuna.
 
-Up to three parameters stand on a grid, every combination once. Beyond, Optuna's TPE goes
-where it was good before, seeded, with the settings in force as its first choice.
+Up to three parameters are tried on a grid, every combination once. Beyond that Optuna's TPE
+(Bergstra et al., 2011) proposes, seeded, with the settings in force as its first choice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,11 @@ from evaluation.tuning.search import Values
 from schemas.values.settings_by_name import Scalar
 
 GRID_LIMIT = 3
-"""Up to so many parameters are searched on a grid."""
+"""Parameters up to which a grid is searched: at five points each, 125 choices."""
 POINTS = 5
-"""Of a range, if nobody says how many."""
+"""Points of a range, unless a number is given."""
 _AT_ONCE = 8
+"""Choices proposed at a time: one pass over the recordings evaluates all of them."""
 
 
 class RangeError(ValueError):
@@ -41,9 +42,9 @@ class Range:
 
 
 def parse_range(text: str, *, is_real: bool = False) -> Range:
-    """`0.9..1` (five points), `0.9..1/11`, or a list: `0.9,0.95,1`.
+    """Parse `0.9..1` (five points), `0.9..1/11`, or a list such as `0.9,0.95,1`.
 
-    `1..5` are whole numbers, unless the setting `is_real`; `0..1` are never.
+    `1..5` means whole numbers unless the setting `is_real`; `0..1` never does.
 
     Raises:
         RangeError: it is none of these.
@@ -89,6 +90,7 @@ class Tpe:
         Raises:
             MissingOptunaError: Optuna is not installed.
         """
+        # An optional dependency, imported where it is used: grids work without it.
         try:
             import optuna
         except ImportError as error:
@@ -121,6 +123,7 @@ class Tpe:
             place for place, (values, _) in enumerate(self._open) if values == choice
         )
         _, trial = self._open.pop(place)
+        # A failed trial is no point of the model, where a made-up worth would mislead it.
         if worth is None:
             self._study.tell(trial, state=self._failed)
         else:
@@ -154,6 +157,7 @@ def _span(text: str, is_real: bool) -> Range:
     if steps < 1:
         raise ValueError(text)
     step = (last - first) / steps
+    # Rounded, so that settings read 0.95 and not 0.9500000000000001.
     points = tuple(round(first + place * step, 9) for place in range(steps + 1))
     return Range(first, last, points, is_whole=False)
 
