@@ -1,4 +1,4 @@
-"""Running a recording again: by the recorded strategy, byte for byte, or by another.
+"""Replay of a recording: by the recorded strategy, byte for byte, or by another.
 
-It reads, decides and reports, and holds nothing that could act.
+It reads, decides and reports, and holds no object that could act on the world.
 """

@@ -1,8 +1,8 @@
-"""The cassette: what models said in a recording, found again by what they were asked.
+"""The cassette: recorded model answers, found by the request that they answer.
 
-A request is known by its hash and by the how-manieth of its kind it is in its session.
-What the recording does not hold is an error, unknown, a stub, or asked live through a port
-that the caller brings; nothing in here could ask by itself.
+A request is identified by session, request hash, and how often that hash came before. One
+that was not recorded is, by the mode, an error, unknown, a stub, or asked live through a
+port that the caller supplies; nothing in here can call a model by itself.
 """
 
 import difflib
@@ -16,18 +16,20 @@ from schemas.messages.asks import ModelAsked
 Mode = Literal["strict", "cassette", "requery", "stub"]
 
 ASSUMED_LATENCY_MS = 1_000.0
-"""How long a model is taken to think of which no recording tells."""
+"""The latency, in milliseconds, of a model that the recording has no answer of. A guess, and
+marked `assumed` wherever it is used."""
 
 UNKNOWN_TEXT = "(unknown)"
-"""Stands in a replay for words that nobody said."""
+"""Stands in a replay for an answer whose text is not known."""
 
 _QUANTILES = (0.1, 0.5, 0.9)
 _NEAR_PROMPTS = 200
-"""With how many recorded prompts a missing one is compared."""
+"""With how many recorded prompts a missing one is compared for the error message; each
+comparison is slow."""
 
 
 class ModelMiss(LookupError):
-    """The recording does not hold the answer to a request."""
+    """The recording has no answer to a request."""
 
 
 class BudgetSpent(Exception):
@@ -44,12 +46,12 @@ class Spread:
 
     @classmethod
     def exactly(cls, value: float) -> "Spread":
-        """Return a figure that is known."""
+        """Return a figure that is known exactly."""
         return cls(low=value, middle=value, high=value)
 
     @classmethod
     def among(cls, values: Sequence[float]) -> "Spread | None":
-        """Return what is usual among values; None if there are none."""
+        """Return the percentiles of values by nearest rank; None if there are none."""
         if not values:
             return None
         ordered = sorted(values)
@@ -60,7 +62,8 @@ class Spread:
 
 
 Source = Literal["recorded", "imputed", "assumed", "asked", "stub"]
-"""Where an answer comes from; `assumed` says that not even its latency is known."""
+"""Where an answer comes from. `imputed`: text unknown, latency and cost from the model's
+recorded answers; `assumed`: not even the latency is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +89,13 @@ class Take:
 
 
 class ModelPort(Protocol):
-    """Asks a model live; brought by the shell, with the budget that it keeps to."""
+    """Asks a model live within a budget; supplied by the caller."""
 
     async def ask(self, asked: ModelAsked, occurrence: int) -> Take:
         """Ask once.
 
         Raises:
-            BudgetSpent: the calls or the money that were granted are used up.
+            BudgetSpent: the granted calls or money are used up.
         """
 
 
@@ -106,7 +109,7 @@ class Recorded:
 
 
 class Cassette:
-    """The requests of a recording with their answers, and what is usual of a model."""
+    """The requests of a recording with their answers, and each model's usual figures."""
 
     def __init__(self, requests: Sequence[Recorded] = ()) -> None:
         """Take requests in the order in which they were made."""
@@ -133,7 +136,7 @@ class Cassette:
         return same[occurrence] if occurrence < len(same) else None
 
     def imputed(self, asked: ModelAsked) -> Take:
-        """Return what is usual of the model, without any words."""
+        """Return an answer without text, with the model's usual latency, cost and tokens."""
         model = asked.model
         latency = self._latencies.get(model)
         tokens = self._tokens.get(model)
@@ -147,14 +150,17 @@ class Cassette:
         )
 
     def nearest(self, asked: ModelAsked) -> Recorded | None:
-        """Return the recorded request that is most like one that is missing."""
+        """Return the recorded request most similar to one that is missing."""
         same = [each for each in self._requests if each.asked.model == asked.model]
         near = (same or self._requests)[:_NEAR_PROMPTS]
         return max(near, key=lambda each: _likeness(each.asked, asked), default=None)
 
 
 class Player:
-    """Answers requests from a cassette, by a mode; one for each life that is replayed."""
+    """Answers requests from a cassette, by a mode; one for each replay.
+
+    It counts how often each request was made, so two replays must not share one.
+    """
 
     def __init__(
         self,
@@ -164,7 +170,7 @@ class Player:
         port: ModelPort | None = None,
         stub: str = "",
     ) -> None:
-        """Play `cassette`; `port` is for `requery`, `stub` the text of mode `stub`."""
+        """Answer from `cassette`; `port` is for `requery`, `stub` the text of mode `stub`."""
         if mode == "requery" and port is None:
             raise ValueError("the mode 'requery' needs a port to ask through")
         self._cassette = cassette
@@ -177,7 +183,7 @@ class Player:
 
     @property
     def watermark(self) -> str | None:
-        """What every result says that came about with words nobody said."""
+        """The note on every result that rests on stubbed answers; None for other modes."""
         return f"stub: models say {self._stub!r}" if self._mode == "stub" else None
 
     async def take(self, session: str, asked: ModelAsked) -> Take:
@@ -195,7 +201,7 @@ class Player:
         recorded = self._cassette.find(session, asked, occurrence)
         if recorded is not None:
             self.hits += 1
-            # One that was never answered then is not answered now, either.
+            # A request that was never answered in the recording gets no answer here.
             return recorded.take or _silent(imputed)
         self.misses += 1
         if self._mode == "strict":
@@ -204,6 +210,7 @@ class Player:
             try:
                 return await self._port.ask(asked, occurrence)
             except BudgetSpent:
+                # The replay goes on with an unknown answer, which its results report.
                 return imputed
         return imputed
 
@@ -217,6 +224,7 @@ def _by_model(values: Sequence[tuple[str, float]]) -> Mapping[str, Spread]:
 
 
 def _assumed(asked: ModelAsked) -> Spread:
+    # All that is certain of an unknown model: it answers before its deadline or not at all.
     deadline_ms = asked.deadline_s * 1000.0
     middle = min(ASSUMED_LATENCY_MS, deadline_ms)
     return Spread(low=0.0, middle=middle, high=deadline_ms)
@@ -239,6 +247,8 @@ def _silent(take: Take) -> Take:
 def _likeness(one: ModelAsked, other: ModelAsked) -> float:
     same_system = one.system == other.system
     matcher = difflib.SequenceMatcher(None, one.prompt, other.prompt, autojunk=False)
+    # An equal system prompt outweighs any likeness, as `quick_ratio` is at most 1. It is an
+    # upper bound of the exact ratio, and much cheaper.
     return matcher.quick_ratio() + same_system
 
 

@@ -1,7 +1,7 @@
-"""Chains: does each decision carry the hash of all that came before it?
+"""The check of chains: each decision carries a hash of everything before it.
 
-An agent's chain covers every raw input and output in order, so a message that was
-altered, dropped or swapped shows in the next decision. No mind is needed to check it.
+An agent's chain is a running hash over its raw inputs and outputs in order, so a message
+that was altered, dropped or swapped shows in the next decision. Nothing is decided again.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,41 +22,44 @@ from streams.losses import Sequences, losses_of
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A place where the log is not what its chains say."""
+    """A place where the log contradicts its chains."""
 
     partition: int
     agent: str | None
-    """Whose chain broke; None if the partition cannot be read on from here."""
+    """The agent whose chain broke; None if the partition cannot be read any further."""
     sequence: int
-    """Of the decision whose chain is another, or of what is damaged."""
+    """The sequence of the decision with another chain, or of the damage; 0 if unknown."""
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class Chained:
-    """A partition up to a group, with the chain of each of its agents."""
+    """How far a partition was checked, with the chain of each of its agents there.
+
+    It is kept as a mark, from which the next check continues.
+    """
 
     position: int = 0
     """The sequence of the last input whose group was read."""
     message_id: str = ""
     """The id of that input."""
     digest: str = ""
-    """Of its subject, headers and body."""
+    """The digest of its subject, headers and body, in hex."""
     last_output: int = 0
     """The sequence of the last output of that group."""
     groups: int = 0
-    """How many were read up to there, from the log's first."""
+    """How many groups were read up to there, from the log's first."""
     chains: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of following the chains."""
+    """The result of a check."""
 
     breaks: tuple[Break, ...]
-    """The first of each agent: what follows a break cannot be told."""
+    """The first break of each agent; behind it the chain proves nothing."""
     ends: Mapping[int, Chained]
-    """Where each partition was left that has no break."""
+    """How far each partition without a break was checked."""
 
 
 async def check(
@@ -64,9 +67,9 @@ async def check(
     progress: Callable[[int], None] = lambda count: None,
     since: Mapping[int, Chained] = MappingProxyType({}),
 ) -> Checked:
-    """Follow the chains of a log, from where they were left before.
+    """Check the chains of a log, from where they were checked before.
 
-    `progress` is told how many groups were read.
+    `progress` is called with the number of groups read so far.
     """
     breaks: list[Break] = []
     ends: dict[int, Chained] = {}
@@ -85,6 +88,7 @@ async def check(
         except UnreadableOutputError as damage:
             found.append(Break(partition, None, 0, str(damage)))
         breaks += found
+        # A broken partition gets no mark, so that the next check reports it again.
         if not found:
             ends[partition] = chains.end
     return Checked(tuple(breaks), ends)
@@ -99,18 +103,20 @@ class _Chains:
         self._seams = seams
         self._chains = dict(begin.chains)
         self._sure: dict[str, int] = {}
-        """The last sequence of each agent where a decision carried its chain."""
+        """The sequence of each agent's last decision that carried the right chain."""
         self._broken: set[str] = set()
 
     @property
     def end(self) -> Chained:
-        """Where the partition is read up to."""
+        """How far the partition was read."""
         return replace(self._end, chains=dict(self._chains))
 
     def take(self, group: Group) -> list[Break]:
-        """Go on with a group, and return what it breaks."""
+        """Check a group, and return the breaks it shows."""
         input_ = read_input(group.input)
         outputs = [read_output(record) for record in group.outputs]
+        # A decision carries the chain of what came before its group, so it is compared
+        # before the group is linked.
         breaks = list(self._breaks(input_.agent, outputs))
         last = outputs[-1].record.sequence
         chain = self._chains.get(input_.agent, "")
@@ -135,7 +141,8 @@ class _Chains:
             if message.chain == led or self._seams.between(
                 self._sure.get(agent, 0), at
             ):
-                # Behind a recorded loss of the agent's the chain goes on anew.
+                # Behind a recorded loss the chain cannot be recomputed, so it continues
+                # from what the decision carries.
                 self._chains[agent] = message.chain
                 self._sure[agent] = at
                 continue

@@ -1,6 +1,6 @@
-"""Where two bodies differ first: the field by its path, with both values.
+"""The first field in which two JSON bodies differ, by its path, with both values.
 
-What is no JSON object, or differs in nothing but its writing, is shown whole.
+Bodies that are no JSON, or that differ in their encoding only, have no such field.
 """
 
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import orjson
 
 _SHOWN = 200
-"""Characters of a value that are shown."""
+"""Characters of a value that are shown; a prompt may have thousands."""
 
 Difference = tuple[str, str | None, str | None]
-"""A path such as `candidates[0].confidence`, and both values as JSON; None: not there."""
+"""A path such as `candidates[0].confidence`, and both values as JSON; None if absent."""
 
 _ABSENT = object()
 
@@ -38,6 +38,7 @@ def _differences(path: str, old: object, new: object) -> Iterator[Difference]:
                 each[index] if index < len(each) else _ABSENT for each in (old, new)
             )
             yield from _differences(f"{path}[{index}]", *sides)
+    # The types count: 1 and 1.0, or 1 and true, are equal in Python but other bytes.
     elif type(old) is not type(new) or old != new:
         yield path or "(whole)", _shown(old), _shown(new)
 

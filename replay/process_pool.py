@@ -1,7 +1,7 @@
-"""Many recordings at once: each in a process of its own, the results in their order.
+"""Many recordings in parallel: a process for each job, the results in the order of jobs.
 
-A task gets one job and tells how far it is. Whatever ends the whole ends every process: an
-error of one job, or an interruption by the keyboard.
+A task gets one job and reports its progress. An error of one job or an interrupt from the
+keyboard ends every process.
 """
 
 import gc
@@ -27,21 +27,22 @@ Result = TypeVar("Result")
 Told: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
 """The index of a job, how much of it is done, and of how much."""
 Progress = Callable[[int, int], None]
-"""Told how much of one job, or of all, is done, and of how much."""
+"""Called with how much of one job, or of all, is done, and of how much."""
 Task = Callable[[Job, Progress], Result]
-"""A function of a module, so that another process can find it."""
+"""A module-level function, since another process imports it by name."""
 
 LOOK_S = 0.1
-"""How often progress is looked at."""
+"""Seconds between two looks at the progress."""
 
 TELL_EVERY = 100
-"""After how many steps of a job the next is told."""
+"""After how many steps a job reports its progress; each report goes through a pipe."""
 
 PATIENCE_S = 5.0
-"""How long a process may take to end when it is told to."""
+"""Seconds that a process may take to terminate before it is killed."""
 
 METHOD = "spawn"
-"""How processes are started: afresh, without threads and connections of this one."""
+"""The start method: a fresh interpreter, without this one's threads, connections and locks,
+which a fork would copy in any state."""
 
 
 class JobFailedError(RuntimeError):
@@ -56,8 +57,8 @@ def run(
 ) -> list[Result]:
     """Return the results of all jobs, in the order of the jobs.
 
-    `progress` is told the sum over all jobs; one of which nothing was heard counts as
-    much as the others on average. With one process, or one job, all happens in this one.
+    `progress` is called with the sum over all jobs; one that has not reported yet counts as
+    much as the others on average. With one process, or one job, all runs in this process.
 
     Raises:
         Exception: whatever the first job in order raised that failed; the others end.
@@ -67,6 +68,7 @@ def run(
         return _in_turn(task, jobs, progress)
     context = multiprocessing.get_context(METHOD)
     told: Told = context.SimpleQueue()
+    # The pool does not tell its processes, so ours are those that were not there before.
     others = active_children()
     with ProcessPoolExecutor(
         count,
@@ -80,6 +82,7 @@ def run(
             ]
             return _gathered(futures, told, progress)
         except BaseException:
+            # KeyboardInterrupt included: the workers ignore it, and would run on.
             pool.shutdown(wait=False, cancel_futures=True)
             _end([each for each in active_children() if each not in others])
             raise
@@ -109,7 +112,8 @@ def _gathered(
         wait(pending, LOOK_S, FIRST_COMPLETED)
         while not told.empty():
             sum_(*told.get())
-        # The first error by order, not by time: the same run ends with the same words.
+        # The first error by order, not by time, so that the same run raises the same error:
+        # what follows a failed job need not be waited for.
         failed = (place for place, each in enumerate(wanted) if _has_failed(each))
         wanted = wanted[: next(failed, len(wanted)) + 1]
     return [future.result() for future in wanted]
@@ -120,7 +124,7 @@ def _has_failed(future: Future[Result]) -> bool:
 
 
 class _Sum:
-    """Adds up what the jobs tell."""
+    """Adds up the progress of the jobs."""
 
     def __init__(self, jobs: int, progress: Progress) -> None:
         self._jobs = jobs
@@ -128,16 +132,17 @@ class _Sum:
         self._told: dict[int, tuple[int, int]] = {}
 
     def __call__(self, index: int, done: int, whole: int) -> None:
-        """Note what one job tells, and tell the sum."""
+        """Record the progress of one job, and report the sum."""
         self._told[index] = done, whole
         total = sum(each for _, each in self._told.values())
-        # None is missing at the end, where the figure must be exact.
+        # Extrapolated to the jobs that have not reported; at the end none is missing, and
+        # the figure is exact.
         total = total * self._jobs // len(self._told)
         self._progress(sum(each for each, _ in self._told.values()), total)
 
 
 class _Teller:
-    """Tells the other process how far a job is, now and then."""
+    """Reports the progress of a job to the parent process, every `TELL_EVERY` steps."""
 
     def __init__(self, told: Told, index: int) -> None:
         self._told = told
@@ -151,12 +156,13 @@ class _Teller:
 
 
 _TOLD: ContextVar[Told] = ContextVar("told")
-"""What a worker process was begun with."""
+"""The progress queue that a worker process was started with."""
 
 
 def _begin(told: Told, allowed: tuple[str, ...], garbage: tuple[int, int, int]) -> None:
-    """Begin a worker process: it ends when told to, or with its parent."""
-    # A fresh process looks for cycles often, which takes a tenth of its time.
+    """Set up a worker process, so that it ends with its parent at the latest."""
+    # The parent's thresholds: a fresh process's defaults collect so often that it takes a
+    # tenth of the time.
     gc.set_threshold(*garbage)
     plugin.allow(allowed)
     _TOLD.set(told)
@@ -164,7 +170,10 @@ def _begin(told: Told, allowed: tuple[str, ...], garbage: tuple[int, int, int]) 
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends, however that does; not by the keyboard."""
+    """End this process when its parent ends, in whichever way, and ignore Ctrl-C.
+
+    The parent gets the interrupt as well, and terminates its workers in order.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_wait_for_parent, daemon=True).start()
 
@@ -173,6 +182,7 @@ def _wait_for_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
+        # Not sys.exit, which in a thread ends that thread alone.
         os._exit(1)
 
 
@@ -184,7 +194,10 @@ def _work(task: Task[Job, Result], index: int, job: Job) -> Result:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return an error that reaches the other process as what it is, if that can be."""
+    """Return the error itself if it survives pickling, else a `JobFailedError` with its text.
+
+    An exception with required arguments fails only when it is unpickled, in the parent.
+    """
     try:
         pickle.loads(pickle.dumps(error))  # our own bytes
     except Exception:  # noqa: BLE001  # whatever keeps it from being passed on

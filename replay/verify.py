@@ -1,8 +1,8 @@
-"""Verify: recorded inputs and the recorded strategy must give the recorded outputs again.
+"""Verification: recorded inputs and the recorded strategy must give the recorded outputs.
 
-The very mind that the worker runs answers each input of the recording anew. Subject,
-ce-headers and body of every output are compared; the first difference is named with both
-sides. No model is asked: its answers are inputs, and stand in the recording.
+The same function that the worker calls answers each input again. Subject, ce-headers and
+body of every output are compared byte for byte, and the first difference is reported. No
+model is called: its answers are inputs, and so part of the recording.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,12 +30,12 @@ from streams.groups import Group, groups
 from streams.log import ReadableLog
 
 Progress = Callable[[int], None]
-"""Told the sequence of the last input that was taken."""
+"""Called with the sequence of the last input that was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which part of a partition's log to answer anew; what lies before is only folded."""
+    """The part of a partition's log to answer again; what lies before is only folded."""
 
     partition: int
     after: int = 0
@@ -52,7 +52,7 @@ class Span:
         return cls(recording.partition, before, recording.last, recording.agent)
 
     def holds(self, input_: Input) -> bool:
-        """Tell whether an input is of the span."""
+        """Tell whether an input has to be answered again."""
         within = self.after < input_.sequence
         return within and self.agent in (None, input_.agent)
 
@@ -62,22 +62,22 @@ class Divergence:
     """The first place where the replay differs from the recording."""
 
     sequence: int
-    """Of the input whose answer differs, or of the message that is damaged."""
+    """The sequence of the input whose answer differs, or of the damaged message."""
     index: int | None
-    """Of the output in its group."""
+    """The index of the output in its group."""
     what: Literal[
         "missing", "added", "subject", "headers", "body", "chain", "damaged", "mended"
     ]
-    """`mended`: answering raised when it was recorded, and raises nothing today."""
+    """`mended`: answering raised an error when it was recorded, and raises none today."""
     recorded: str | None
     replayed: str | None
     path: str | None = None
-    """Of the field of the body that differs; both values are then its own."""
+    """The path of the field of the body that differs, which both values are then of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a verification found."""
+    """The result of a verification."""
 
     inputs: int = 0
     """How many inputs were answered anew."""
@@ -107,17 +107,19 @@ async def verify(
     digests: CodeDigests | None = None,
     progress: Progress = lambda sequence: None,
 ) -> Verification:
-    """Answer a span of a log anew and compare; stop at the first difference.
+    """Answer a span of a log again and compare; stop at the first difference.
+
+    What follows a difference starts from another state, so it could not be compared.
 
     Args:
         log: a live log, or a session file.
-        span: what to answer anew.
-        bringer: brings vectors and packs, as it does for the worker.
+        span: what to answer again.
+        provider: supplies vectors and packs, as it does for the worker.
         start: the state at the log's beginning, a session file's checkpoint; else empty.
-        expected_chain: of the span's agent after its last group, a session file's
-            trailer; it shows what no later decision could.
-        digests: of the code at hand, to be compared with the recording's.
-        progress: told how far the log has been read.
+        expected_chain: the chain of the span's agent after its last group, from a session
+            file's trailer; it covers the groups that no later decision covers.
+        digests: those of the running code, to be compared with the recording's.
+        progress: called with the sequence of each input that was read.
 
     Raises:
         MissingPackError: a pack in force is not in the log's store.
@@ -138,7 +140,7 @@ async def verify(
 
 
 def joined(parts: Sequence[Verification]) -> Verification:
-    """Several partitions' verifications as one, with the difference that came first."""
+    """Combine several partitions' verifications; the earliest difference is kept."""
     differences = [each.divergence for each in parts if each.divergence is not None]
     return Verification(
         inputs=sum(each.inputs for each in parts),
@@ -161,7 +163,7 @@ class Verifying:
         start: PartitionState | None = None,
         digests: CodeDigests | None = None,
     ) -> None:
-        """Begin at the state `start`, else at an empty one; `verify` says the rest."""
+        """Start from the state `start`, else from an empty one; see `verify` for the rest."""
         self.state = start or PartitionState()
         self._span = span
         self._epoch = epoch
@@ -172,7 +174,7 @@ class Verifying:
 
     @property
     def is_over(self) -> bool:
-        """Whether a difference was found; what follows it cannot be compared."""
+        """Whether a difference was found, behind which nothing can be compared."""
         return self._divergence is not None
 
     def take(self, group: Group, input_: Input, aids: Aids) -> None:
@@ -180,9 +182,10 @@ class Verifying:
 
         Raises:
             MissingPackError: a pack in force is not in the log's store.
-            UnreadableOutputError: an output to be folded is not what we write.
+            UnreadableOutputError: an output to be folded is damaged, or of a newer program.
         """
         self._note(input_)
+        # Outside the span the recorded outputs are the truth, so they are only folded.
         if not self._span.holds(input_):
             self.state = fold_recorded(self.state, input_, group.outputs, aids)
             return
@@ -200,7 +203,7 @@ class Verifying:
         self._divergence = Divergence(sequence, None, "damaged", str(damage), None)
 
     def found(self, expected_chain: str | None = None) -> Verification:
-        """Return what was found by now, the chain at the end compared with the recorded one."""
+        """Return the result so far, with the chain compared if all else is identical."""
         divergence = self._divergence
         chains: tuple[tuple[str, str], ...] = ()
         if divergence is None:
@@ -225,7 +228,7 @@ class Verifying:
         return Divergence(last, None, "chain", expected_chain, chain)
 
     def _mended(self, group: Group, replayed: Sequence[Record]) -> Divergence | None:
-        """Return whether answering the input raised then, and raises nothing now."""
+        """Return the difference if answering the input raised then and does not today."""
         if not _error(group.outputs) or _error(replayed):
             return None
         old, new = group.outputs[0], replayed[0]
@@ -241,7 +244,7 @@ class Verifying:
         self._inputs += 1
 
     def _note(self, input_: Input) -> None:
-        """Note that the recording is of other code; that is no failure by itself."""
+        """Note that the recording was made by other code, which alone is no failure."""
         message, digests = input_.message, self._digests
         if digests is None or not isinstance(message, MindStarted):
             return
@@ -256,7 +259,8 @@ class Verifying:
 
 
 def _error(outputs: Sequence[Record]) -> bool:
-    """Tell whether a group says that answering its input raised."""
+    """Tell whether a group records that answering its input raised an error."""
+    # A prefix instead of parsing JSON: `reason` is the first field that we write.
     first = outputs[0]
     is_kept_apart = parse(first.subject).detail == Quarantined.token
     return is_kept_apart and first.body.startswith(b'{"reason":"error"')
@@ -269,6 +273,7 @@ def _difference(
     if old is None or new is None:
         what: Literal["added", "missing"] = "added" if old is None else "missing"
         return Divergence(sequence, index, what, _shown(old), _shown(new))
+    # The usual case in one comparison; below, headers other than ce-* do not count.
     if (old.body, old.subject, old.headers) == (new.body, new.subject, new.headers):
         return None
     if old.subject != new.subject:

@@ -1,4 +1,4 @@
-"""Other strategies asked at the logged state: what they would have done at each decision.
+"""Open loop: other strategies are asked at the logged state of each decision.
 
-Nothing they say changes the next decision's state.
+Their answers do not change the state of the next decision.
 """

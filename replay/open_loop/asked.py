@@ -1,8 +1,8 @@
-"""Logged state: each recorded decision as a strategy would have met it.
+"""The open loop: any strategy is asked about each recorded decision, at the logged state.
 
-The recording holds every candidate that was weighed, so the context of a decision is put
-together again without matching, salience or learning, and any strategy can be asked.
-Nothing is folded of what it answers: the next decision is as the recording made it.
+The recording holds every candidate that was weighed, so the context of a decision is rebuilt
+without matching, salience or learning. The answers change no state: the next decision is as
+the recording made it, which is what off-policy estimates require.
 """
 
 from collections import deque
@@ -30,7 +30,8 @@ from schemas.values.record import Record
 from streams.groups import Group
 
 HELD = 10_000
-"""How many decisions may wait at once for what a model said to one of them."""
+"""How many decisions may be held until a model's answer to the first of them is read; beyond
+it the first is yielded without, so that memory stays bounded."""
 
 _HEURISTIC = "heuristic:"
 
@@ -40,15 +41,15 @@ async def ask_open_loop(
 ) -> AsyncGenerator[LoggedDecision, None]:
     """Yield the decisions of a recording in order, with each strategy asked about each.
 
-    A strategy of None is the agent's own, as it was in force at that place, and without
-    exploration. What is held does not grow with the recording's length.
+    A strategy of None is the agent's own as it was in force at that place, without
+    exploration. Memory does not grow with the recording's length.
 
     Raises:
         UnknownStrategyError: there is no such strategy.
         UnreadableOutputError: an output is damaged, or of a newer program.
         LogDamaged, SessionFileError: the recording is not sound or not whole.
         MissingPackError: a pack in force is not in the recording's store.
-        UnknownPastError: a strategy ranks by what the recording does not tell.
+        UnknownPastError: a strategy ranks by recency that the recording does not hold.
     """
     reader = Reader(recording, tuple(strategies))
     await reader.bring()
@@ -74,7 +75,7 @@ def context_of(
     """Return the context that a strategy had, or would have had, at a recorded decision.
 
     Raises:
-        UnreadableOutputError: a candidate is of no content in force.
+        UnreadableOutputError: a candidate names a content that is not in force.
     """
     return DecisionContext(
         event_id=decided.event_id,
@@ -143,23 +144,25 @@ def _candidate(
 class Reader:
     """Reads the groups that concern a recording, in order.
 
-    A decision is held until it is known what came of it.
+    A decision is held until its completion is read, and decisions are yielded in order.
     """
 
     def __init__(self, recording: Recording, strategies: tuple[Contender, ...]) -> None:
-        """Begin with what was in force before the recording."""
+        """Start with what was in force before the recording."""
         self._lacks_packs = True
         self._recording = recording
         self._strategies = strategies
         self._standing = InForce.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recalling = Recalling(start.beliefs)
+        # Strategies built for what is in force; cleared by every control, so it holds one
+        # entry a variant.
         self._ready: dict[VariantName | None, _Ready] = {}
         self._held: deque[_Held] = deque()
         self._open: dict[str, _Held] = {}
 
     async def bring(self) -> None:
-        """Have the packs in force at hand; before the first group, and after each."""
+        """Load the packs in force; to be called before the first group and after each."""
         if not self._lacks_packs:
             return
         self._standing = await brought(self._standing, self._recording.log)
@@ -167,9 +170,10 @@ class Reader:
         self._lacks_packs = False
 
     def read(self, group: Group) -> Iterator[LoggedDecision]:
-        """Take a group in; give the decisions that are complete by it."""
+        """Read a group, and return the decisions that it completes."""
         is_control = False
         for record in group.outputs:
+            # Nearly all outputs have version 1, and the full check parses the subject.
             if record.headers.get("ce-schemaversion") != "1":
                 views.check_version(record)
             match views.token_of(record):
@@ -188,7 +192,7 @@ class Reader:
         return self._complete()
 
     def rest(self) -> Iterator[LoggedDecision]:
-        """Yield the decisions that were held; the recording does not tell what came of some."""
+        """Yield the decisions still held; the recording ends before some were completed."""
         for held in self._held:
             yield held.decision
 
@@ -206,6 +210,7 @@ class Reader:
         decided, event = views.decided(output), views.event(input_)
         context: DecisionContext | None = None
         odds: tuple[Odds, ...] = ()
+        # Path "none": a gate closed before any strategy was asked.
         if decided.path != "none":
             now = datetime.fromisoformat(output.headers["ce-time"])
             context, odds = self._ask(decided, event, now)
@@ -219,7 +224,7 @@ class Reader:
     def _ask(
         self, decided: DecidedView, event: EventView, now: datetime
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
-        """Return the context with the model's arm as the agent had it, and everyone's odds."""
+        """Return the context with the agent's own model arm, and each strategy's odds."""
         variant = decided.experiment.variant if decided.experiment else None
         ready = self._ready.get(variant) or self._prepare(variant)
         own = context_of(
@@ -228,6 +233,7 @@ class Reader:
         if ready.recalls:
             for each in own.candidates:
                 known(each.recent, each.arm)
+        # A strategy may ask the model in its own way, which is another arm of the context.
         odds = []
         for asked in ready.asked:
             is_same = asked.llm_arm == own.llm_arm
@@ -273,14 +279,14 @@ class _Ready:
 
     standing: InForce
     llm_arm: str | None
-    """That of the agent's own strategy."""
+    """The model arm of the agent's own strategy."""
     asked: tuple[Asked, ...]
     recalls: bool
     """Whether one of them weighs when a heuristic last fired and succeeded."""
 
 
 class _Held:
-    """A decision on its way out."""
+    """A decision that waits for its completion."""
 
     __slots__ = ("decision", "is_whole")
 
@@ -289,12 +295,12 @@ class _Held:
         self.is_whole = is_whole
 
     def end(self, **fields: Any) -> None:
-        """Say what came of it."""
+        """Set what came of it, as fields of the decision."""
         self.decision = replace(self.decision, **fields)
         self.is_whole = True
 
 
 def _answer(input_: Record) -> ResultView | None:
-    """Return what a model sent, if that is what the group answers."""
+    """Return the model's result if the group's input is one, else None."""
     is_result = input_.subject.split(".", 5)[4] == "result"
     return views.result(input_) if is_result else None

@@ -26,13 +26,13 @@ class LoggedDecision:
     session: str
     """The id of its session."""
     sequence: int
-    """Of the input."""
+    """The sequence of its input."""
     decision_id: str
     event_id: str
     at_ns: int
-    """The agent's time."""
+    """The agent's time, in nanoseconds since 1970."""
     broker_ns: int
-    """The broker's time of the input."""
+    """The broker's time of the input, in nanoseconds since 1970."""
     source: str
     type: str
     domain: str
@@ -55,17 +55,17 @@ class LoggedDecision:
     answer: ResultView | None
     """What the model sent for it, whatever was made of that."""
     prompt_digest: str | None
-    """What the model's answer is found by."""
+    """The digest of the prompt, by which the model's answer is found."""
     logging: Mapping[str, float]
-    """The recorded probabilities of all arms that had one."""
+    """The recorded probability of each arm under the logging strategy."""
     exploration: str
     excluded: ExcludedView | None
-    """What exploration might not spread here."""
+    """The probability that exploration held back here, and why."""
     experiment: AssignmentView | None
     """The variant of a running experiment that was in force."""
     gates: tuple[GateView, ...]
     salience: float
-    """The effective one."""
+    """The effective salience."""
     context: DecisionContext | None
     """What strategies are asked with; None if a gate closed before any was."""
     odds: tuple[Odds, ...]
@@ -80,7 +80,7 @@ def decision_of(
     context: DecisionContext | None,
     odds: tuple[Odds, ...],
 ) -> LoggedDecision:
-    """Return a decision as it was made, before it is known what came of it."""
+    """Return a decision as it was made, without its completion."""
     logging = {each.arm: each.probability for each in decided.candidates}
     return LoggedDecision(
         agent=output.subject.split(".", 4)[3],
@@ -106,6 +106,7 @@ def decision_of(
         dropped=None,
         answer=None,
         prompt_digest=decided.prompt_digest,
+        # Where a gate decided, no candidates are recorded and the arm had all probability.
         logging=logging or {decided.arm: decided.probability},
         exploration=decided.exploration,
         excluded=decided.exploration_excluded,
@@ -119,4 +120,5 @@ def decision_of(
 
 @lru_cache(maxsize=64)
 def _time_ns(text: str) -> int:
+    # Cached, since the outputs of a group share their time.
     return nanoseconds(datetime.fromisoformat(text))

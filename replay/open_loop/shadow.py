@@ -1,8 +1,8 @@
-"""Shadow: another strategy is asked about each decision as it is made, and never acts.
+"""Shadow: another strategy is asked about each live decision, and never acts.
 
-It reads the live log and holds nothing that could write. What it is asked with is what the
-recording says: the candidates, goals and settings that the decision was made with. Fires
-and successes of before it began to follow it does not know.
+It reads the live log and cannot write. It is asked with the recorded candidates, goals and
+settings of the decision. Fires and successes from before it began to follow are unknown to
+it.
 """
 
 from collections.abc import AsyncGenerator
@@ -26,10 +26,11 @@ from streams.groups import Group
 from streams.log import ReadableLog
 
 AT_ONCE = 500
-"""How many records are taken at once."""
+"""How many records are read at once."""
 
 WAITING_LIMIT = 10_000
-"""How many inputs may wait for their group before the oldest is forgotten."""
+"""How many inputs may wait for their group before the oldest is dropped; without a bound an
+agent whose worker is down would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,25 +46,25 @@ class Shadowed:
     done: str
     """The arm that was taken."""
     said: str | None
-    """What it said at once."""
+    """What was said at once, before any completion."""
     would: str
-    """The arm that the strategy holds best."""
+    """The strategy's greedy arm."""
     would_say: str | None
     """What that arm says, if it is a heuristic's."""
     silence: str | None
-    """Why it would say nothing, if so."""
+    """The reason of its silence, if silence is that arm."""
     agreement: float
-    """The probability with which it would have done the same."""
+    """The probability that it gives to the arm that was taken."""
 
     @property
     def is_flip(self) -> bool:
-        """Whether it would rather have done something else."""
+        """Whether its greedy arm is another than the one taken."""
         return self.done != self.would
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How it went so far."""
+    """The counts so far."""
 
     decisions: int = 0
     """In which a strategy decided."""
@@ -79,7 +80,7 @@ class Totals:
         return self.agreed / self.decisions if self.decisions else None
 
     def after(self, shadowed: Shadowed | None) -> "Totals":
-        """With one more decision; None is one that a gate made."""
+        """Return the totals with one more decision; None is one that a gate made."""
         if shadowed is None:
             return replace(self, gated=self.gated + 1)
         return replace(
@@ -93,7 +94,7 @@ class Totals:
 async def follow(
     log: ReadableLog, agent: str, strategy: StrategySpec, after: int
 ) -> AsyncGenerator[Shadowed | None, None]:
-    """Yield each decision of an agent behind a place in the log, live, until it is closed.
+    """Yield each decision of an agent behind a sequence, live, until it is closed.
 
     None stands for a decision that a gate made, in which no strategy has a part.
 
@@ -102,7 +103,7 @@ async def follow(
     """
     shadow = _Shadow(await standing_before(log, agent, after + 1), strategy)
     gathering = _Gathering(agent)
-    # Of all agents, since a pack that is loaded for everybody concerns this one too.
+    # The whole partition, since controls of the shared agent concern this one as well.
     subjects = f"ev.{partition_of(agent)}.>"
     async with aclosing(log.follow(subjects, after, AT_ONCE)) as following:
         async for records in following:
@@ -117,21 +118,22 @@ async def follow(
 
 
 class _Shadow:
-    """The strategy, made ready for what is in force."""
+    """The strategy, built for what is in force."""
 
     def __init__(self, standing: InForce, strategy: StrategySpec) -> None:
         self._strategy = strategy
         self._recalling = Recalling({})
         self.change(standing)
+        # Built at once, so that an unknown strategy raises before anything is followed.
         self._asked(None)
 
     def change(self, standing: InForce) -> None:
-        """Go by what is in force from here."""
+        """Replace what is in force."""
         self.standing = standing
         self._ready: dict[VariantName | None, tuple[InForce, Asked]] = {}
 
     def take(self, group: Group) -> list[Shadowed | None]:
-        """Return what a group holds of decisions; a control changes what is in force."""
+        """Return the decisions of a group, and apply its controls."""
         found: list[Shadowed | None] = []
         is_control = False
         for output in group.outputs:
@@ -180,7 +182,7 @@ class _Shadow:
 
 
 class _Gathering:
-    """Puts inputs and outputs together as they arrive."""
+    """Joins inputs and outputs into groups as they arrive."""
 
     def __init__(self, agent: str) -> None:
         self._owners = (agent, SHARED_AGENT)
@@ -188,7 +190,7 @@ class _Gathering:
         self._outputs: dict[int, list[Record]] = {}
 
     def take(self, record: Record) -> Group | None:
-        """Return the group that this record makes whole, if it does."""
+        """Return the group that this record completes, None if it completes none."""
         subject = parse(record.subject)
         if subject.agent not in self._owners:
             return None

@@ -1,7 +1,7 @@
-"""A recorded session as a file: compressed JSON lines, whole or refused.
+"""A recorded session as a file: compressed JSON lines, read whole or refused.
 
 A header with the checkpoint at the session's start, the blobs it needs, every message as
-the log holds it, and a trailer. What follows from the rest is left out (`session_line`).
+the log holds it, and a trailer. Headers that can be derived are left out (`line.py`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,15 +25,17 @@ FORMAT = "echoic session"
 VERSION = 1
 
 Wanted = Callable[[str], bool]
-"""Says of a subject whether its record is wanted."""
+"""Tells of a subject whether its record is wanted."""
 LEVEL = 15
-"""Of compression: a session of 600 events stays well under 400 KB."""
+"""The zstd level: with it a session of 600 events stays well under 400 KB."""
 
 LINE_BYTES = 64_000_000
-"""No line is longer; a file that has one was not written by us."""
+"""The most bytes of a line; a file with a longer one was not written by us, and must not
+fill the memory."""
 
 PACKED_BYTES = 1_024
-"""So much is unpacked at a time: it becomes 32 MB at the most."""
+"""Compressed bytes that are decompressed at a time: they become 32 MB at the most, whoever
+made the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class SessionTrailer:
-    """What proves that the file is whole."""
+    """What shows that the file is complete."""
 
     messages: int
     chain: str
@@ -83,14 +85,15 @@ async def collect(
     records: list[Record] = []
     async for group in groups(log, partition, after=first - 1, until=last):
         named = parse(group.input.subject).agent
-        # An agent that cannot exist is answered for by `_`, as what is shared.
+        # Inputs of an invalid agent are answered by the shared agent `_`, whose messages
+        # belong to every session.
         if named == agent or not is_agent(named):
             records += (group.input, *group.outputs)
     return tuple(sorted(records, key=lambda record: record.sequence))
 
 
 def write_session(path: Path, session: SessionFile) -> None:
-    """Write the file whole, or leave what was there."""
+    """Write the file atomically: a failure leaves what was there."""
     draft = path.with_name(path.name + ".new")
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     try:
@@ -116,7 +119,7 @@ def read_session(path: Path) -> SessionFile:
 def read_outline(path: Path) -> tuple[SessionFile, frozenset[str]]:
     """Read a file without its records, and check that it is not cut.
 
-    Returns the file so, and the subjects of all its records.
+    Return the file without records, and the subjects of all of them.
 
     Raises:
         SessionFileError: it is none of ours, of another version, cut or damaged.
@@ -134,11 +137,11 @@ def read_outline(path: Path) -> tuple[SessionFile, frozenset[str]]:
 
 
 def read_records(path: Path, wanted: Wanted) -> Iterator[Record]:
-    """Return the records of a file with a wanted subject, one at a time.
+    """Iterate over the records with a wanted subject, in constant memory.
 
     Raises:
-        SessionFileError: it is none of ours, of another version, cut or damaged; what
-            stands before the damage was given by then.
+        SessionFileError: it is none of ours, of another version, cut or damaged; the
+            records before the damage were yielded by then.
     """
     return _Reading(path).records(wanted)
 
@@ -165,7 +168,7 @@ def _lines(session: SessionFile) -> Iterator[object]:
 
 
 def _in_words(error: Exception) -> str:
-    """Return what is wrong with a line, for whoever reads the file."""
+    """Return what is wrong with a line, as text for an error message."""
     if isinstance(error, orjson.JSONDecodeError):
         return f"no JSON: {error}"
     if isinstance(error, KeyError):
@@ -207,6 +210,7 @@ class _Reading:
     ) -> Iterator[Record]:
         self.header = self._header(next(lines, None))
         codec = Lines(self.header.epoch, self.header.partition)
+        # A file has few subjects in many lines; the bound holds against one made by hand.
         is_wanted = lru_cache(maxsize=4096)(lambda text: wanted(codec.subject(text)))
         position = 0
         for line in lines:
@@ -219,6 +223,7 @@ class _Reading:
                 return
             else:
                 position = self._place(line, position)
+                # Unwanted lines are still walked, as later ones are differences to them.
                 if is_wanted(line["s"]):
                     yield codec.read(line)
                 else:
@@ -243,7 +248,10 @@ class _Reading:
         self._line += 1
 
     def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
-        """Yield what was compressed, piece by piece, up to its checksum and no further."""
+        """Yield the decompressed pieces of the one frame, and check that nothing follows.
+
+        Reading to the frame's end makes zstd compare its checksum.
+        """
         unpacking = zstandard.ZstdDecompressor().decompressobj()
         while packed := file.read(PACKED_BYTES):
             yield unpacking.decompress(packed)
@@ -279,7 +287,7 @@ class _Reading:
         )
 
     def _place(self, line: dict[str, Any], before: int) -> int:
-        """Return the sequence of a record's line, which must be beyond the one before it."""
+        """Return the sequence of a record's line, which must exceed the one before."""
         sequence: int = line["n"]
         if self._count and sequence <= before:
             raise self._failure(f"has sequence {sequence} after {before}")

@@ -1,8 +1,8 @@
-"""One message of a session file as one line, without what follows from the rest.
+"""The codec of a session file's line: one message, without what can be derived.
 
-Of an output almost every header follows: its id from epoch, cause and index, its cause's
-id from the input before it, its type from its subject. The line holds the differences
-from what was expected, so nothing is ever lost to a wrong guess.
+Almost every header of an output can be: its id from epoch, cause and index, its cause's id
+from the input before it, its type from its subject. The line holds the differences from the
+expected headers, so a wrong expectation costs bytes and never content.
 """
 
 import base64
@@ -15,16 +15,17 @@ from schemas.values.ids import filled_event_id, output_id
 from schemas.values.record import Record
 
 INPUTS_KNOWN = 10_000
-"""How many of the last inputs an output's cause is known of without saying so."""
+"""How many of the last inputs' ids are remembered to derive a cause's id. It is part of the
+format: writer and reader must forget alike."""
 
 _MARK = ("ce-causeseq", "ce-index", "ce-count")
 
 
 class Lines:
-    """Writes or reads the lines of one file, in order; knows what came before."""
+    """Writes or reads the lines of one file, in order; each depends on those before it."""
 
     def __init__(self, epoch: UUID, partition: int) -> None:
-        """Take what the file's header tells."""
+        """Start with what the file's header holds."""
         self._epoch = epoch
         self._prefix = f"ev.{partition}."
         self._time_ns = 0
@@ -51,7 +52,11 @@ class Lines:
         return line
 
     def read(self, line: dict[str, Any]) -> Record:
-        """Return the record of a line."""
+        """Return the record of a line.
+
+        Raises:
+            KeyError, TypeError, ValueError: the line is none that `write` returns.
+        """
         subject = _with(line["s"], self._prefix)
         headers = self._expected(subject, line.get("m"))
         headers.update(line.get("h", ()))
@@ -72,7 +77,7 @@ class Lines:
         return _with(text, self._prefix)
 
     def skip(self, line: dict[str, Any]) -> None:
-        """Go past a line as `read` would, without making its record."""
+        """Advance past a line as `read` would, without decoding its record."""
         headers, self._time_ns = line.get("h", {}), self._time_ns + line["t"]
         if "m" in line or "ce-causeseq" in headers:
             self._said_at = headers.get("ce-time", self._said_at)
@@ -84,6 +89,7 @@ class Lines:
         parts = subject.split(".", 5)
         if len(parts) < 6:
             return {}
+        # A sensor's headers are its own; only the version is common to all.
         if mark is None and parts[4] == "sensor":
             return {"ce-specversion": "1.0"}
         expected = {
@@ -114,6 +120,7 @@ class Lines:
             self._input_is(record.sequence, record.headers.get("ce-id"))
 
     def _input_is(self, sequence: int, id_: str | None) -> None:
+        # The mind derives the same id for an event that came without one.
         if id_ is None:
             id_ = filled_event_id(self._time_ns, sequence)
         self._input_ids[sequence] = id_
@@ -127,12 +134,15 @@ def write_blob(digest: str, data: bytes) -> dict[str, str]:
 
 
 def read_blob(line: dict[str, Any]) -> tuple[str, bytes]:
-    """Digest and bytes of a blob's line."""
+    """Return the digest and the bytes of a blob's line."""
     return line["blob"], base64.b64decode(line["data"], validate=True)
 
 
 def _mark(record: Record) -> list[int] | None:
-    """Return the group mark, if it is one whose numbers have one spelling."""
+    """Return cause, index and count of the group mark; None unless they are plain numbers.
+
+    "007" would come back as "7", and the headers must be restored byte for byte.
+    """
     texts = [record.headers.get(name, "") for name in _MARK]
     if not all(text.isascii() and text.isdigit() for text in texts):
         return None
@@ -141,7 +151,10 @@ def _mark(record: Record) -> list[int] | None:
 
 
 def _packed(body: bytes) -> dict[str, Any]:
-    """Return a body as JSON if that gives the very same bytes, else as text, else base64."""
+    """Return a body as JSON if that restores the same bytes, else as text, else base64.
+
+    Chains and digests cover the raw bytes, so equal JSON is not enough.
+    """
     try:
         value = orjson.loads(body)
         if orjson.dumps(value) == body:
@@ -163,7 +176,7 @@ def _unpacked(line: dict[str, Any]) -> bytes:
 
 
 def _without(subject: str, prefix: str) -> str:
-    """Return a subject without the prefix; with a leading dot if it has another one."""
+    """Return a subject without the prefix, or with a leading dot if it has another one."""
     return subject.removeprefix(prefix) if subject.startswith(prefix) else "." + subject
 
 

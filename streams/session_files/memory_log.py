@@ -1,4 +1,4 @@
-"""A session file read as a log, so that the one reader works on it as on the broker."""
+"""A session file in memory as a log, which `streams.groups` reads as it reads the broker."""
 
 from collections.abc import AsyncGenerator
 from uuid import UUID
@@ -13,7 +13,7 @@ class SessionLog:
     """A `ReadableLog` over a session; what it does not hold does not exist for it."""
 
     def __init__(self, session: SessionFile) -> None:
-        """Take a session that was read, or one made by hand."""
+        """Wrap a session that was read, or one made by hand."""
         self._session = session
 
     @property
@@ -22,7 +22,7 @@ class SessionLog:
         return self._session.header.epoch
 
     async def page(self, subjects: str, after: int, limit: int) -> Records:
-        """Read from the session."""
+        """Return a page of the session's records."""
         return page_of(self._session.records, subjects, after, limit)
 
     async def follow(
@@ -35,13 +35,13 @@ class SessionLog:
             yield records
 
     async def last_sequence(self, subjects: str) -> int:
-        """Search from the end."""
+        """Return the last matching sequence, searched from the end."""
         return last_of(self._session.records, subjects)
 
     async def record(self, sequence: int) -> Record | None:
-        """Look it up."""
+        """Return the record, if the session has it."""
         return record_of(self._session.records, sequence)
 
     async def blob(self, digest: str) -> bytes | None:
-        """Look it up."""
+        """Return the blob, if the session has it."""
         return self._session.blobs.get(digest)

@@ -1,7 +1,7 @@
-"""A session file read as a log page by page, however long it is.
+"""A session file as a log that is read page by page, in bounded memory.
 
-The one reader asks for inputs and outputs in turn; both come out of one pass through the
-file, and what the other has not asked for yet is held.
+`streams.groups` asks for inputs and outputs in turn. Both are served by one pass through the
+compressed file, which cannot be sought in; what the other has not asked for yet is held.
 """
 
 from collections import deque
@@ -17,13 +17,15 @@ from streams.log import Records, matches
 from streams.session_files.file import read_outline, read_records
 
 PASSES = 4
-"""How many passes are under way at once; further ones begin anew."""
+"""How many passes are kept open; beyond it the least recently used one is dropped, and its
+reader starts a new pass from the file's beginning."""
 
 AT_ONCE = 256
-"""How many records are read on when more are wanted."""
+"""How many records are read from the file when more are wanted."""
 
 HELD = 50_000
-"""How many records of one direction are held while only the other is read."""
+"""How many records of one direction are held while only the other is read; beyond it they
+are dropped, and a reader of that direction starts a new pass."""
 
 Direction = Literal["in", "out"]
 
@@ -32,7 +34,7 @@ class SessionStream:
     """A `ReadableLog` over a session file; what it does not hold does not exist for it."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file once, to know that it is whole.
+        """Read the file once, to check that it is whole.
 
         Raises:
             SessionFileError: it is none of ours, of another version, cut or damaged.
@@ -48,7 +50,7 @@ class SessionStream:
         return self.outline.header.epoch
 
     async def page(self, subjects: str, after: int, limit: int) -> Records:
-        """Read on where the page before this one ended."""
+        """Return the next page, at little cost where it continues the page before."""
         partition = self.outline.header.partition
         if subjects == inputs_of(partition):
             return self._pass("in", after).page("in", limit)
@@ -65,33 +67,35 @@ class SessionStream:
             yield page
 
     async def last_sequence(self, subjects: str) -> int:
-        """Read through all of it."""
+        """Return the last matching sequence, by reading the whole file."""
         last = 0
         for record in self._behind(subjects, 0):
             last = record.sequence
         return last
 
     async def record(self, sequence: int) -> Record | None:
-        """Read up to it."""
+        """Return the record, by reading the file up to it."""
         found = next(self._behind(">", sequence - 1), None)
         return found if found is not None and found.sequence == sequence else None
 
     async def blob(self, digest: str) -> bytes | None:
-        """Look it up."""
+        """Return the blob, if the file has it."""
         return self.outline.blobs.get(digest)
 
     def _behind(self, subjects: str, after: int) -> Iterator[Record]:
+        # Saves a pass through the file for a subject that it does not have.
         if not any(matches(subjects, each) for each in self.subjects):
             return iter(())
         records = read_records(self._path, lambda subject: matches(subjects, subject))
         return (record for record in records if record.sequence > after)
 
     def _pass(self, direction: Direction, after: int) -> "_Pass":
-        """Return the pass that has given this direction up to `after`, the latest used last."""
+        """Return the pass that stands at `after` in this direction, or start a new one."""
         passes = self._passes
         found = next((each for each in passes if each.ends[direction] == after), None)
         if found is None:
             found = _Pass(self._path, after)
+        # Kept in order of use, the latest last; the slice drops the oldest beyond `PASSES`.
         self._passes = [each for each in passes if each is not found][1 - PASSES :]
         self._passes.append(found)
         return found
@@ -105,7 +109,7 @@ class _Pass:
         self._after = after
         self._held: dict[Direction, deque[Record]] = {"in": deque(), "out": deque()}
         self.ends: dict[Direction, int | None] = {"in": after, "out": after}
-        """The last sequence given in each direction; None if some were let go."""
+        """The last sequence served in each direction; None if records were dropped."""
 
     def page(self, direction: Direction, limit: int) -> Records:
         """Return the next records in a direction; none at the file's end."""
@@ -118,7 +122,7 @@ class _Pass:
         return page
 
     def _read_on(self, wanted: Direction) -> bool:
-        """Read some more; tell whether there was any."""
+        """Read `AT_ONCE` records more, and tell whether there were any."""
         some = list(islice(self._records, AT_ONCE))
         for record in some:
             is_input = record.subject.split(".", 3)[2] == "in"
