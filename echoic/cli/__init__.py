@@ -1,4 +1,4 @@
-"""The command line: one module a group of commands, loaded when it is called for."""
+"""The command line: one module for each group of commands, imported when it is called."""
 
 from echoic.cli.program import main
 

@@ -124,9 +124,7 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
 
 
 def _identity(variant: Variant, standing: InForce) -> tuple[str, str | None]:
-    """Return what a variant would decide by, whatever it was written as or left to the
-    agent.
-    """
+    """Return what a variant decides by: the hash of its strategy, and its personality."""
     strategy = standing.asked(variant).strategy
     return config_hash(strategy), variant.personality
 
@@ -146,7 +144,7 @@ def _variant(strategy: str | None, personality: str | None) -> Variant:
 
 
 def _seconds(text: str) -> float:
-    """Return a span of time: `90`, `90s`, `5m`, `2h`, `1d`."""
+    """Parse a span of time into seconds: `90`, `90s`, `5m`, `2h`, `1d`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
     if found is None:
         raise EchoicError(f"{text!r} is no span of time", next_step="--washout 5m")

@@ -16,7 +16,7 @@ from schemas.messages.controls import ProfileSet
 app = new_app("bias", "Small adjustments of thresholds: list, set.")
 
 ALWAYS = "-"
-"""What stands for the domain of a bias that counts for every event."""
+"""Shown in place of the domain of a bias that counts for every event."""
 EXAMPLE = "echoic bias set confidence_threshold=-0.05"
 
 

@@ -1,4 +1,4 @@
-"""Commands that work on a running instance: connect, do it, disconnect."""
+"""What commands on a running instance share: connect, do the work, disconnect."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def on_instance(call: Call, work: Callable[[Connection], Awaitable[T]]) -> T:
-    """Do something with a connection to the instance, and return what came of it."""
+    """Run `work` with a connection to the instance, and return its result."""
 
     async def run() -> T:
         async with connect(call.settings) as connection:
@@ -31,10 +31,10 @@ def on_instance(call: Call, work: Callable[[Connection], Awaitable[T]]) -> T:
 
 
 def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
-    """Tell the agent something, and return what it made of it.
+    """Send a control to the agent, and return the outputs that answer it.
 
     Raises:
-        RefusedError: the agent did not take it.
+        RefusedError: the agent rejected it.
     """
 
     async def run(connection: Connection) -> Sequence[Output]:
@@ -44,7 +44,7 @@ def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
 
 
 def bringer_of(connection: Connection) -> AidProvider:
-    """Brings the aids that a fold of the log needs."""
+    """Make the provider of the aids that a fold of the log needs."""
     made = embedder(connection.settings["embedder"])
     return AidProvider(made, PackLibrary(connection.log, made))
 
@@ -52,9 +52,9 @@ def bringer_of(connection: Connection) -> AidProvider:
 async def known_at(
     connection: Connection, sequence: int | None = None, at: datetime | None = None
 ) -> state.AgentSnapshot:
-    """Return what the mind knew of the agent up to an input or a moment, folded with progress.
+    """Fold what the mind knew of the agent up to an input or a moment, with progress.
 
-    Without either it is what the mind knows by the end of the log.
+    Without either, fold to the end of the log.
 
     Raises:
         NotFoundError: there is no such agent, or there was none by then.

@@ -99,7 +99,7 @@ def feedback(
 
 
 def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
-    """Return what a vote counted for, in words."""
+    """Describe in words what a vote counted for."""
     if applied.aspect == "timing":
         return "counted for rapport; when it was said is no fault of a heuristic"
     if applied.heuristic_id:
@@ -154,7 +154,7 @@ def outcome(
 
 
 def _credit(decision: Account, credited: Sequence[str], names: Names) -> str:
-    """Whom a report credits, in words, or why nobody."""
+    """Describe in words which heuristics a report credits, or why none."""
     if credited:
         return "counted for " + ", ".join(named(each, names) for each in credited)
     if decision.said is None:

@@ -17,7 +17,7 @@ from schemas.values.settings import UNSTARTED
 app = new_app("goals", "What the companion is to help with: list, set.")
 
 ALWAYS = "-"
-"""What stands for the domain of a goal that counts for every event."""
+"""Shown in place of the domain of a goal that counts for every event."""
 
 
 @app.command(name="list")
@@ -73,14 +73,18 @@ def set_(
 
 
 def some_or_none(given: object, is_none: bool, what: str, example: str) -> None:
-    """Make sure that either something is set, or that nothing shall be."""
+    """Require either values or `--none`, not both.
+
+    Raises:
+        EchoicError: both are given, or neither.
+    """
     if bool(given) == is_none:
         wrong = f"--none takes no {what}" if given else f"name the {what}, or --none"
         raise EchoicError(wrong, next_step=example)
 
 
 def set_for(call: Call, control: GoalsSet | ProfileSet, told: str) -> None:
-    """Set what an agent, or its domain, goes by from here, and say what that is."""
+    """Send a control that sets goals or biases, and print what is in force from here."""
     send(call, control)
     where = f" for {control.domain}" if control.domain else ""
     call.show(control.model_dump(exclude_none=True), [f"{told}{where} from here"])

@@ -171,7 +171,7 @@ app.command()(heuristic_priors.prior)
 
 
 async def _learnt(connection: Connection) -> list[Learnt]:
-    """From the read models; folded from the log if they do not know the agent."""
+    """Read what was learnt from the read models, or fold it from the log without them."""
     await known_agents.check(connection)
     settings = connection.settings
     async with up_to_date(connection) as store:

@@ -146,7 +146,7 @@ def _each(
     names: Sequence[str],
     read_one: Callable[[Recording], Awaitable[T]],
 ) -> list[T]:
-    """Return what is read from each of the named recordings.
+    """Read each of the named recordings.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.

@@ -28,7 +28,7 @@ app = new_app("log", "The log itself: verify, tail, salvage.")
 # Records in one request of a follower.
 _PAGE = 1_000
 _SHOWN = 100
-"""How much of a body is shown, in characters."""
+"""Characters of a body that `tail` shows."""
 
 
 @app.command()
@@ -77,7 +77,7 @@ def verify(
 
 
 def _look(data: Path, as_json: bool) -> None:
-    """Look at the log of an instance that does not run."""
+    """Check the stored log of an instance that does not run."""
     progress = Progress("blocks read")
     damage = salvaging.look(data, progress)
     progress.done()
@@ -123,7 +123,7 @@ def salvage(call: InstanceCall) -> None:
 
 
 def _tell(damage: Damage) -> None:
-    """What was found, for a person."""
+    """Print what was found, for a person."""
     found = damage.survey
     for name, number in (
         ("blocks", found.blocks),

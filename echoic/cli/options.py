@@ -25,7 +25,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 @dataclass(frozen=True)
 class Call:
-    """How a command was called: over which instance, for whom, and for which reader.
+    """The options that commands share: instance, agent, and JSON or text.
 
     A command that takes one has the options `--data`, `--agent` and `--json`.
     """
@@ -40,7 +40,7 @@ class Call:
         return settings_of(self.data, self.agent)
 
     def show(self, fields: dict[str, Any], lines: Iterable[str]) -> None:
-        """Print a result as JSON for programs, or by lines; these may be lazy."""
+        """Print a result as JSON for programs, else the lines, which may be lazy."""
         if self.as_json:
             print_json({"v": 1, **fields})
             return
@@ -75,7 +75,7 @@ class _Commands(typer.Typer):
 
 
 def new_app(name: str, about: str) -> typer.Typer:
-    """Return a group of commands that loads fast: plain help, no completion."""
+    """Create a group of commands that loads fast: plain help, no completion."""
     return _Commands(
         name=name,
         help=about,
@@ -87,9 +87,7 @@ def new_app(name: str, about: str) -> typer.Typer:
 
 
 def _with_options(work: Callable[..., object]) -> Callable[..., object]:
-    """Return the same command with the options of its `Call` in place of it, after all
-    others.
-    """
+    """Replace a command's `Call` parameter by the options it stands for, after all others."""
     first = next(iter(inspect.signature(work).parameters.values()), None)
     kind = None if first is None else first.annotation
     if first is None or Call not in (kind, *get_args(kind)[:1]):
@@ -124,7 +122,7 @@ def _with_options(work: Callable[..., object]) -> Callable[..., object]:
 def settings_of(
     data: Path | None = None, agent: str | None = None, **flags: object
 ) -> Settings:
-    """Return the settings with these flags on top."""
+    """Load the settings with these flags on top; `__` in a name stands for a dot."""
     # A keyword cannot contain a dot, and names of settings do: `worker__processes`.
     given = {name.replace("__", "."): value for name, value in flags.items()}
     found = load({"data": None if data is None else str(data), "agent": agent, **given})

@@ -1,4 +1,4 @@
-"""The program `echoic`: finds the command, runs it, and turns errors into exit codes.
+"""The program `echoic`: find the command, run it, and turn errors into exit codes.
 
 0 done, 1 found something wrong or nothing, 2 wrong usage or data, 3 nobody
 answers, 101 a bug of ours, 130 interrupted.
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(work: Callable[[], object]) -> int:
-    """Run a command; whatever it raises becomes a message and an exit code."""
+    """Run a command; turn whatever it raises into a message and an exit code."""
     try:
         code = work()
     except (KeyboardInterrupt, typer.Abort):
@@ -103,7 +103,7 @@ def _program(
 
 
 def command() -> TyperGroup:
-    """Return all of the program, as one command."""
+    """Build the whole program as one command."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     # Named here so that a misspelt command gets a suggestion.
@@ -112,7 +112,7 @@ def command() -> TyperGroup:
 
 
 def _told(error: Exception) -> int:
-    """Say what went wrong on stderr, and return the exit code for it."""
+    """Print what went wrong on stderr, and return the exit code for it."""
     # The traceback is worth more than a message then.
     if os.environ.get(errors.DEBUG) == "1":
         raise error
@@ -136,7 +136,7 @@ def _told(error: Exception) -> int:
 
 
 def _as_echoic(error: Exception) -> errors.EchoicError | None:
-    """Errors of the layers below, in our own terms."""
+    """Translate an error of the layers below; None for one that nobody expected."""
     from pydantic import ValidationError
 
     from echoic.embedders import EmbedderError
@@ -173,7 +173,7 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
 
 
 def _first_fault(error: "ValidationError") -> str:
-    """Return what of a message that a command made is not allowed."""
+    """Describe the first invalid field of a message that a command made."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in fault["loc"])
     return f"{place} {fault['input']!r}: {fault['msg']}"

@@ -19,10 +19,10 @@ _LINES_S = 5.0
 
 
 class Progress:
-    """Counts on stderr, a second after the first: on a terminal in place, else by lines."""
+    """A counter on stderr, shown from one second on: in place on a terminal, else by lines."""
 
     def __init__(self, what: str) -> None:
-        """Say `what` is counted, such as `inputs folded`."""
+        """Count `what`, such as `inputs folded`."""
         self._what = what
         self._live = sys.stderr.isatty()
         self._started: float | None = None
@@ -30,7 +30,7 @@ class Progress:
         self._told = False
 
     def __call__(self, count: int) -> None:
-        """So many are done."""
+        """Show that `count` are done, unless the last line is too recent."""
         now = time.monotonic()
         if self._started is None:
             # What was done before anything was counted says nothing of the rate.
@@ -45,7 +45,7 @@ class Progress:
         self._told = True
 
     def done(self) -> None:
-        """Leave the line that was written in place."""
+        """Erase the line that was written in place."""
         if self._told and self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -54,14 +54,14 @@ class Bar:
     """A bar that shows how much of the work is done, on a terminal only."""
 
     def __init__(self, what: str, *, is_silent: bool) -> None:
-        """Say `what` is done; whoever prints for programs is silent."""
+        """Show progress of `what`, unless silent, as for programs that read the result."""
         self._what = what
         self._is_shown = sys.stderr.isatty() and not is_silent
         self._started = time.monotonic()
         self._bar: rich_progress.Progress | None = None
 
     def __enter__(self) -> Self:
-        """Show nothing yet: most work is done before a bar would be read."""
+        """Show nothing yet: most work ends before a bar could be read."""
         return self
 
     def __exit__(
@@ -70,12 +70,12 @@ class Bar:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
     def __call__(self, done: int, whole: int) -> None:
-        """So much of the whole is done."""
+        """Show that `done` of `whole` is done."""
         if not self._is_shown or time.monotonic() - self._started < _QUIET_S:
             return
         if self._bar is None:
@@ -103,7 +103,7 @@ def _bar(what: str) -> "rich_progress.Progress":
 
 @asynccontextmanager
 async def waiting(what: str) -> AsyncIterator[None]:
-    """Say on stderr what is waited for, and how long, from the first second on."""
+    """Show on stderr what is waited for, and how long, from the first second on."""
     telling = asyncio.create_task(_tell(what))
     try:
         yield

@@ -107,7 +107,7 @@ def _rapport(
 
 
 def settings_named(texts: Sequence[str]) -> dict[str, Scalar]:
-    """Settings by name, of texts such as `learning.gamma=0.98`.
+    """Parse settings by name from texts such as `learning.gamma=0.98`.
 
     Raises:
         EchoicError: one names nothing, or no number.

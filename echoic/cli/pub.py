@@ -100,7 +100,7 @@ async def _send(
     wait: bool,
     as_json: bool,
 ) -> int:
-    """Send one after the other, and return how many were refused."""
+    """Send the items in order, and return how many events were refused."""
     sender = Sender(connection)
     progress = Progress("events published")
     allowed = Allowed(await limit_of(connection.log, connection.settings.agent))
@@ -128,7 +128,7 @@ async def _send(
 
 
 async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], None]:
-    """Return how a decision is printed."""
+    """Return the function that prints a decision."""
     if as_json:
         return lambda account: print_json(decision_record.as_response(account))
     names = await heuristic_names(connection.log, connection.settings.agent)
@@ -139,7 +139,7 @@ async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], N
 async def _answered(
     sender: Sender, item: Sending, show: Callable[[Account], None], as_json: bool
 ) -> bool:
-    """Show the decision on an event; false if it was refused."""
+    """Print the decision on an event; return False if the event was refused."""
     try:
         async with waiting("the decision, which may be a model's"):
             account = await sender.answer(item.event_id)
@@ -153,12 +153,16 @@ async def _answered(
 
 
 def _own_hints(source: str, type_: str) -> dict[str, object]:
-    """Return a person's words matter for who says them."""
+    """Return the hints of a person's message: it matters because a person says it."""
     return {"social": 0.9} if (source, type_) == ("user", "message") else {}
 
 
 def _hints(given: Iterable[str] | None) -> dict[str, object]:
-    """Dimensions with their numbers; a wrong one would cost the whole event."""
+    """Parse salience hints here: an invalid one would have the whole event refused.
+
+    Raises:
+        EchoicError: an unknown dimension, or no number from 0 to 1.
+    """
     hints = _values(given)
     for name, number in hints.items():
         is_unit = isinstance(number, int | float) and 0 <= number <= 1
@@ -171,7 +175,7 @@ def _hints(given: Iterable[str] | None) -> dict[str, object]:
 
 
 def _values(fields: Iterable[str] | None) -> dict[str, object]:
-    """`name=value` pairs; a value that reads as JSON is what it says, else text."""
+    """Parse `name=value` pairs; a value is JSON where it can be parsed as such, else text."""
     found: dict[str, object] = {}
     for text in fields or ():
         name, equals, value = text.partition("=")

@@ -51,7 +51,7 @@ from schemas.messages.experiments import Variant
 _PREFERENCES = ("outcome", "feedback")
 
 STUB = "(stub)"
-"""What every model says in the mode `stub`."""
+"""The answer of every model in the mode `stub`."""
 
 
 def compare(
@@ -204,7 +204,7 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
 
 
 def _write(file: Path, page: str) -> None:
-    """Write the page whole, or leave what was there."""
+    """Write the page atomically: a failure leaves the old file."""
     # In the same folder, so that `replace` is one atomic rename.
     draft = file.with_name(file.name + ".new")
     try:
@@ -216,7 +216,7 @@ def _write(file: Path, page: str) -> None:
 
 
 def _can_be_written(report: Path | None) -> None:
-    """Find out before the work, not after it."""
+    """Raise if the report cannot be written, before the work and not after it."""
     if report is None:
         return
     if report.is_dir():
@@ -226,7 +226,7 @@ def _can_be_written(report: Path | None) -> None:
 
 
 def _is_within(since: int | None, results: list[SessionResult]) -> None:
-    """Where nothing is left to the challenger there is nothing to compare."""
+    """Raise if `--from` is beyond the last input: nothing would be left to compare."""
     last = max(each.recording.last for each in results)
     if since is not None and since > last:
         raise EchoicError(f"--from {since}: the last input recorded is {last}")

@@ -149,7 +149,7 @@ _COLUMNS = ("id", "title", "clock", "started_at", "last_at", "inputs", "spoke")
 
 
 async def _rows(connection: Connection) -> list[dict[str, object]]:
-    """From the read models, else folded from the log; the newest last."""
+    """Read the sessions from the read models, else fold them from the log; newest last."""
     await known_agents.check(connection)
     agent = connection.settings.agent
     # Newest first in the read models; a terminal shows the newest where the prompt is.

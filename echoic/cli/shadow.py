@@ -80,7 +80,7 @@ class _Beside:
                     return
 
     def tell_totals(self) -> None:
-        """Say how it went in all."""
+        """Print the totals."""
         fields = {"totals": _totals_fields(self._totals)}
         self._call.show(fields, [totals_line(self._totals, self._style)])
 
@@ -126,7 +126,7 @@ def _totals_fields(totals: Totals) -> dict[str, Any]:
 
 
 class Pulse:
-    """Tells on stderr how far it is, whether or not anything happens.
+    """A heartbeat on stderr: how far the work is, whether or not anything happens.
 
     On a terminal one line in place, each second; else a line of its own, twice a minute.
     """

@@ -32,10 +32,10 @@ from schemas.values.settings_by_name import TuningError
 
 
 class _Tune(TyperGroup):
-    """The group, of which `search` need not be named."""
+    """The group; without a known command the arguments are those of `search`."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Whatever is no other command is to be searched."""
+        """Put `search` before arguments that begin with no other command."""
         if args and args[0] not in (*self.commands, "--help"):
             args = ["search", *args]
         return super().parse_args(ctx, args)

@@ -125,7 +125,7 @@ def demo(
 
 
 async def _run(settings: Settings) -> None:
-    """Run an instance until it is told to stop, or fails."""
+    """Run an instance, again after each move of a server, until stopped or failed."""
     from echoic.run.servers import ServerMoved
 
     while True:
@@ -158,7 +158,7 @@ async def _run_once(settings: Settings) -> None:
 
 
 def _stopped_by_signal() -> asyncio.Event:
-    """Return what Ctrl-C or a polite request to end sets, from now on."""
+    """Return an event that SIGINT or SIGTERM sets; handlers stand from now on."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -194,7 +194,7 @@ def _banner(running: "Instance") -> Iterator[str]:
 
 
 def _data_flag(settings: Settings) -> str:
-    """Return the flag that finds this instance again, if the default does not."""
+    """Return the `--data` flag that later commands need, empty for the default folder."""
     if settings.origins["data"] == "default":
         return ""
     return f" --data {shlex.quote(str(settings.data))}"
@@ -229,7 +229,7 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
 
 
 def _ends(pid: int, within_s: float) -> bool:
-    """Tell whether a process ends in time."""
+    """Wait for a process to end; tell whether it did within `within_s` seconds."""
     deadline = time.monotonic() + within_s
     while is_alive(pid):
         if time.monotonic() > deadline:

@@ -146,12 +146,12 @@ def _is_renamed(input_: Input) -> bool:
 
 
 def _is_news(account: Account, names: Names) -> bool:
-    """Tell whether a heuristic answers that was loaded or taught since the names were read."""
+    """Tell whether the heuristic that answers is newer than the names that were read."""
     return account.heuristic_id is not None and account.heuristic_id not in names
 
 
 def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
-    """Show what a group taught; return the names with those of what was formed."""
+    """Print what a group taught; return the names, with those of newly formed heuristics."""
     for output in outputs:
         message = output.message
         if isinstance(message, HeuristicFormed):
@@ -184,7 +184,7 @@ def _supposition(text: str) -> tuple[str, float]:
 
 
 def _place(text: str | None) -> tuple[int | None, datetime | None]:
-    """Return a sequence or a time."""
+    """Parse a sequence, a time or neither; one of the two is None."""
     if text is None:
         return None, None
     # A sequence is digits alone; no time is.

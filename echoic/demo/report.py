@@ -1,4 +1,4 @@
-"""What the demo has to say at its end: how much was said, what was learnt, how fast.
+"""The summary at the end of the demo: how much was said, what was learnt, how fast.
 
 Pure, over accounts and the agent's state; every figure is one of this run.
 """
@@ -15,7 +15,7 @@ from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, Signal
 
 _SHOWN = 4
-"""How many heuristics are told of that rose most, and how many that fell most."""
+"""How many heuristics are listed that rose most, and as many that fell most."""
 
 
 _SUCCESS = ("success", "successes")

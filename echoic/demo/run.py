@@ -106,7 +106,7 @@ async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Rep
 
 
 class Audience:
-    """Who watches the decisions: it prints them, and knows when all are there."""
+    """A follower of the decisions: it prints them, and knows when all have been made."""
 
     def __init__(self, live: Instance, style: Style, *, quiet: bool) -> None:
         self.accounts: dict[str, Account] = {}
@@ -191,7 +191,7 @@ async def _verify(live: Instance) -> Verification:
 
 
 def _settings(folder: Path) -> Settings:
-    """Defaults and nothing else: the demo is the same on every machine."""
+    """Return the defaults, unread from any file: the demo is the same on every machine."""
     flags = {
         "data": str(folder),
         "agent": AGENT,
@@ -212,7 +212,7 @@ def _tell_start(folder: Path, quiet: bool) -> None:
 
 
 def _unsaid(_: str) -> None:
-    """The demo needs no collector of traces, and says nothing of it."""
+    """Drop the instance's notes, such as that no collector of traces is set."""
 
 
 def _close(report: Report, style: Style) -> None:
@@ -252,7 +252,7 @@ def _telling_silence(report: Report) -> Account | None:
 
 
 class Story:
-    """Tells each kind of decision once; repeats are counted, not listed."""
+    """Print each kind of decision once; repeats are counted, not listed."""
 
     def __init__(self, names: Names, style: Style) -> None:
         self._names = names

@@ -23,7 +23,7 @@ def as_typed(text: str) -> str:
 
 @cache
 def program() -> str:
-    """`echoic` where that is this program, else the path of its script, else by module."""
+    """Return `echoic` if that is this program, else its script's path, else the module."""
     script = Path(sys.executable).with_name("echoic")
     if not script.exists():
         return f"{Path(sys.executable).name} -m echoic"

@@ -28,7 +28,7 @@ _STATUSES = {
     "refused": ("✗", "not passed", "red"),
     "invalid": ("✗", "that find the log wrong", "red"),
 }
-"""How the gates of each status are told: mark, words, colour."""
+"""How the gates of each status are shown: mark, words, colour."""
 _COLOURS = {
     "BETTER": "green",
     "EQUIVALENT": "green",
@@ -140,7 +140,7 @@ def _headline(row: Headline) -> tuple[str, ...]:
 
 
 def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
-    """Their names alone: what those say that are not passed stands with the verdict."""
+    """Yield the gates' names alone: details of those not passed stand at the verdict."""
     gates = comparison.estimate["difference"]["gates"]
     for status, (mark, words, colour) in _STATUSES.items():
         names = ", ".join(

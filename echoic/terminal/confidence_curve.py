@@ -15,12 +15,12 @@ from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move
 
 NARROWEST, WIDEST = 80, 160
-"""What a terminal is taken for, if it is narrower or wider."""
+"""Bounds of the columns used, whatever the terminal has."""
 SHOWN = 40
 """How many signals stand below a curve."""
 
 _WIDE = 110
-"""From how many columns on a line of the history shows everything."""
+"""Columns from which a line of the history shows everything."""
 _AXIS = 6
 """Columns of the numbers at the left, with the line behind them."""
 _LEAST_TENTHS = 4
@@ -29,7 +29,7 @@ _SHORT = timedelta(hours=1)
 # Characters of an id: the first two groups of a UUID.
 _ID = 13
 _UNSIGNALLED: frozenset[CauseKind] = frozenset(("fire", "kept", "expired", "life"))
-"""What moves nothing by itself, and is only in the history."""
+"""Causes that move nothing by themselves, shown in the history alone."""
 
 _MESSAGES: Mapping[CauseKind, str] = {
     "fire": "event",
@@ -45,7 +45,7 @@ _MESSAGES: Mapping[CauseKind, str] = {
     "expired": "input",
     "life": "input",
 }
-"""What sort of message a cause is; else a control."""
+"""Which kind of message a cause is; any other is a control."""
 
 _HEADING: tuple[str, ...] = ("when", "signal", "~what", "~by", "trust", "cause", "")
 _NARROW_HEADING = ("when", "~what", "~by", "trust", "cause")
@@ -65,7 +65,7 @@ _MARKS: Mapping[str, str] = {
 def curve(
     known: Known, moves: Sequence[Move], threshold: float, style: Style = PLAIN
 ) -> Iterator[str]:
-    """Yield what it is, the plot, and the signals with their causes."""
+    """Yield the heuristic, the plot, and the signals with their causes."""
     yield from head(known, style)
     if not moves:
         yield ""
@@ -227,7 +227,7 @@ def _times(moves: Sequence[Move], columns: int) -> str:
 
 
 def _scale(moves: Sequence[Move], threshold: float) -> "_Scale":
-    """Whole tenths around all values, four at least, with some rows for each."""
+    """Choose whole tenths around all values, four at least, and rows for each."""
     values = [threshold, *(move.after for move in moves)]
     values += [move.before for move in moves[:1] if move.before is not None]
     # Rounded first: 0.7 * 10 is 7.000000000000001, which would add a tenth.
@@ -252,7 +252,7 @@ class _Scale:
         return (self.high - self.low) * self.each + 1
 
     def row(self, value: float) -> int:
-        """Return where a confidence stands, from the top."""
+        """Return the row of a confidence, counted from the top."""
         return round((self.high - value * 10) * self.each)
 
     def label(self, row: int) -> str:

@@ -99,7 +99,7 @@ _SUMS = (
     "came true", "worth S1", "S2",
 )  # fmt: skip
 _NARROW_SUMS = ("from", ">decisions", "S1 share", "came true", "worth S1")
-"""What a narrow terminal has room for."""
+"""The columns that fit a narrow terminal."""
 
 
 def _periods(periods: Sequence[Period], total: Period, style: Style) -> Iterator[str]:

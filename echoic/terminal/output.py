@@ -17,7 +17,7 @@ from echoic.terminal.text import Style
 from schemas.values.base import rfc3339
 
 _ENDLESS = 10_000
-"""How wide a table may be that nobody sees."""
+"""Columns of a table that goes to no terminal."""
 
 
 def print_json(value: object, *, is_recorded: bool = False) -> None:
@@ -45,7 +45,7 @@ def plain(value: object) -> object:
 
 
 def _figure(value: float) -> float | None:
-    """Six decimals, or six digits of what is smaller than a thousandth."""
+    """Round to six decimals, below a thousandth to six digits; None if not finite."""
     # JSON has no word for infinity or for what is no number.
     if not math.isfinite(value):
         return None
@@ -72,7 +72,7 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
 
 
 def columns(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
-    """Rows below their header; on a terminal they keep to its width."""
+    """Lay out rows below their header, on a terminal within its width."""
     # A table in a pipe is not wrapped: whoever reads it there searches by lines.
     width = terminal_width() if sys.stdout.isatty() else _ENDLESS
     return grid([f"¶{name}" for name in header], rows, Style(width))
@@ -89,7 +89,7 @@ def print_rows(
 
 
 def terminal_width() -> int:
-    """Return how many columns there are to fill; wide where nobody looks."""
+    """Return the columns to fill: of the terminal, 140 without one."""
     # `COLUMNS` counts without a terminal, too: recordings of screens set it.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return shutil.get_terminal_size((120, 24)).columns if known else 140

@@ -41,7 +41,7 @@ def lines(found: Retuning, style: Style = PLAIN) -> Iterator[str]:
 
 
 def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
-    """Rapport as it was and as it would have been, a line a person."""
+    """Yield rapport as it was and as it would have been, one line for each person."""
     changes = as_fields(pace, ())["changes"]
     assert isinstance(changes, dict)
     yield (
@@ -73,7 +73,7 @@ def change(name: str, before: object, after: Scalar) -> str:
 
 
 def sparkline(points: Sequence[float], cells: int = _CELLS) -> str:
-    """Numbers from 0 to 1 as a line of bars, drawn together if they are many."""
+    """Draw numbers from 0 to 1 as a line of bars; of many, evenly spaced ones."""
     if len(points) > cells:
         last = len(points) - 1
         points = [points[round(cell * last / (cells - 1))] for cell in range(cells)]

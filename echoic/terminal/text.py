@@ -10,10 +10,10 @@ from rich.cells import cell_len, set_cell_size
 
 BAR_CELLS = 8
 WIDE = 110
-"""From how many columns on a line shows everything."""
+"""Columns from which a line shows everything."""
 _BLOCKS = " ▁▂▃▄▅▆▇"
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""What turns the direction of the text behind it."""
+"""Characters that change the direction of the text behind them."""
 _CODES = {
     "bold": "1",
     "dim": "2",
@@ -56,7 +56,7 @@ def figure(value: float) -> str:
 
 
 def counted(number: int, one: str, more: str | None = None) -> str:
-    """So many of something: `1 fire`, `2 fires`."""
+    """Return a number with its noun: `1 fire`, `2 fires`."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 

@@ -1,4 +1,4 @@
-"""The one template tool of all pages: Jinja, in which text stays text.
+"""The template environment of all pages: Jinja with escaping everywhere.
 
 Whatever a template shows is made readable and escaped; only `Markup` goes in as it is.
 """
@@ -75,7 +75,7 @@ def prose(text: str) -> Markup:
 
 
 class _Compact(Extension):
-    """Leaves a template's line breaks out of the page.
+    """Remove a template's line breaks from the page.
 
     One between two tags is there for whoever reads the template, and would be a space
     between two words of the page; any other is one space.

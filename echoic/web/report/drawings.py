@@ -1,6 +1,6 @@
-"""What the larger drawings are made of: points, curves and strokes.
+"""Points, curves and strokes of the larger drawings of the report.
 
-Thousands of moments or updates stay a few paths.
+Thousands of moments or updates become a few SVG paths.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ _DRAWN_CURVES = 60
 
 _WIDTH = 1000
 _LANES: Mapping[str, int] = {"baseline": 30, "challenger": 62}
-"""The foot of each lane."""
+"""The y of the foot of each lane."""
 _TALL: Mapping[str, int] = {
     "gated": 3,
     "silent": 6,
@@ -51,9 +51,7 @@ def moved_most(comparison: Comparison) -> list[Part]:
 
 
 def tracks(curve: Part) -> list[dict[str, object]]:
-    """Return how a heuristic's confidence went in each life that it has: a path, and its
-    end.
-    """
+    """Return the path of a heuristic's confidence on each side, with its last value."""
     sides = {name: _thinned(curve[name]) for name in _LANES}
     moments = sorted({at for points in sides.values() for at, _ in points})
     # Evenly by update, not by time: updates come in bursts.
@@ -78,7 +76,7 @@ def steps(points: Sequence[tuple[float, float]]) -> str:
 
 
 def differing(timeline: Part) -> int:
-    """In how many of a session's decisions the two differ."""
+    """Count the decisions of a session in which the two differ."""
     return sum(each["baseline"] != each["challenger"] for each in timeline["events"])
 
 
@@ -91,9 +89,7 @@ def arms_seen(timelines: Sequence[Part]) -> list[str]:
 
 
 def strokes(timeline: Part) -> list[tuple[str, str]]:
-    """Return a session's lanes: the class of each sort of stroke, and all of them as one
-    path.
-    """
+    """Return a session's lanes: for each class of strokes, all of them as one path."""
     events = timeline["events"]
     x = _across([each["at"] for each in events])
     both = list(zip(x, events, strict=True))
@@ -112,7 +108,7 @@ def strokes(timeline: Part) -> list[tuple[str, str]]:
 
 
 def _across(moments: Sequence[str]) -> list[float]:
-    """Places to half a unit; moments are in order."""
+    """Return the x of each moment, to half a unit; moments are in order."""
     seconds = [datetime.fromisoformat(at).timestamp() for at in moments]
     scale = Scale(min(seconds), max(seconds), 3, _WIDTH - 3)
     # To half a unit, so that strokes at the same place are drawn once.
@@ -124,7 +120,7 @@ def _strokes(places: Iterable[float], foot: int, height: int) -> str:
 
 
 def _thinned(points: Sequence[Sequence[Any]]) -> list[tuple[str, float]]:
-    """At most so many of the points, the last among them."""
+    """Return at most 241 of the points, evenly spaced, the last among them."""
     # Division rounded up; of no points every first.
     every = -(-len(points) // _CURVE_POINTS) or 1
     return [

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 346, 14, 196
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From values to places along an axis, in per cent unless it says otherwise."""
+    """A linear scale from values to places along an axis, by default in per cent."""
 
     low: float
     high: float
@@ -26,7 +26,7 @@ class Scale:
     end: float = 100.0
 
     def __call__(self, value: float) -> float:
-        """The place of a value; one beyond the axis stands at its end."""
+        """Return the place of a value; one beyond the axis is clamped to its end."""
         inside = min(max(value, self.low), self.high)
         # An empty range has one place, its start.
         share = (inside - self.low) / ((self.high - self.low) or 1.0)

@@ -1,4 +1,4 @@
-"""Where the two strategies part: the matrix, and every such decision as the script reads it."""
+"""Decisions in which the two strategies differ: the matrix, and each flip as data."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -74,9 +74,7 @@ def matrix(comparison: Comparison) -> Matrix:
 
 
 def row(flip: Flip) -> dict[str, Any]:
-    """Return one flip as the page's script reads it: every text readable, every number
-    written.
-    """
+    """Return one flip as the page's script reads it, texts escaped, numbers formatted."""
     baseline, challenger = flip.baseline, flip.challenger
     whose = {"baseline": " of A's arm", "challenger": " of B's arm"}
     seen = number(flip.outcome) + whose.get(flip.outcome_of or "", "")
@@ -100,7 +98,7 @@ def row(flip: Flip) -> dict[str, Any]:
 
 
 def _taken(flip: Flip) -> str:
-    """Whose arm was really taken: exploration may take either, or a third."""
+    """Say whose arm was really taken: exploration may take either, or a third."""
     taken = flip.logged.arm
     match flip.baseline.arm == taken, flip.challenger.arm == taken:
         case True, True:
@@ -123,7 +121,7 @@ def _side(choice: Choice) -> dict[str, Any]:
 
 
 def _gate(gate: GatePart) -> list[Any]:
-    """Whose, whether passed, which, and the comparison that was made."""
+    """Return whose gate it is, whether it passed, its name, the comparison, the margin."""
     value, threshold, test = gate.value, gate.threshold, ""
     if value is not None:
         sign = "" if threshold is None else " ≥ " if value >= threshold else " < "

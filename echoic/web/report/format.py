@@ -101,7 +101,7 @@ def label(name: str) -> str:
 
 
 def capitalised(words: str) -> str:
-    """Words as they stand at the head of a line."""
+    """Capitalise the first letter alone."""
     return words[:1].upper() + words[1:]
 
 
@@ -189,7 +189,7 @@ def notes(row: Fact | Headline) -> list[str]:
 
 
 def around_difference(found: DivergencePart) -> list[tuple[str, dict[str, object]]]:
-    """Return both outputs about the place from which they differ, as parts of text."""
+    """Return excerpts of both outputs around the first character that differs."""
     texts = [each or "nothing" for each in (found.recorded, found.replayed)]
     shared = len(commonprefix(texts))  # noqa: RUF071 of texts, not of paths
     start, end = max(shared - _SHOWN, 0), shared + _SHOWN

@@ -43,7 +43,7 @@ def templates() -> Environment:
 
 
 def _days(document: Document) -> tuple[str, ...]:
-    """From which day to which the sessions were recorded; once, if on one day."""
+    """Return the first and last day of the sessions; one day if they are the same."""
     starts = sorted(each.started_at for each in document.sessions if each.started_at)
     ends = sorted(each.ended_at for each in document.sessions if each.ended_at)
     days = (format.moment(each)[:10] for each in (*starts[:1], *ends[-1:]))
