@@ -1,4 +1,4 @@
-"""What is known: pure folds of the log, and the read models they fill in PostgreSQL.
+"""Projections of the log: pure folds, and the read models they fill in PostgreSQL.
 
-The mind's own state is one of the folds; the tables can be dropped and made again.
+The mind's own state is a fold too; the tables can be dropped and rebuilt.
 """

@@ -1,7 +1,7 @@
-"""One agent's state after one more input and the group that answers it.
+"""Fold one input, and the group of outputs that answers it, into one agent's state.
 
-What an input changes, it changes through its answer: whatever was quarantined, refused or
-had been seen before leaves nothing but its trace in the chain.
+An input changes the state only through its outputs, so that one which was quarantined,
+refused or a duplicate changes nothing but the chain hash.
 """
 
 from datetime import datetime
@@ -61,13 +61,15 @@ from schemas.values.vectors import Vector
 def begin(
     state: AgentState, input_: Input, settings: MindSettings | None
 ) -> tuple[AgentState, datetime]:
-    """Return the state in the session and at the time of an input.
+    """Return the state in the session of an input and at its time, and that time.
 
     Raises:
         clock.ClockFaultError: the session's clock cannot take the input's time.
     """
     edition = (settings or UNSTARTED).edition
     last = state
+    # The order matters: a lapsed session takes its clock along, and a new one begins at
+    # the time that the clock in force gives.
     state = sessions.before(state, input_)
     now = clock.agent_time(state, input_, edition)
     has_clocks = edition >= clock.CLOCKS_EDITION
@@ -80,7 +82,10 @@ def begin(
 def said(
     state: AgentState, scene: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
-    """Return the state after one output of the group; `state` is at the input's time."""
+    """Return the state after one output of the group; `state` is at the input's time.
+
+    Outputs that change no state, unknown ones among them, are skipped.
+    """
     match message:
         case Decided():
             return _decided(state, scene, id_, message)
@@ -117,6 +122,7 @@ def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
         case HeuristicSeeded(heuristic_id=id_):
             state = controls.applied(state, scene.input, scene.aids)
             taught = heuristics.find(state, id_)
+            # The first edition kept the old prior when a heuristic was taught again.
             if taught is None or scene.settings.edition < 2:
                 return state
             return effective.redeclared(state, scene.packs, scene.learning, taught)
@@ -127,7 +133,7 @@ def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
 def _revived(
     state: AgentState, scene: FoldContext, message: HeuristicFrozen
 ) -> AgentState:
-    """Return the state in which what froze of itself begins a new trial, if it is released."""
+    """Return the state in which a released heuristic that froze by itself begins a trial."""
     id_ = message.heuristic_id
     content_hash = controls.content_in_force(state, scene.packs, id_)
     if message.frozen or content_hash is None:
@@ -186,6 +192,7 @@ def _told(
 def _formed(
     state: AgentState, scene: FoldContext, message: HeuristicFormed
 ) -> AgentState:
+    # A heuristic of silence has the vector of its occasion's event as its condition.
     if message.is_silence:
         occasion = state.occasions.get(message.decision_id)
         kept = (occasion.vector if occasion is not None else b"", b"")
@@ -222,6 +229,7 @@ def _decided(
         runs = experiments.decided(state.experiment, message.experiment, scene.now)
         state = replace(state, experiment=runs)
     event = scene.input.message
+    # A decision on a due timer is on no event: there is nothing to remember or get used to.
     if not isinstance(event, Sensed) or message.event_id != scene.input.id:
         return state
     vector = scene.aids.vector
@@ -235,6 +243,7 @@ def _decided(
         state = reflection.decided(
             state, packs, id_, message, event, now, how, vector=_vector(scene)
         )
+    # Without a vector nothing can be found to be alike.
     if vector is None:
         return state
     return events.habituated(
@@ -254,6 +263,7 @@ def _fired(
     if isinstance(event, Sensed) and message.event_id == scene.input.id:
         trigger = _trigger(scene, event)
     else:
+        # The rival of a race fires later than its event: its windows begin now.
         trigger = pending_answers.trigger(state, message.decision_id, scene.now)
     state = fires.fired(state, id_, message, trigger)
     state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
@@ -263,7 +273,7 @@ def _fired(
 def _once_more(
     state: AgentState, scene: FoldContext, message: HeuristicFired
 ) -> AgentState:
-    """Return the state in which a heuristic has done once more what it does."""
+    """Return the state with one more fire counted in the heuristic's belief."""
     held = credit.raw_belief_of(
         state, scene, message.heuristic_id, message.content_hash
     )
@@ -299,19 +309,19 @@ def _asked(
 
 
 def _lesson(scene: FoldContext, event: Sensed) -> Lesson | None:
-    """Return the event as what a model says of it may teach, if anything is learnt so."""
+    """Return the lesson that a model's answer to the event would be; None if unused."""
     if not (scene.settings.formation or scene.settings.endorsement):
         return None
     return formation.of_event(event, scene.appearance.domain.name, _vector(scene))
 
 
 def _vector(scene: FoldContext) -> Vector:
-    """Return the event's vector, where it is remembered."""
+    """Return the event's vector; empty in the first edition, which kept none."""
     return (scene.aids.vector or b"") if scene.settings.edition >= 2 else b""
 
 
 def _trigger(scene: FoldContext, event: Sensed) -> Trigger:
-    """Return what a fire of this event waits for, and whose outcome counts."""
+    """Return what a fire on this event waits for: its pack's outcome patterns."""
     domain = scene.appearance.domain
     armed: tuple[Expectation, ...] = ()
     if domain.pack:

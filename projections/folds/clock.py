@@ -1,7 +1,7 @@
-"""The agent's time: the broker's, or the sensors' in a session that says so.
+"""The agent's time: the broker's, or in a session with `clock=event` that of its sensors.
 
-Now never goes back, but where a session's event clock takes over from the broker's, at
-its first sensor event, where it ends, and where the broker's clock was far ahead.
+It goes back in three cases alone: where a session's event clock takes over at its first
+sensor event, where that session ends, and where the broker's clock was far ahead.
 """
 
 from datetime import datetime, timedelta
@@ -15,19 +15,21 @@ from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
 
 BACK_LIMIT = timedelta(seconds=1)
+"""How far an event may be before the session's time; sensors may overtake each other."""
 AHEAD_LIMIT = timedelta(hours=24)
+"""How far an event may be ahead of the session's time; more is a fault of the sensor."""
 BEHIND_LIMIT = timedelta(hours=1)
-"""A broker's clock that is so far behind the agent's time is believed."""
+"""From how far behind the agent's time on the broker's is believed to have been set back."""
 
 CLOCKS_EDITION = 2
-"""From this edition of the rules on, deadlines belong to a clock."""
+"""The first edition of the rules in which deadlines belong to a clock (ADR 0014)."""
 
 BROKER = ""
-"""The name of the broker's clock; that of a session's is the session's id."""
+"""The name of the broker's clock; a session's own clock has the session's id."""
 
 
 class ClockFaultError(Exception):
-    """An event's time that the session's clock cannot take."""
+    """An event's time is too far before or ahead of the session's."""
 
 
 def agent_time(state: AgentState, input_: Input, edition: int) -> datetime:
@@ -49,7 +51,7 @@ def agent_time(state: AgentState, input_: Input, edition: int) -> datetime:
 
 
 def name(state: AgentState, input_: Input) -> str:
-    """Return the clock that tells the agent's time at an input; `state` is in its session."""
+    """Return the name of the clock in force at an input; `state` is in its session."""
     session = state.session
     if session is None or session.clock == "broker":
         return BROKER
@@ -60,7 +62,8 @@ def name(state: AgentState, input_: Input) -> str:
 
 
 def told_by(state: AgentState) -> str:
-    """Return the clock that told the agent's time at its last input."""
+    """Return the name of the clock in force at the agent's last input."""
+    # A state of the first edition does not name its clock; the session implies it.
     if state.clock is not None:
         return state.clock
     session = state.session
@@ -71,7 +74,7 @@ def told_by(state: AgentState) -> str:
 def has_changed(
     last: AgentState, state: AgentState, input_: Input, now: datetime
 ) -> bool:
-    """Tell whether another clock tells the time than at the last input, or it was set back."""
+    """Tell whether the clock is another than at the last input, or was set back."""
     if last.now is None:
         return False
     return told_by(last) != name(state, input_) or now < last.now
@@ -80,7 +83,7 @@ def has_changed(
 def advance(
     state: AgentState, now: datetime, input_: Input, edition: int
 ) -> AgentState:
-    """Return the state at `now`; a sensor's time has then set an event clock."""
+    """Return the state at `now`; a sensor's time sets an event clock."""
     if edition >= CLOCKS_EDITION:
         state = _heard(state, input_)
     session = state.session
@@ -102,6 +105,7 @@ def _heard(state: AgentState, input_: Input) -> AgentState:
 def _broker_time(state: AgentState, input_: Input) -> datetime:
     if state.now is None or told_by(state) != BROKER:
         return input_.at
+    # A little behind is jitter between servers: time stands still until it catches up.
     is_far_behind = input_.at < state.now - BEHIND_LIMIT
     return input_.at if is_far_behind else max(state.now, input_.at)
 
@@ -111,6 +115,7 @@ def _event_time(state: AgentState, input_: Input, *, is_set: bool) -> datetime:
     occurred_at = _occurred_at(input_)
     if occurred_at is None:
         return previous
+    # The first event sets the clock, to any time: a recording may be years old.
     if not is_set:
         return occurred_at
     if occurred_at < previous - BACK_LIMIT:

@@ -1,8 +1,8 @@
-"""Deadlines belong to a clock: what becomes of them when an agent's clock changes.
+"""Carry deadlines and other times over when an agent's clock changes (ADR 0014).
 
-The one rule. What is about the moment ends: open fires, what may be taken back, what the
-mind got used to. Whatever else remembers a time keeps its age, or the time it has left, on
-the new clock; so an ask that is overdue there is given up by its own timer, in words.
+What is about the moment ends: open fires, undo windows, habituation. All other times keep
+their age, or the time left, on the new clock; an ask that is overdue there is given up by
+its own timer.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ from schemas.values.bounded_map import Bounded
 
 EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
-"""The calendar of sensors lies between: no time is moved out of it."""
+"""No time is moved out of these bounds, between which sensors' times are accepted."""
 
 _STAYS = ("now", "heard_at", "session", "slept")
-"""What keeps its times: the clock itself, and reports of what is over."""
+"""Fields that keep their times: the clock itself, and reports of what is over."""
 
 T = TypeVar("T")
 
@@ -31,13 +31,15 @@ T = TypeVar("T")
 def carried(state: AgentState, at: datetime, now: datetime) -> AgentState:
     """Return the state on another clock, which shows `now` at the broker's time `at`.
 
-    The old clock is taken to have run on since the agent's last input as the broker's did.
+    The old clock is assumed to have run on since the agent's last input at the broker's
+    rate: a clock that stands still cannot say how long nothing happened.
     """
     assert state.now is not None
     passed = max(at - (state.heard_at or at), timedelta())
     by = now - (state.now + passed)
     waiting = tuple(each for each in state.timers if each.purpose != "outcome")
     state = replace(state, fires=(), shown=(), timers=waiting)
+    # By type, not by a list of names: a time that is added later is not forgotten.
     names = [name for name in _timed(AgentState) if name not in _STAYS]
     return replace(state, **{name: _moved(getattr(state, name), by) for name in names})
 
@@ -55,6 +57,7 @@ def _moved(value: T, by: timedelta) -> T:
         case Bounded():
             younger, older = _moved(value.younger, by), _moved(value.older, by)
             moved = Bounded(value.limit, younger, older)
+        # The cases of a struct come in this order: a habit is forgotten, not moved.
         case Habit():
             moved = replace(value, passed_at=None, seen_at=())
         case Struct():
@@ -75,9 +78,11 @@ def _later(at: datetime, by: timedelta) -> datetime:
     try:
         return min(max(at + by, EARLIEST), LATEST)
     except OverflowError:
+        # Beyond what a datetime can hold, so beyond the bounds as well.
         return EARLIEST if by < timedelta() else LATEST
 
 
+# Bounded by the number of struct types; annotations are slow to resolve.
 @cache
 def _timed(kind: type[Struct | Part]) -> tuple[str, ...]:
     """Return the fields of a struct or a part that hold times, however deep."""

@@ -20,8 +20,9 @@ BOUNDED_SINCE = 2
 """The first edition of the rules in which a habit keeps no more than `NAMED_LIMIT`."""
 
 NAMED_LIMIT = 200
-"""How many characters of fields' values a habit keeps; of more, only their digest."""
+"""How many characters of fields' values a habit keeps; longer ones are hashed."""
 
+# An event just repeated keeps 1 - 0.9 of its salience, so that it is never wholly muted.
 _DEPTH = 0.9
 _BURST_COUNT = 5
 _BURST_WINDOW_S = 10.0
@@ -29,9 +30,7 @@ _BURST_TAU_S = 30.0
 
 
 def kept(named: str) -> str:
-    """Return what a habit keeps of fields' values, of which it need only know if they
-    differ.
-    """
+    """Return what a habit keeps of fields' values; they are only ever compared."""
     is_short = len(named) <= NAMED_LIMIT
     return named if is_short else f"#{ids.digest(named.encode())}"
 
@@ -39,8 +38,9 @@ def kept(named: str) -> str:
 def find(
     habits: Sequence[Habit], vector: Vector, named: str, duplicate: float
 ) -> int | None:
-    """Return the index of the nearest like habit: equal named fields, and nearly the same
-    text.
+    """Return the index of the nearest habit with equal named fields; None if too far.
+
+    `duplicate` is the least cosine similarity of an event that is alike.
     """
     same = [index for index, habit in enumerate(habits) if habit.named == named]
     nearest = vectors.nearest([habits[index].vector for index in same], vector)
@@ -50,7 +50,10 @@ def find(
 
 
 def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
-    """Return how little habituated the mind is, from 0.1 to 1."""
+    """Return the factor of salience, 0.1 (just repeated) to 1 (not habituated).
+
+    `tau_s` is the time constant of recovery, in seconds.
+    """
     if habit is None or habit.passed_at is None or habit.passed_at > now:
         # A pass that is still to come is of another time: a recording played again.
         return 1.0
@@ -67,7 +70,10 @@ def seen(
     now: datetime,
     passed: bool,
 ) -> tuple[Habit, ...]:
-    """Return the habits after one more event, the one it belongs to moved to the end."""
+    """Return the habits after one more event, the one it renews moved to the end.
+
+    So the first is the least recent one, and goes when there are too many.
+    """
     if index is None:
         fresh = Habit(
             vector=vector,
@@ -86,7 +92,7 @@ def seen(
 
 
 def _in_burst(habit: Habit, now: datetime) -> bool:
-    # With the event at hand they are five.
+    # One less than a burst, since the event at hand is not among them yet.
     latest = habit.seen_at[-(_BURST_COUNT - 1) :]
     full = len(latest) == _BURST_COUNT - 1
     return full and 0.0 <= (now - latest[0]).total_seconds() <= _BURST_WINDOW_S

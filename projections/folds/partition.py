@@ -1,7 +1,7 @@
-"""A partition's state after one more group: the one `evolve` of worker and replayer.
+"""Fold one group into a partition's state: the one `evolve` of worker and replayer.
 
-A group is folded whole. Besides what its messages mean, it lengthens the chain hash of
-its agent, which covers the raw input and the raw outputs in order.
+A group is folded whole. It also extends its agent's chain hash, which covers the raw
+input and the raw outputs in order.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def evolve(
     """Return the state after an input and the whole group that answers it.
 
     Raises:
-        MissingAidsError: the shell could not work out what the answer rests on.
+        MissingAidsError: the shell could not compute the aids that the answer used.
     """
     before = state.agents.get(input_.agent, STRANGER)
     after = _agent(before, state.shared, input_, outputs, aids)
@@ -42,10 +42,11 @@ def evolve(
 def fold_recorded(
     state: PartitionState, input_: Input, records: Sequence[Record], aids: Aids
 ) -> PartitionState:
-    """Return the state after a recorded group, as it was answered then.
+    """Return the state after a group as it is recorded in the log.
 
     Raises:
-        UnreadableOutputError: an output of the group is not what we write.
+        UnreadableOutputError: an output of the group is not in our format.
+        MissingAidsError: as `evolve`.
     """
     outputs = [read_output(record) for record in records]
     return evolve(state, input_, outputs, aids)
@@ -58,7 +59,7 @@ def concluded(
     agent: AgentState,
     aids: Aids,
 ) -> PartitionState:
-    """Return the state after a group that leaves its agent in the state `agent`."""
+    """Return the partition's state after a group whose agent is then in state `agent`."""
     if input_.agent == SHARED_AGENT:
         shared = _shared(state.shared, input_, outputs, aids)
         agents = _reread(state, shared, aids)
@@ -69,7 +70,7 @@ def concluded(
 
 
 def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedState:
-    """Return what is shared after a control that was applied."""
+    """Return the shared state after an applied control."""
     match message:
         case MindStarted(settings=settings):
             known = goals.of_settings(settings, aids)
@@ -82,7 +83,8 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
 
 
 def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:
-    """Return the chain hash, lengthened by one group."""
+    """Return the chain hash, extended by one group."""
+    # Over the bytes on the wire, not over parsed values: a replay has to repeat each byte.
     record = input_.record
     return ids.digest(
         chain.encode(),
@@ -99,7 +101,7 @@ def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:
 def _reread(
     state: PartitionState, shared: SharedState, aids: Aids
 ) -> Map[str, AgentState]:
-    """Return the agents, with what they learnt counted under settings that changed."""
+    """Return the agents, with their beliefs recounted if the learning settings changed."""
     before, after = state.shared.settings, shared.settings
     if after is None or before is None or after.edition < 2:
         return state.agents
@@ -126,6 +128,7 @@ def _agent(
     kept = next(
         (o.message for o in outputs if isinstance(o.message, Quarantined)), None
     )
+    # Before anything else: an excess input must cost nothing and change no other state.
     if kept is not None and kept.reason == "rate":
         return rate_limits.shed(state, input_)
     if kept is not None:
@@ -139,6 +142,7 @@ def _agent(
     try:
         state, now = agent_fold.begin(state, input_, shared.settings)
     except clock.ClockFaultError:
+        # The mind met the same fault and quarantined the input; nothing else happened.
         return state
     scene = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
     for output in outputs:

@@ -1,9 +1,9 @@
-"""How often a sensor may speak: an allowance by agent and source, in the broker's time.
+"""Rate limits of sensors, by agent and source, in the broker's time.
 
-The generic cell rate algorithm: an allowance is one instant in whole nanoseconds, so it
-comes out the same on every machine. Each message that a sensor published moves it on by
-the time that one message stands for, whatever the message holds; what would move it
-further ahead than the burst allows is excess, and moves nothing.
+The generic cell rate algorithm (GCRA, ITU-T I.371): the state is one theoretical arrival
+time in whole nanoseconds, the same on every machine. Each message moves it on by 1 / rate,
+whatever it holds; one that would move it further ahead than the burst allows is excess,
+and moves nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _FULL = Allowance()
 
 
 def source_of(input_: Input) -> str | None:
-    """Whose allowance an input counts on; None if it counts on nobody's."""
+    """Return the source whose allowance an input uses; None if it is not limited."""
     if input_.agent == SHARED_AGENT:
         return None
     return sensor_of(input_.record.subject)
@@ -42,11 +42,12 @@ def is_excess(state: AgentState, settings: MindSettings | None, input_: Input) -
 def after(
     allowance: Allowance, limit: IntakeSettings, time_ns: int
 ) -> Allowance | None:
-    """Return the allowance after one more message; None if that is too many.
+    """Return the allowance after one more message at `time_ns`; None if it is excess.
 
-    A broker whose clock was put back finds an allowance that no burst could have left:
-    it begins anew.
+    An allowance further ahead than any burst could leave it means that the broker's clock
+    was set back: it begins anew.
     """
+    # Rounded once, so that all sums after it are of integers and exact.
     one_ns = round(_SECOND_NS / limit.rate)
     burst_ns = one_ns * limit.burst
     ahead_ns = allowance.free_at_ns - time_ns
@@ -60,13 +61,14 @@ def after(
 def admitted(
     state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
-    """Return the state after an input that was not too many."""
+    """Return the state after an input within its limit."""
     if settings is None or settings.intake is None:
         return state
     source = source_of(input_)
     if source is None:
         return state
     before = state.intake.get(source, _FULL)
+    # It was admitted when it was answered; if it would not be here, it uses nothing.
     allowance = after(before, settings.intake, input_.record.time_ns) or before
     return replace(state, intake=state.intake.set(source, allowance))
 
@@ -74,17 +76,18 @@ def admitted(
 def charged(
     state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
-    """Return the state after an input that was kept apart; as it was if charging it raises."""
+    """Return the state after a quarantined input; unchanged if charging it raises."""
     try:
         return admitted(state, settings, input_)
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:
+        # What made it unreadable, such as its subject, may fail here as well.
         return state
 
 
 def shed(state: AgentState, input_: Input) -> AgentState:
-    """Return the state after an input that was too many: it is counted, and that is all."""
+    """Return the state after an excess input, which is counted and changes nothing else."""
     source = source_of(input_)
     if source is None:
         return state
@@ -94,10 +97,10 @@ def shed(state: AgentState, input_: Input) -> AgentState:
 
 
 def sheds(states: Mapping[int, PartitionState], inputs: Sequence[Input]) -> list[bool]:
-    """Return which of the next inputs, in order, are more than their sources may send.
+    """Tell which of the next inputs, in order, exceed their sources' limits.
 
-    Known before any of them is answered, so that nothing is worked out for these. It ends
-    behind an input that may change what sources may send.
+    Called before any of them is answered, so that no aids are computed for excess ones.
+    The result may be shorter than `inputs`: it ends after one that may change the limits.
     """
     found: list[bool] = []
     allowances: dict[tuple[str, str], Allowance] = {}
@@ -114,7 +117,7 @@ def _is_shed(
     input_: Input,
     allowances: dict[tuple[str, str], Allowance],
 ) -> bool:
-    """Tell whether an input is too many; `allowances` go on with it."""
+    """Tell whether an input is excess; updates its source's entry in `allowances`."""
     settings, source = state.shared.settings, source_of(input_)
     if settings is None or settings.intake is None or source is None:
         return False

@@ -14,19 +14,21 @@ from schemas.values import ids
 _BEGINS_NONE = (SessionStarted, SessionEnded, Result, ClockTicked)
 
 GAP = timedelta(minutes=30)
-"""So long without an input of the agent's ends a session."""
+"""How long without an input of the agent ends a session."""
 
 
 def before(state: AgentState, input_: Input) -> AgentState:
-    """Return the state whose session the input falls into: a lapsed one is closed first."""
+    """Return the state in whose session an input falls; a lapsed one is closed."""
     lapses = lapses_at(state)
     lapsed = lapses is not None and input_.at >= lapses
     return replace(state, session=None) if lapsed else state
 
 
 def lapses_at(state: AgentState) -> datetime | None:
-    """From which broker's time on the session is over if nothing comes; None if there is
-    none, or if nothing but its own events can end it, as in the first edition."""
+    """Return the broker's time at which the session lapses if no input comes.
+
+    None without a session, or if only its own events can end it (first edition).
+    """
     session = state.session
     if session is None:
         return None
@@ -36,7 +38,10 @@ def lapses_at(state: AgentState) -> datetime | None:
 
 
 def next_due(state: AgentState) -> datetime | None:
-    """From which broker's time on a tick has something to do, if ever."""
+    """Return the broker's time from which a tick has something to do; None if never.
+
+    Timers on an event clock cannot be due by the broker's: only the lapse can come then.
+    """
     if not state.timers:
         return None
     session = state.session
@@ -46,9 +51,9 @@ def next_due(state: AgentState) -> datetime | None:
 
 
 def opened(state: AgentState, input_: Input, now: datetime) -> AgentState:
-    """Return the state with a session open: an input that finds none open begins one.
+    """Return the state with a session open, begun by this input if there was none.
 
-    What only echoes an earlier session begins none: a late result, a timer's tick.
+    Late results and ticks begin none: they belong to an earlier session.
     """
     if state.session is not None or isinstance(input_.message, _BEGINS_NONE):
         return state

@@ -1,4 +1,4 @@
-"""Timers: what is due at a time of the agent, soonest first."""
+"""Timers of an agent, on the agent's clock, soonest first."""
 
 from bisect import insort
 from datetime import datetime
@@ -23,9 +23,9 @@ def without(timers: tuple[Timer, ...], id_: str) -> tuple[Timer, ...]:
 
 
 def failed(state: AgentState, message: TimerFailed) -> AgentState:
-    """Return the state that waits no more for what a timer, which failed, was about.
+    """Return the state that no longer waits for what a failed timer was about.
 
-    It takes no other fold's help: any of them may be what failed.
+    It calls no other fold, since any of them may be what failed.
     """
     id_ = message.timer_id
     asks = state.asks.set(id_, "late") if id_ in state.asks else state.asks

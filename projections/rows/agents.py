@@ -1,4 +1,4 @@
-"""Rows of an agent's life: its sessions, and what it got used to."""
+"""Rows of an agent's sessions and of its habituation."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,13 +17,14 @@ from schemas.values.vectors import Vector
 
 
 def session_changes(folded: Folded) -> Iterator[Change]:
-    """Yield the session that an input starts, lives in, or ends."""
+    """Yield the rows of the session that an input starts, belongs to, or ends."""
     before, after = folded.agent_before.session, folded.agent.session
     if not _is_same(before, after):
         if before is not None:
             yield _ended(folded, before)
         if after is not None:
             yield _started(folded, after)
+    # An input that ends a session still belongs to it.
     lived_in = after or before
     tally = _tally(folded)
     if lived_in is not None:
@@ -35,12 +36,13 @@ def session_changes(folded: Folded) -> Iterator[Change]:
             **counted,
         }
         yield Patch("sessions", (folded.name, lived_in.id), values)
+    # What completes late counts for the session in which it was decided.
     for session_id, counted in tally.items():
         yield Patch("sessions", (folded.name, session_id), counted)
 
 
 def habit_changes(folded: Folded) -> Iterator[Change]:
-    """Yield the sort of event that came once more, and those forgotten for it."""
+    """Yield the habit that an event renewed or began, and the one forgotten for it."""
     event = folded.input.message
     if not isinstance(event, Sensed):
         return
@@ -59,6 +61,7 @@ def habit_changes(folded: Folded) -> Iterator[Change]:
 def _is_same(before: Session | None, after: Session | None) -> bool:
     if before is None or after is None:
         return False
+    # By first sequence: an id is the sender's to choose, and may come again.
     return before.first_sequence == after.first_sequence
 
 
@@ -85,6 +88,7 @@ def _ended(folded: Folded, session: Session) -> Patch:
         case SessionEnded():
             by, at = "end", folded.now
         case SessionStarted():
+            # Ended by what came later, so its end is its last input.
             by, at = "start", session.last_at
         case _:
             by, at = "gap", session.last_at
@@ -93,7 +97,7 @@ def _ended(folded: Folded, session: Session) -> Patch:
 
 
 def _tally(folded: Folded) -> dict[str, Row]:
-    """Return what was said, kept silent and judged, counted in the session of its decision."""
+    """Return counts of answers, silences and votes, by the session of their decision."""
     tally: dict[str, Row] = {}
     for output in folded.outputs:
         session_id, column = _counted(folded, output.message)
@@ -125,7 +129,8 @@ def _session_of(folded: Folded, decision_id: str) -> str | None:
 
 
 def _gone(before: tuple[Habit, ...], after: tuple[Habit, ...]) -> Habit | None:
-    """Return the habit that one more event forgot, or renewed; all others keep their order."""
+    """Return the habit that an event forgot or renewed; None if it only added one."""
+    # The others keep their order, so it stands at the first difference.
     if len(after) > len(before):
         return None
     pairs = zip(before, after, strict=False)
@@ -133,7 +138,7 @@ def _gone(before: tuple[Habit, ...], after: tuple[Habit, ...]) -> Habit | None:
 
 
 def _is_one(one: Habit, other: Habit) -> bool:
-    # Its times change with the agent's clock.
+    # Without its times, which are moved when the agent's clock changes.
     return (one.vector, one.named) == (other.vector, other.named)
 
 
@@ -141,6 +146,7 @@ def _habit_key(folded: Folded, event: Sensed, habit: Habit) -> tuple[str, ...]:
     return folded.name, event.source, event.type, _habit_id(habit.vector, habit.named)
 
 
+# Like events come again and again, each time with the vector of the habit they renew.
 @lru_cache(maxsize=4096)
 def _habit_id(vector: Vector, named: str) -> str:
     return ids.digest(vector, named.encode())

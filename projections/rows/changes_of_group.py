@@ -1,4 +1,4 @@
-"""All changes of one group, in order."""
+"""All changes of the read models by one group, in order."""
 
 from collections.abc import Iterator
 
@@ -23,6 +23,7 @@ from schemas.messages.repertoire import RepertoireChange
 from schemas.ports import faults
 from schemas.values.subjects import SHARED_AGENT
 
+# To see what each output did, the group is folded a second time; only these need it.
 _TEACHING = (
     AdviceIgnored,
     FeedbackApplied,
@@ -38,9 +39,9 @@ _TEACHING = (
 def changes_of(folded: Folded) -> list[Change]:
     """Return what one group changes in the read models.
 
-    If a function of rows raises, the group changes nothing but the quarantine, where a row
-    names what raised: one input lacks its rows, and the tables of all others go on. With
-    the function repaired, a rebuild makes the rows.
+    If making the rows raises, the only change is a row of the quarantine that names the
+    error, so that the tables go on without this one input. Once the fault is repaired, a
+    rebuild makes the rows.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
@@ -48,6 +49,7 @@ def changes_of(folded: Folded) -> list[Change]:
     try:
         return _changes_of(folded)
     except faults.OF_THE_SHELL:
+        # The input is not at fault: something around us is missing, and may come back.
         raise
     except Exception as error:  # noqa: BLE001  # no input stops the tables
         return [decisions.without_rows(folded, faults.named(error))]
@@ -58,6 +60,7 @@ def _changes_of(folded: Folded) -> list[Change]:
     for output in folded.outputs:
         changes += _of_output(folded, output)
     if folded.input.agent == SHARED_AGENT:
+        # The shared agent has no session of its own; what it changes is others' rows.
         changes += heuristics.shared_changed(folded)
         return changes
     changes += agents.session_changes(folded)
@@ -66,6 +69,7 @@ def _changes_of(folded: Folded) -> list[Change]:
     changes += heuristics.tuned(folded)
     if any(isinstance(output.message, _TEACHING) for output in folded.outputs):
         changes += _of_teaching(folded)
+    # Last: it patches rows that the others may have put.
     changes += heuristics.beliefs_changed(folded)
     return changes
 

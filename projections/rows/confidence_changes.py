@@ -1,4 +1,4 @@
-"""The history of confidence: every change, why it came, and by which message."""
+"""Rows of the history of confidence: each change, its reason, and its message."""
 
 from dataclasses import replace
 from typing import TypeAlias
@@ -26,7 +26,7 @@ _HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}
 
 
 def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
-    """Return what a vote did to the heuristic whose answer was seen."""
+    """Return the change by a vote on a heuristic's answer; none if it moved nothing."""
     if message.heuristic_id is None or message.content_hash is None:
         return []
     return _credited(
@@ -41,7 +41,7 @@ def of_vote(step: Step, message: FeedbackApplied) -> list[Change]:
 
 
 def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
-    """Return what an outcome did to the heuristic that had fired."""
+    """Return the change by an outcome of a fire."""
     return _credited(
         step,
         message.heuristic_id,
@@ -54,7 +54,7 @@ def of_outcome(step: Step, message: OutcomeObserved) -> list[Change]:
 
 
 def of_ignored(step: Step, message: AdviceIgnored) -> list[Change]:
-    """Return what it did to a heuristic that its advice was ignored several times in a row."""
+    """Return the change by a run of ignored fires."""
     return _credited(
         step,
         message.heuristic_id,
@@ -67,7 +67,7 @@ def of_ignored(step: Step, message: AdviceIgnored) -> list[Change]:
 
 
 def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
-    """Return what it did to a heuristic that a model said the same by itself."""
+    """Return the change by a model's endorsement."""
     return _credited(
         step,
         message.heuristic_id,
@@ -80,7 +80,7 @@ def of_endorsement(step: Step, message: Endorsed) -> list[Change]:
 
 
 def of_silence(step: Step, message: SilenceWeighed) -> list[Change]:
-    """Return what an occasion did to a heuristic that says nothing at such."""
+    """Return the change by evidence on a heuristic that keeps silent."""
     who = message.actor or "the world"
     words = {True: "better silent", False: "better said"}
     detail = "said no more" if message.value is None else words[message.value > 0.0]
@@ -106,9 +106,9 @@ def declared(
     before: float | None = None,
     agent: str | None = None,
 ) -> Put:
-    """Return what a heuristic's author trusts it with, as it comes into force or is changed.
+    """Return the entry of a heuristic that comes into force or is edited.
 
-    `agent` is whom it concerns, if the input concerns all.
+    `agent` names whose heuristic it is, if the input concerns all agents.
     """
     about: Row = {"why": why, "detail": detail, "at": folded.input.at}
     whose = folded.after.agents[agent or folded.name]
@@ -120,7 +120,7 @@ def declared(
 
 
 def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
-    """Return the pseudo-counts alpha and beta behind a confidence."""
+    """Return the pseudo-counts alpha and beta of a belief, not rounded."""
     return confidence.counts(held, learning)
 
 
@@ -140,6 +140,8 @@ def _credited(
 ) -> list[Change]:
     before = credit.belief_of(step.before, step.scene, heuristic_id, content_hash)
     after = credit.belief_of(step.after, step.scene, heuristic_id, content_hash)
+    # By signals and not by confidence: evidence may leave that where it is, at a bound
+    # or by rounding, and is history all the same.
     if after.signals == before.signals:
         return []
     about: Row = {

@@ -1,4 +1,4 @@
-"""Rows of what was decided, asked for, answered and quarantined."""
+"""Rows of decisions, of asks and their answers, and of the quarantine."""
 
 from dataclasses import replace
 
@@ -17,17 +17,18 @@ from schemas.messages.results import (
 from schemas.messages.sensing import Sensed
 
 NO_ROWS = "no_rows"
-"""The reason in the quarantine for an input that the log has and the tables lack."""
+"""The quarantine's reason for an input whose rows could not be made."""
 
 _BIGGEST = 2**63 - 1
-"""What a BIGINT holds."""
+"""The greatest BIGINT."""
 
 
 def decided(folded: Folded, output: Output, message: Decided) -> Put:
-    """Return a decision as it was made at its occasion; most of it stays in its message."""
+    """Return the row of a decision at its occasion; most of it stays in its message."""
     input_, record = folded.input, output.record
     event = input_.message
     sensed = event if isinstance(event, Sensed) else None
+    # A decision may be on an earlier event than the input that led to it.
     if message.event_id != input_.id:
         sensed = None
     row: Row = {
@@ -51,7 +52,7 @@ def decided(folded: Folded, output: Output, message: Decided) -> Put:
 
 
 def concluded(folded: Folded, output: Output, message: Completed | Dropped) -> Patch:
-    """Return what came of a decision that waited."""
+    """Return the completion of a pending decision."""
     values: Row = {
         "status": "spoke" if isinstance(message, Completed) else "dropped",
         "completion": storable_json(output.record.body),
@@ -62,7 +63,7 @@ def concluded(folded: Folded, output: Output, message: Completed | Dropped) -> P
 
 
 def asked(folded: Folded, output: Output, message: ModelAsked | DeliveryAsked) -> Put:
-    """Something asked of an effect."""
+    """Return the row of an ask, open as yet."""
     if isinstance(message, ModelAsked):
         kind, recipient, text = "model", message.model, message.prompt
     else:
@@ -87,7 +88,7 @@ def asked(folded: Folded, output: Output, message: ModelAsked | DeliveryAsked) -
 
 
 def answered(folded: Folded) -> list[Patch]:
-    """Return the first answer to an ask."""
+    """Return the changes by the first answer to an ask; none for another input."""
     result = folded.input.message
     values: Row = {"answered_at": folded.now}
     match result:
@@ -109,7 +110,7 @@ def answered(folded: Folded) -> list[Patch]:
 
 
 def answered_late(folded: Folded) -> list[Patch]:
-    """Return an answer that nobody waited for any more; it took and cost what it did."""
+    """Return the changes by a late answer, whose tokens and cost count all the same."""
     return [
         replace(patch, values={**patch.values, "answer": "late"})
         for patch in answered(folded)
@@ -117,14 +118,14 @@ def answered_late(folded: Folded) -> list[Patch]:
 
 
 def quarantined(folded: Folded, output: Output, message: Quarantined) -> Put:
-    """Return an input that could not be read; the log keeps it at its sequence."""
+    """Return the row of an input that could not be read; the log keeps it."""
     return _kept_apart(
         folded, output.id, message.reason, message.detail, message.subject
     )
 
 
 def without_rows(folded: Folded, fault: str) -> Put:
-    """Return an input whose rows are missing, because what makes them raised."""
+    """Return the row of an input whose other rows are missing; `fault` names the error."""
     subject = folded.input.record.subject
     return _kept_apart(folded, f"{folded.input.id}/rows", NO_ROWS, fault, subject)
 
@@ -144,7 +145,7 @@ def _kept_apart(
 
 
 def _bounded(count: int | None) -> int | None:
-    """Return a count from outside, as large as a column holds."""
+    """Return a count from a model's provider, limited to what the column holds."""
     return None if count is None else max(-_BIGGEST, min(count, _BIGGEST))
 
 

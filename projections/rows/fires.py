@@ -1,8 +1,8 @@
-"""Rows of fires, of how they ended, and of what people said about them.
+"""Rows of fires, of their outcomes, and of people's votes.
 
-A fire's row keeps what the world showed and what people said apart, each with its time
-and the sequence of the input that told it last; `outcome` and `feedback_at` are those of
-the stronger.
+A fire's row keeps the observed outcome (`seen`) and people's votes (`said`) apart, each
+with its time and the sequence of the last input that changed it. `outcome` and
+`feedback_at` are those of the stronger: an observed outcome before a vote.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from schemas.state.agent import AgentState, Rapport
 from schemas.state.evidence import belief_key
 
 _SHOWN_FIRST = ("success", "fail", "overridden", "cancelled")
-"""Outcomes that the world showed; they stand before what people said."""
+"""Observed outcomes that go before people's votes; a timeout does not."""
 
 
 def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
-    """Return a fire, whose outcome is not known yet."""
+    """Return the row of a fire, whose outcome is not known yet."""
     row: Row = {
         "heuristic_id": message.heuristic_id,
         "content_hash": message.content_hash,
@@ -51,7 +51,7 @@ def fired(folded: Folded, output: Output, message: HeuristicFired) -> Put:
 def ended(
     folded: Folded, message: OutcomeObserved | OutcomeExpired
 ) -> Iterator[Change]:
-    """Yield how a fire ended, as the world showed it, or did not in time."""
+    """Yield the observed outcome of a fire, or its timeout."""
     shown = message.outcome if isinstance(message, OutcomeObserved) else "timeout"
     values: Row = {
         "seen": shown,
@@ -70,7 +70,7 @@ def ended(
 
 
 def voted(folded: Folded, step: Step, message: FeedbackApplied) -> list[Change]:
-    """Return a vote that counted: itself, its fire, and how that person stands now."""
+    """Return the rows of a vote: the vote itself, its fire, and the person's rapport."""
     changes: list[Change] = [_feedback(folded, step, message)]
     if message.fire_id is not None and message.fire_id != DIRECT_VOTE:
         changes += _judged(folded, message, message.fire_id)
@@ -110,7 +110,7 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
 
 
 def _weight(folded: Folded, message: FeedbackApplied) -> float:
-    """Return what a vote counts as evidence of anything; on the timing it is of nothing."""
+    """Return the weight of a vote as evidence; one on the timing is evidence of nothing."""
     is_evidence = STRANDS[message.aspect] is not None
     return folded.learning.weights.explicit if is_evidence else 0.0
 
@@ -122,7 +122,7 @@ def _feedback_type(value: float) -> str:
 
 
 def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[Patch]:
-    """Yield what people say of a fire on the whole, and its outcome if that is the stronger."""
+    """Yield the votes on a fire on average, and its outcome where they decide it."""
     known = folded.agent.decisions.get(message.decision_id or "")
     said, told = _said(folded.agent, message), (folded.now, folded.input.sequence)
     if said is None and known is not None and "pair" in known.entries:
@@ -140,7 +140,10 @@ def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[
 def _said(
     agent: AgentState, about: FeedbackApplied | OutcomeObserved | OutcomeExpired
 ) -> str | None:
-    """Return what people's votes on a fire say on the whole; None if there are none."""
+    """Return the outcome that the votes on a fire average to.
+
+    None if there are none, or if they are settled.
+    """
     key = belief_key(about.heuristic_id or "", about.content_hash or "")
     held = agent.beliefs.get(key)
     for signal in held.signals if held is not None else ():

@@ -1,4 +1,4 @@
-"""One folded group: the messages, and the states around them."""
+"""One folded group: its messages, and the states before and after it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NOTHING = AgentState()
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """An input, the outputs that answer it, and the partition's state around them."""
+    """An input, its outputs, and the partition's state before and after them."""
 
     before: PartitionState
     input: Input
@@ -32,7 +32,7 @@ class Folded:
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing was known of the agent before."""
+        """Whether this is the agent's first group."""
         return self.input.agent not in self.before.agents
 
     @property
@@ -47,11 +47,11 @@ class Folded:
 
     @property
     def now(self) -> datetime:
-        """The agent's time."""
+        """The agent's time after the group; the broker's where it has none."""
         return self.agent.now or self.input.at
 
     def now_of(self, agent: AgentState) -> datetime:
-        """Return the time of an agent that the input may concern among others."""
+        """Return the time of another agent that the input concerns."""
         return agent.now or self.input.at
 
     @property
@@ -72,7 +72,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One output of a group, and the agent's state around it."""
+    """One output of a group, and the agent's state before and after it."""
 
     output: Output
     before: AgentState
@@ -81,7 +81,7 @@ class Step:
 
 
 def steps(folded: Folded) -> Iterator[Step]:
-    """Fold the group once more, output by output, to see what each of them did."""
+    """Fold the group again, output by output, and yield what each of them changed."""
     state, now = agent_fold.begin(
         folded.agent_before, folded.input, folded.before.shared.settings
     )

@@ -33,16 +33,17 @@ from schemas.values.settings import UNSTARTED, LearningSettings
 
 
 def packs_changed(folded: Folded) -> list[Change]:
-    """Return the heuristics that came into force for the agent of this group, or went out."""
+    """Return the pack heuristics that came into or went out of force for this agent."""
     before = folded.agent_before.packs
     if not folded.is_new and folded.agent.packs is before:
         return []
+    # A new agent has no rows yet, not even of the packs that everybody shares.
     known = Map[str, PackRef]() if folded.is_new else folded.before.shared.packs
     return list(_replaced(folded, folded.name, folded.agent, known.update(before)))
 
 
 def shared_changed(folded: Folded) -> list[Change]:
-    """Return what a control on the whole partition changes, for each agent that is known."""
+    """Return what a control on the whole partition changes, for each known agent."""
     before, after = folded.before.shared, folded.after.shared
     changes: list[Change] = []
     for name in sorted(folded.after.agents):
@@ -56,7 +57,7 @@ def shared_changed(folded: Folded) -> list[Change]:
 
 
 def tuned(folded: Folded) -> list[Change]:
-    """Return where everything stands once the agent goes by other settings or priors."""
+    """Return all heuristics of the agent if its learning settings or priors changed."""
     before = folded.agent_before
     if folded.agent.tuned == before.tuned and folded.agent.priors == before.priors:
         return []
@@ -81,7 +82,7 @@ def taught(folded: Folded, step: Step) -> Iterator[Change]:
 
 
 def changed(folded: Folded, step: Step, change: RepertoireChange) -> Iterator[Change]:
-    """Yield what of the heuristics is in use or out of it by a proposal."""
+    """Yield the heuristics that a proposal froze, released, or took out of force."""
     for each in change.going:
         yield from _frozen(folded, step, each.heuristic_id)
     formed = change.formed
@@ -91,21 +92,21 @@ def changed(folded: Folded, step: Step, change: RepertoireChange) -> Iterator[Ch
 
 
 def formed(folded: Folded, step: Step, message: HeuristicFormed) -> Iterator[Change]:
-    """Yield the heuristic that was made of what a model had said."""
+    """Yield the heuristic that was formed from a model's answer."""
     heuristic = taught_fold.find(step.after, message.heuristic_id)
     if heuristic is not None:
         yield from _begun(folded, step, heuristic, "formed")
 
 
 def beliefs_changed(folded: Folded) -> Iterator[Change]:
-    """Yield the heuristics that this group fired or credited, as they stand now."""
+    """Yield the heuristics that this group fired or credited, with their new belief."""
     before, after = folded.agent_before.beliefs, folded.agent.beliefs
     if after is before:
         return
     for heuristic_id in _touched(folded.outputs):
         content_hash = content_in_force(folded.agent, folded.packs, heuristic_id)
-        # Evidence on a content that was edited since moves what stands now only if that
-        # took it over.
+        # Evidence on an earlier content changes the present one only if the edit carried
+        # the evidence over.
         key = belief_key(heuristic_id, content_hash or "")
         held = after.get(key)
         if content_hash is None or held is None or held is before.get(key):
@@ -115,7 +116,7 @@ def beliefs_changed(folded: Folded) -> Iterator[Change]:
 
 
 def _touched(outputs: tuple[Output, ...]) -> dict[str, None]:
-    """Ids of the heuristics that a group's outputs name, each once."""
+    """Return the ids of the heuristics that a group's outputs name, each once, in order."""
     named = (getattr(output.message, "heuristic_id", None) for output in outputs)
     return {id_: None for id_ in named if id_}
 
@@ -184,7 +185,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
 def _replaced(
     folded: Folded, name: str, agent: AgentState, known: Map[str, PackRef]
 ) -> Iterator[Change]:
-    """Yield the heuristics of packs that are not the ones known before."""
+    """Yield the heuristics of packs whose version differs from the one known before."""
     refs = folded.after.shared.packs.update(agent.packs)
     for pack_name in sorted(refs):
         ref, earlier = refs[pack_name], known.get(pack_name)
@@ -200,7 +201,7 @@ def _replaced(
 def _gone(
     folded: Folded, name: str, pack: CompiledPack, earlier: PackRef
 ) -> Iterator[Change]:
-    """Yield what the earlier version had and the new one has not."""
+    """Yield the heuristics of the earlier version that the new one lacks."""
     for heuristic_id in aiding.pack(earlier, folded.aids).ids:
         if pack.row_of(heuristic_id) is None:
             yield Patch("heuristics", (name, heuristic_id), {"in_force": False})
@@ -232,14 +233,14 @@ def _pack_row(
 
 
 def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change]:
-    """Yield where every heuristic of an agent stands by other settings."""
+    """Yield the belief in every heuristic of an agent, as other settings make it."""
     for heuristic_id, content_hash in _contents(folded, agent):
         values = _standing(folded, agent, heuristic_id, content_hash)
         yield Patch("heuristics", (name, heuristic_id), values)
 
 
 def _contents(folded: Folded, agent: AgentState) -> Iterator[tuple[str, str]]:
-    """Id and content hash of all that an agent goes by."""
+    """Yield id and content hash of every heuristic in force for an agent."""
     for pack in _packs(folded, agent):
         yield from zip(pack.ids, pack.content_hashes, strict=True)
     for domain in sorted(agent.shelves):

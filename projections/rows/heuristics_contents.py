@@ -1,4 +1,4 @@
-"""The columns of a heuristic: what it is, by its pack or teacher, and where it stands."""
+"""The columns of a heuristic: its content, and the present belief in it."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,11 +20,12 @@ def standing(
     heuristic_id: str,
     content_hash: str,
 ) -> Row:
-    """Return what evidence has made of a heuristic."""
+    """Return the columns of the belief in a heuristic and of its lifecycle."""
     held = effective.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
     by_hand = heuristic_id in agent.frozen
     life = confidence.lifecycle(held, by_hand, learning)
     its = terms.under(learning, terms.of(agent, packs, heuristic_id))
+    # Counted by the heuristic's own terms, and not rounded as those in the state are.
     alpha, beta = confidence_changes.counts(held, its)
     return {
         "declared": held.declared,
@@ -40,9 +41,10 @@ def standing(
     }
 
 
+# A pack may bring thousands of heuristics, and each new agent of it asks for all of them.
 @lru_cache(maxsize=16)
 def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
-    """Return what a pack alone says of its heuristics, by row; the same for every agent."""
+    """Return the content columns of a pack's heuristics, by row; the same for every agent."""
     manifest = pack.pack
     return tuple(
         {
@@ -63,7 +65,7 @@ def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
 
 
 def of_taught(heuristic: Taught) -> Row:
-    """Return what whoever taught a heuristic says of it."""
+    """Return the content columns of a taught heuristic."""
     return {
         "name": heuristic.name,
         "domain": heuristic.domain,
@@ -91,7 +93,8 @@ def _action(type_: str, text: str, action: Action | None, urgency: float) -> str
 
 
 def _embedding(vector: Vector) -> Row:
-    """Return a vector as pgvector reads it, and its dimension; none if nothing was embedded."""
+    """Return a vector as pgvector reads it, and its dimension; None for an empty one."""
+    # Iterating bytes gives 0 to 255; the elements are int8.
     values = ",".join(str(each - 256 if each > 127 else each) for each in vector)
     return {
         "condition_embedding": f"[{values}]" if vector else None,
