@@ -1,8 +1,8 @@
-"""The settings, read once: a flag wins over a variable, a file, and the default.
+"""The settings, read once when the program starts.
 
 Precedence: flag, `ECHOIC_*` and the other variables of `echoic.config.options`,
-`./echoic.toml`, `$XDG_CONFIG_HOME/echoic/config.toml`, default. Each value knows where
-it came from. What shapes the mind goes into the log, and is read from there afterwards.
+`./echoic.toml`, `$XDG_CONFIG_HOME/echoic/config.toml`, default. Each value keeps its
+origin. Those that shape the mind are recorded in the log, and replays read them there.
 """
 
 import os
@@ -24,9 +24,9 @@ PREFIX = "ECHOIC_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is in force: what shapes the mind by name, the rest in fields.
+    """The settings in force: those that shape the mind by name, the rest in fields.
 
-    A field is called as its option, with `_` for a dot.
+    A field is named like its option, with `_` for a dot.
     """
 
     data: Path
@@ -40,14 +40,14 @@ class Settings:
     packs: tuple[str, ...]
     pack_folder: str
     behaviour: Mapping[str, Any]
-    """Option name to value, of all that the log records when an instance starts."""
+    """Values by option name, of all that the log records when an instance starts."""
     origins: Mapping[str, str] = field(repr=False)
-    """Option name to where its value came from, in words."""
+    """Origins of the values by option name, in words."""
     ignored: tuple[str, ...] = ()
-    """What was set and means nothing, in words: variables of a newer or older version."""
+    """Variables with our prefix that set nothing, in words; maybe of another version."""
 
     def __getitem__(self, name: str) -> Any:
-        """The value of an option, by its name."""
+        """Return the value of an option by its name."""
         if name in self.behaviour:
             return self.behaviour[name]
         return getattr(self, name.replace(".", "_"))
@@ -70,7 +70,7 @@ def load(
 
 
 def defaults() -> Settings:
-    """Return the settings of who sets nothing, whatever the environment and files here say."""
+    """Return the default settings, whatever the environment and files say."""
     return _in_force([])
 
 
@@ -87,14 +87,16 @@ def _in_force(sources: "Sequence[_Source]", ignored: tuple[str, ...] = ()) -> Se
 
 
 def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
-    """Return the part that shapes behaviour, as the log records it.
+    """Return the settings that shape behaviour, as the log records them.
 
     Raises:
         SettingsError: a strategy is unknown, or has not these parameters.
     """
+    # Imported here, as few commands make a strategy.
     from echoic.config.strategies import exploration_of, strategy_of
 
     fields = recorded(MindSettings, settings.behaviour)
+    # None is how the log records that there is no model.
     if settings["model.name"] is None:
         fields["model"] = None
     if not settings["intake.rate"]:
@@ -120,9 +122,7 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
 
 
 def shown(settings: Settings, option: Option) -> Value:
-    """Return an option's value as it may be shown: no keys, addresses without their
-    password.
-    """
+    """Return an option's value without secrets: no keys, no passwords in addresses."""
     value: Value = settings[option.name]
     if not (option.secret and isinstance(value, str)):
         return value
@@ -134,11 +134,11 @@ def shown(settings: Settings, option: Option) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One place where values come from, by option name."""
+    """One source of values, by option name."""
 
     values: Mapping[str, object]
     places: Mapping[str, str]
-    """Option name to the words for where its value stands."""
+    """Where each value stands, in words, by option name."""
 
     def has(self, option: Option) -> bool:
         return option.name in self.values
@@ -155,13 +155,14 @@ class _Source:
             raise SettingsError(
                 f"{place}: {option.name} = {raw!r} is not allowed: give {allowed}",
                 next_step=f"correct the {place}; docs/settings.md lists what there is",
+                # The ValueError only carries what is allowed; its traceback would add nothing.
             ) from None
 
 
 def _sources(
     flags: Mapping[str, object], environment: Mapping[str, str], folder: Path
 ) -> list[_Source]:
-    """Return every source, the strongest first."""
+    """Return every source, in order of precedence."""
     given = {name: value for name, value in flags.items() if value is not None}
     home = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return [
@@ -190,8 +191,10 @@ def _variables(environment: Mapping[str, str]) -> _Source:
 
 
 def _ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Variables of our prefix that set nothing, each with the one it may stand for."""
+    """Return a message for each variable with our prefix that sets nothing."""
     known = {variable for option in OPTIONS for variable in option.variables}
+    # Reported, not refused: the environment may serve several versions; a file is ours
+    # alone.
     return tuple(
         _no_such("environment", name, known)
         for name in sorted(environment)
@@ -205,6 +208,7 @@ def _file(path: Path) -> _Source:
             tables = tomllib.load(file)
     except FileNotFoundError:
         return _Source({}, {})
+    # RecursionError: tomllib descends once for each level of nested arrays.
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
             f"{path} cannot be read: {error}", next_step=f"correct or remove {path}"
@@ -221,7 +225,7 @@ def _file(path: Path) -> _Source:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Tables as dotted names; `biases` is itself a value."""
+    """Yield tables as dotted names with their values; `biases` is itself a value."""
     for key, value in table.items():
         name = prefix + key
         if isinstance(value, dict) and name != "biases":

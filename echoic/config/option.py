@@ -1,7 +1,7 @@
-"""What a setting is, and the parsers of values.
+"""A setting's declaration, and the parsers of values.
 
-A value is checked where it is read. A parser takes what stands in a TOML file
-or the text of a flag or variable, and raises `ValueError` with what is allowed.
+A value is checked where it is read. A parser takes a value of a TOML file or the text of
+a flag or variable, and raises `ValueError` with a description of what is allowed.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from schemas.values.subjects import is_agent, is_token
 
 MOST_BIAS = 0.1
-"""How far a bias may go, up or down; as `schemas.packs.manifest`, slow to import, has it."""
+"""The largest bias, up or down; repeated from `schemas.packs.manifest`, slow to import."""
 
 Value = str | int | float | Path | tuple[str, ...] | dict[str, float] | None
 Parser = Callable[[object], Value]
@@ -23,18 +23,18 @@ class Option:
     """One setting."""
 
     name: str
-    """As in the file; dots stand for tables."""
+    """The name as in the file, with dots for tables."""
     parse: Parser
     default: Value
     meaning: str
     also: tuple[str, ...] = ()
-    """Environment variables of other origin that set it, after our own."""
+    """Well-known variables of other programs that set it, too, weaker than our own."""
     secret: bool = False
-    """Whether it may hold a password, and so is shown without it."""
+    """Whether it may hold a password, which is then hidden."""
 
     @property
     def variable(self) -> str:
-        """Our own environment variable for it."""
+        """Echoic's own environment variable for it."""
         return "ECHOIC_" + self.name.upper().replace(".", "_")
 
     @property
@@ -61,7 +61,7 @@ def optional_text(value: object) -> str | None:
 
 
 def one_of(*choices: str) -> Parser:
-    """Return one of a few words."""
+    """Make a parser of one of a few words."""
 
     def parse(value: object) -> str:
         if value not in choices:
@@ -72,7 +72,7 @@ def one_of(*choices: str) -> Parser:
 
 
 def number(low: float, high: float) -> Parser:
-    """Return a number within bounds, both included."""
+    """Make a parser of a number within bounds, both included."""
 
     def parse(value: object) -> float:
         found = _number(value)
@@ -92,7 +92,7 @@ def positive(value: object) -> float:
 
 
 def whole(low: int, high: int) -> Parser:
-    """Return a whole number within bounds, both included."""
+    """Make a parser of a whole number within bounds, both included."""
 
     def parse(value: object) -> int:
         found = _number(value)
@@ -104,7 +104,7 @@ def whole(low: int, high: int) -> Parser:
 
 
 def processes(value: object) -> str:
-    """Return how many processes, or `auto`."""
+    """Return a number of processes from 1 to 16, the number of partitions, or `auto`."""
     found = _number(value)
     if found in range(1, 17):
         return str(int(found or 1))
@@ -122,7 +122,7 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def biases(value: object) -> dict[str, float]:
-    """Small numbers by name; in a variable `name=0.1;other=-0.05`."""
+    """Return small numbers by name; in a variable `name=0.1;other=-0.05`."""
     allowed = ValueError(
         "numbers from -0.1 to 0.1 by name, such as confidence_threshold=0.1"
     )
@@ -151,7 +151,7 @@ def _numbers(value: object, allowed: ValueError) -> dict[str, float]:
 
 
 def bias_pairs(pairs: Sequence[str]) -> dict[str, float]:
-    """Biases as a command is told them, each `name=number`.
+    """Return biases from a command's arguments, each `name=number`.
 
     Raises:
         ValueError: one is none, or too large; it says what is allowed.
@@ -160,7 +160,7 @@ def bias_pairs(pairs: Sequence[str]) -> dict[str, float]:
 
 
 def origin_factors(value: object) -> dict[str, float]:
-    """Factors over zero by origin; what is not named is 1."""
+    """Return factors from 0.001 to 1000 by origin; an origin that is not named has 1."""
     origins = ("skill_pack", "seeded", "learned")
     wrong = ValueError(f"factors from 0.001 to 1000 for {', '.join(origins)}")
     found = _numbers(value, wrong)
@@ -179,7 +179,7 @@ def folder(value: object) -> Path:
 
 
 def url(*schemes: str) -> Parser:
-    """Return an address of one of these schemes; an empty one means none."""
+    """Make a parser of an address of one of these schemes; an empty one means none."""
 
     def parse(value: object) -> str | None:
         address = text(value)
@@ -207,6 +207,7 @@ def token(value: object) -> str:
 
 
 def _number(value: object) -> float | None:
+    # A bool is an int to Python, but `true` in a file is not meant as 1.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -217,6 +218,6 @@ def _number(value: object) -> float | None:
 
 
 def default_data() -> Path:
-    """Return where an instance lives if nobody says otherwise."""
+    """Return the default data folder, by the XDG base directories."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / "echoic" / "default"

@@ -1,7 +1,7 @@
-"""Every setting: its name, what it may be, its default, and what it is for.
+"""Every setting: its name, allowed values, default and meaning.
 
 Those that shape behaviour are declared where they are recorded, with the fields of
-`schemas.values.settings`; those of the program around the mind stand here.
+`schemas.values.settings`; those of the program around the mind are declared here.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ OWN: tuple[Option, ...] = (
         "Where `up` looks for packs if none is named: each subfolder with a manifest.",
     ),
 )  # fmt: skip
-"""What shapes no decision, and so is not recorded."""
+"""The settings that shape no decision, and so are not recorded."""
 
 _ORDER = (
     "data", "agent", "nats.url", "database.url", "trace.endpoint", "strategy",
@@ -92,7 +92,7 @@ _ORDER = (
     "sleep.apply", "sleep.auto", "sleep.idle_minutes", "intake.rate", "intake.burst",
     "worker.processes", "packs", "pack_folder",
 )  # fmt: skip
-"""How settings are shown, what belongs together side by side; others stand behind these."""
+"""The order in which settings are shown, grouped by topic; others follow these."""
 
 _FORMS: Mapping[str, Parser] = {
     "biases": biases,
@@ -105,21 +105,20 @@ _SWITCH = ("off", "on")
 
 
 def options_of(part: type[Part]) -> tuple[Option, ...]:
-    """Return the options of what is declared with a part that is recorded."""
+    """Return the options of the settings that are declared with a recorded part."""
     return tuple(_option(setting, field) for setting, field in settings_of(part))
 
 
 def _option(setting: Setting, field: FieldInfo) -> Option:
     start = field.default if setting.start is ... else setting.start
+    # A switch is given as a word, and recorded as a boolean.
     default = _SWITCH[start] if isinstance(start, bool) else start
     parse = _parser(setting, field)
     return Option(setting.name, parse, default, setting.meaning, setting.also)
 
 
 def _parser(setting: Setting, field: FieldInfo) -> Parser:
-    """Return what may be given: what the setting says of it, else the field's type and
-    bounds.
-    """
+    """Return the parser that the setting names, else that of the field's type and bounds."""
     kind = field.annotation
     origin = get_origin(kind) or kind
     if setting.form:

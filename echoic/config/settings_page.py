@@ -1,4 +1,4 @@
-"""The page of all settings, made from the options themselves."""
+"""The generated page of all settings, made from the options themselves."""
 
 from echoic.config.option import Option
 from echoic.config.options import OPTIONS

@@ -1,4 +1,4 @@
-"""Strategies as people give them: a text, or a YAML file, checked before it is used.
+"""Strategies given as a text or a YAML file, checked before they are used.
 
 `heuristic_first:threshold=0.6`, `module:function:key=value`, or the path of a file with
 `strategy: name` and `parameters: {key: value}`.
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 NEXT_STEP = "echoic strategy list"
 UNDER_NEW_RULES = UNSTARTED.model_copy(update={"edition": EDITION})
-"""Settings to make a strategy with, as it decides in new instances."""
+"""Settings to check a strategy with: those of a new instance, under the newest edition."""
 LIST_IT = 'in echoic.toml: strategies.modules = ["module"]'
 _FILES = (".yaml", ".yml")
 _KEYS = ("strategy", "parameters")
 
 
 class StrategyError(SettingsError):
-    """There is no such strategy, or not with these parameters."""
+    """A strategy does not exist, or does not take these parameters."""
 
 
 def strategy_of(text: str, place: str = "") -> StrategySpec:
-    """Return the strategy that a text names, or the file whose path it is.
+    """Return the strategy that a text names, or that the file at this path holds.
 
-    `place` says where the text stands, for the error.
+    `place` is where the text was given, for the error.
 
     Raises:
         StrategyError: it names none that can be made.
@@ -64,7 +64,7 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
 
 
 def exploration_of(settings: "Settings") -> ExplorationSettings | None:
-    """Return how other answers are tried, by the settings; None if they are not.
+    """Return the exploration that the settings ask for; None if there is none.
 
     Raises:
         StrategyError: a challenger is no strategy, or there is none to follow.
@@ -73,6 +73,7 @@ def exploration_of(settings: "Settings") -> ExplorationSettings | None:
     given = settings["exploration.challenger"]
     challengers = tuple(strategy_of(each, place) for each in given)
     scheme = settings["exploration.scheme"]
+    # Naming challengers is enough to follow them.
     if scheme == "auto":
         scheme = "challenger" if challengers else "none"
     if scheme == "none":
@@ -114,13 +115,13 @@ def _of_file(file: Path) -> StrategySpec:
 
 
 def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
-    """Return a strategy with the texts of its prompts that stand in files."""
+    """Return a strategy with its prompts' files replaced by their texts."""
     told = with_texts(spec.parameters, OF_STRATEGIES, folder)
     return spec.model_copy(update={"parameters": told})
 
 
 def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:
-    """Return the way to the parameter at fault, by whichever name it was written."""
+    """Return the steps to the parameter at fault, by its long or short name as written."""
     if parameter is None:
         return ("strategy",)
     written = (each for each in spec.parameters if SHORT_NAMES.get(each) == parameter)
@@ -128,7 +129,7 @@ def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:
 
 
 def _spec(source: Source) -> StrategySpec:
-    """Return what a file says, if it says no more than a strategy is."""
+    """Return the strategy in a file; raise if the file holds anything else."""
     value = source.value
     if not isinstance(value, dict) or not isinstance(value.get("strategy"), str):
         raise _wrong(source, (), "write `strategy: name` and perhaps `parameters:`")

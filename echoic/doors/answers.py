@@ -1,7 +1,7 @@
-"""What callers ask of a running instance: an agent's state, its heuristics, a decision.
+"""Answers to callers of a running instance: an agent's state, its heuristics, a decision.
 
-What is known is read from the worker's own state; what is to be decided is
-published like any sensor's event.
+State is read from the worker's memory; an event to decide on is published like any
+sensor's, so that the log holds it.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -39,15 +39,15 @@ from schemas.values.vectors import Embedder
 from streams.log import ReadableLog
 
 MOST_HEURISTICS = 1_000
-"""How many heuristics one reply holds at most."""
+"""Heuristics in one reply at most."""
 
 
 class HeuristicsAsked(Part):
-    """Which heuristics a caller wants: one, those like an event, or all of a domain."""
+    """A request for heuristics: one, those that match an event, or all of a domain."""
 
     heuristic_id: Name | None = None
     text: str | None = Field(default=None, min_length=1, max_length=TEXT_LIMIT)
-    """An event in words; those are meant that know such a situation, nearest first."""
+    """An event's text: only heuristics that match it are wanted, nearest first."""
     source: Name = PERSON
     type: Name = PERSONS_WORDS
     fields: Fields = Field(default_factory=dict)
@@ -58,19 +58,19 @@ class HeuristicsAsked(Part):
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Answers calls with what a worker knows."""
+    """Answers calls from a worker's state."""
 
     known: Callable[[str], PartitionState | None]
-    """The state of the partition in which an agent is known."""
+    """Returns the state of an agent's partition; None if the agent is not known."""
     client: Client
     log: ReadableLog
     embedder: Embedder
     library: PackLibrary
     partitions: Container[int] = ALL_PARTITIONS
-    """Those that are known here; of others their owner is asked."""
+    """The partitions of this process; requests for others are forwarded to their owner."""
 
     async def state(self, agent: str) -> Mapping[str, object] | None:
-        """Return what is known of an agent; None if nothing is.
+        """Return an agent's state as fields; None if it is not known.
 
         Raises:
             LogUnavailable: another process knows, and does not answer.
@@ -81,7 +81,7 @@ class Serving:
         return as_fields(remembered, agent) if remembered else None
 
     async def heuristics(self, agent: str, body: Mapping[str, Any]) -> Reply:
-        """Return the heuristics that an agent goes by, as far as they are asked for.
+        """Return the agent's heuristics that the request selects.
 
         Raises:
             LogUnavailable: another process knows them, and does not answer.
@@ -112,7 +112,7 @@ class Serving:
         return {"accepted": True, "heuristics": found[: asked.limit]}
 
     async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
-        """Publish an event, and reply the decision on it once it is final."""
+        """Publish an event, and return the final decision on it."""
         event_id = str(body.get("event_id") or publish.new_event_id())
         fields = {key: body[key] for key in body if key != "event_id"}
         try:
@@ -124,6 +124,7 @@ class Serving:
         unfit = _unfit(agent, event)
         if unfit is not None:
             return refusal("bad_subject", unfit)
+        # Read before publishing, so that the wait for the answer starts before the event.
         after = await self.log.last_sequence("ev.>")
         await publish.publish(self.client, agent, event, event_id=event_id)
         try:
@@ -143,7 +144,7 @@ class Serving:
     async def _like(
         self, remembered: AgentSnapshot, asked: HeuristicsAsked, rows: list[Learnt]
     ) -> list[dict[str, object]]:
-        """Return those of the rows that know such a situation, with how alike it is."""
+        """Return the rows that match the event, each with its similarity."""
         assert asked.text is not None
         agent, settings = remembered.agent, remembered.shared.settings or UNSTARTED
         refs = remembered.shared.packs.update(agent.packs)
@@ -180,12 +181,13 @@ class Serving:
 
 
 def _unfit(agent: str, event: Sensed) -> str | None:
-    """Why an event can have no subject of a sensor; None if it can."""
+    """Return why an event cannot be published on a sensor's subject; None if it can."""
     if not is_agent(agent):
         return f"{agent!r} cannot name an agent"
     for token in (event.source, event.type):
         if not is_token(token):
             return f"{token!r} is no token of a subject: 1 to 64 of A-Z a-z 0-9 _ -"
+    # Subjects of these types carry votes and controls of sensors, with another body.
     if event.type in (PUBLISHED_FEEDBACK, PUBLISHED_CONTROL):
         return (
             f"an event's type cannot be {event.type!r}: call svc.<agent>.{event.type}"

@@ -1,8 +1,8 @@
-"""What people call: feedback, controls and a look at the state, by request and reply.
+"""The NATS services of an instance: feedback, controls and queries, by request and reply.
 
-A call is checked, appended as an input like any other, and answered when the mind has
-answered it. `svc.<agent>.feedback`, `.control`, `.state`, `.heuristics` and `.process`; the
-agent `_` stands for what every agent of the log shares.
+Feedback and controls are checked, appended as inputs like any other, and replied to when
+the mind has answered. The subjects are `svc.<agent>.feedback`, `.control`, `.state`,
+`.heuristics` and `.process`; the agent `_` stands for all agents of the log.
 """
 
 import logging
@@ -29,23 +29,24 @@ from streams.errors import StreamsError, Unanswered
 
 Reply = dict[str, Any]
 StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
-"""What is known of an agent, as JSON; None if nothing is known here."""
+"""Returns an agent's state as fields for JSON; None if it is not known here."""
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
-"""What an agent and the fields of a call come to."""
+"""Returns the reply to a call, from its agent and fields."""
 
+# A queue group: of several instances on one broker only one gets each call.
 QUEUE = "echoic-services"
 ANSWER_S = 5.0
-"""How long a caller waits for the mind; what was appended is answered in any case."""
+"""Seconds that a caller waits for the mind; an appended input is answered in any case."""
 
 PROCESSED_AT_ONCE = 16
-"""How many callers may wait for decisions; others wait for their turn."""
+"""Callers that may wait for decisions at once, as each may wait for a model."""
 
 _SOURCE = "/echoic/services"
 _log = logging.getLogger(__name__)
 
 
 class _RefusedError(Exception):
-    """Carries the reason why a call was not appended."""
+    """A call is refused before it is appended; `reason` is for programs."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -54,7 +55,7 @@ class _RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What calls are served with."""
+    """The handlers of calls."""
 
     log: TalkingLog
     state: StateView
@@ -63,18 +64,18 @@ class Services:
     answer_s: float = ANSWER_S
 
     async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
-        """Append a call's body as an input of `kind`, and reply what it came to."""
+        """Append a call's body as an input of `kind`; return the mind's answer."""
         try:
             replies = [await self._submit(each) for each in _inputs(message, kind)]
         except _RefusedError as refused:
             return refusal(refused.reason, str(refused))
         except StreamsError as error:
             return _unavailable(message, error)
-        # One control for every partition: a refusal anywhere is what to hear of.
+        # A shared control goes to every partition; a refusal by any of them is the reply.
         return next((each for each in replies if _is_refusal(each)), replies[-1])
 
     async def look(self, message: NatsMessage) -> Reply:
-        """Reply what is known of the agent."""
+        """Return the agent's state."""
         agent = _agent(message)
         try:
             seen = await self.state(agent)
@@ -85,7 +86,7 @@ class Services:
         return {"accepted": True, "state": dict(seen)}
 
     async def call(self, message: NatsMessage, work: Call) -> Reply:
-        """Reply what `work` makes of the agent and the fields of a call."""
+        """Return the reply that `work` makes from the agent and the fields of a call."""
         try:
             return await work(_agent(message), _fields(message.body))
         except _RefusedError as refused:
@@ -106,13 +107,14 @@ class Services:
                 timeout_s=self.answer_s,
             )
         except Unanswered as error:
+            # It is in the log and will be answered, so the caller must not send it again.
             return {"accepted": True, "sequence": error.sequence, "note": str(error)}
         sequence = outputs[0].mark.cause_sequence
         return {"accepted": True, "sequence": sequence, "answer": _answer(outputs)}
 
 
 def subscribe(broker: NatsBroker, services: Services) -> None:
-    """Serve calls that come in through `broker`."""
+    """Subscribe the handlers to their subjects on `broker`."""
 
     @broker.subscriber(
         "svc.*.feedback",
@@ -162,7 +164,7 @@ def subscribe(broker: NatsBroker, services: Services) -> None:
 
 
 def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:
-    """Return the call as the inputs it is to become; one for each partition if it is shared.
+    """Return the inputs that a call becomes: one, or one for each partition if shared.
 
     Raises:
         _RefusedError: it has no meaning.
@@ -175,6 +177,7 @@ def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:
         range(subjects.PARTITIONS) if is_shared else (subjects.partition_of(agent),)
     )
     detail = "feedback_given" if kind == "feedback" else _control(message.body)
+    # The caller's id makes a repeated call a duplicate, which the log drops.
     id_ = message.headers.get("ce-id") or str(uuid4())
     return [
         _readable(subjects.input_subject(each, agent, kind, detail), id_, message.body)
@@ -184,6 +187,7 @@ def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:
 
 def _readable(subject: str, id_: str, body: bytes) -> Input:
     headers = {"ce-id": id_, "content-type": "application/json"}
+    # Read as the worker will read it, so a faulty call is refused before it is in the log.
     given = read_input(Record(subject, headers, body, 0, 0))
     match given.message:
         case Unreadable(reason=reason, detail=detail):
@@ -191,7 +195,7 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
         case NotBuilt(control=control):
             raise _RefusedError("not_built", f"{control!r} is not built yet")
         case FeedbackGiven() as vote:
-            # What the log knows of a decision is not the caller's to say.
+            # `about` is filled from the log alone; a caller must not make it up.
             return structs.replace(
                 given, message=vote.model_copy(update={"about": None})
             )
@@ -202,7 +206,7 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
 
 
 def _fields(body: bytes) -> Mapping[str, Any]:
-    """Return what a call asks for; nothing in particular if its body is empty.
+    """Return the fields of a call's body; an empty body has none.
 
     Raises:
         _RefusedError: it is no JSON object.
@@ -217,7 +221,7 @@ def _fields(body: bytes) -> Mapping[str, Any]:
 
 
 def _control(body: bytes) -> str:
-    """Return which control a body names; a body that cannot be read is refused later."""
+    """Return the control that a body names; "" if it is unreadable, refused later."""
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -230,7 +234,7 @@ def _agent(message: NatsMessage) -> str:
 
 
 def _answer(outputs: Sequence[Output]) -> Reply:
-    """Return the output that answers the call itself, timers of its group left out."""
+    """Return the output that answers the call, skipping timers in the same group."""
     for output in outputs:
         token = subjects.parse(output.record.subject).detail
         if token in _ANSWERS:
@@ -244,7 +248,7 @@ def _unavailable(message: NatsMessage, error: StreamsError) -> Reply:
 
 
 def refusal(reason: str, detail: str) -> Reply:
-    """Return the reply to a call that comes to nothing."""
+    """Make the reply to a refused call."""
     return {"accepted": False, "error": {"reason": reason, "detail": detail}}
 
 

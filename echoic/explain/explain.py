@@ -1,7 +1,7 @@
-"""Why a decision came out as it did, and what would have changed it.
+"""Explanation of a decision: why it was made, and what would have changed it.
 
-Pure, over what the log recorded of the decision. A supposition recomputes the
-recorded gates and nothing else; what only a replay can tell is said to be so.
+Pure, over what the log recorded of the decision. A supposition recomputes the recorded
+gates and nothing else; where only a replay could tell more, the text says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ REASONS: Mapping[str, str] = {
 }
 
 _QUIET = "silence"
-"""The gate that learnt silence passes; who fails it goes on to an answer."""
+"""The gate of learned silence. It is open when silence is kept, unlike all others."""
 
 _SILENCE_OF_GATE = {
     "intent": "informational",
@@ -63,7 +63,7 @@ _SILENCE_OF_GATE = {
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A candidate, and why it was taken or not."""
+    """A candidate, and why it was chosen or not."""
 
     name: str
     arm: str
@@ -76,7 +76,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything worth saying about one decision."""
+    """The explanation of one decision."""
 
     verdict: str
     gates: tuple[Gate, ...]
@@ -84,13 +84,13 @@ class Explanation:
     counterfactual: str | None
     suppositions: Mapping[str, float] = field(default_factory=dict)
     supposed: str | None = None
-    """What the suppositions would have led to."""
+    """The result that the suppositions would have led to."""
 
 
 def explain(
     account: Account, names: Names, suppositions: Mapping[str, float] | None = None
 ) -> Explanation:
-    """Explain a decision; with suppositions its gates are the supposed ones.
+    """Explain a decision; with suppositions, over recomputed gates.
 
     Raises:
         EchoicError: a supposition names nothing that the decision was tested by.
@@ -109,7 +109,7 @@ def explain(
 
 
 def verdict(account: Account, names: Names) -> str:
-    """Return what was decided and why, in a sentence, or two if it was tried out."""
+    """Return what was decided and why, with a second sentence if it was explored."""
     return _came_of(account, names) + _tried(account.decided, names)
 
 
@@ -138,7 +138,7 @@ def _came_of(account: Account, names: Names) -> str:
 
 
 def _kept(decided: Decided, reason: str, names: Names) -> str:
-    """By which heuristic silence was kept, and how probable it was to ask all the same."""
+    """Return which heuristic kept silence, and how probable asking the model was."""
     gate = next(each for each in decided.gates if each.name == _QUIET)
     who = named(decided.matched_heuristic_id, names)
     return (
@@ -168,7 +168,7 @@ def closed_gate(gates: Sequence[Gate]) -> Gate | None:
 
 
 def counterfactual(account: Account, names: Names) -> str | None:
-    """Return the smallest change of one number that would have changed the outcome."""
+    """Return the smallest change of one number that would change the outcome."""
     if not account.is_final:
         return None
     closed = closed_gate(account.decided.gates)
@@ -186,6 +186,7 @@ def counterfactual(account: Account, names: Names) -> str | None:
             f"Would have spoken by {who} if threshold ≤ {closed.value:.2f}"
             f" (was {closed.threshold:.2f})."
         )
+    # Both salience gates may be closed; opening one alone would change nothing.
     needed = (
         f"{_WHAT.get(gate.name, gate.name)} ≥ {gate.threshold:.2f} (was {gate.value:.2f})"
         for gate in account.decided.gates
@@ -195,7 +196,7 @@ def counterfactual(account: Account, names: Names) -> str | None:
 
 
 def _unless_quiet(decided: Decided) -> str:
-    """Return how much trust would have had to be asked for the model to be asked."""
+    """Return the threshold above which the model would have been asked."""
     gate = next(each for each in decided.gates if each.name == _QUIET)
     return (
         f"Would have asked the model if threshold > {gate.value or 0.0:.2f}"
@@ -246,7 +247,7 @@ def _spoke(account: Account, names: Names) -> str:
 
 
 def _agreed(account: Account, names: Names) -> str:
-    """Return which heuristics it may have copied."""
+    """Return the heuristics that the model was shown and agreed with, as a sentence."""
     ending = account.ending
     agrees = ending.agrees_with if isinstance(ending, Completed) else None
     if not agrees:
@@ -263,7 +264,7 @@ def _figures(gate: Gate) -> str:
 
 
 def _nearest(gates: Sequence[Gate]) -> str | None:
-    """Return the gate that came closest to closing."""
+    """Return the open gate with the smallest margin, as a sentence."""
     held = [gate for gate in gates if gate.margin is not None and gate.margin >= 0]
     if not held:
         return None
@@ -272,7 +273,7 @@ def _nearest(gates: Sequence[Gate]) -> str | None:
 
 
 def _nearly_eligible(decided: Decided, names: Names) -> str | None:
-    """Return the most similar heuristic that did not count, and why."""
+    """Return the most similar heuristic, if it was not eligible, and why, as a sentence."""
     learnt = [
         each
         for each in decided.candidates
@@ -286,12 +287,13 @@ def _nearly_eligible(decided: Decided, names: Names) -> str | None:
 
 
 def _best(decided: Decided, gate: Gate, names: Names) -> str:
-    """Return the heuristic that was tested against the threshold."""
+    """Return the name of the heuristic that the confidence gate tested."""
     if decided.path != "llm" and decided.matched_heuristic_id:
         return named(decided.matched_heuristic_id, names)
     for each in decided.candidates:
         if each.eligible and each.confidence is not None and not each.silence:
             tested = next((g for g in decided.gates if g.name == gate.name), gate)
+            # Exact: the gate recorded this candidate's own, rounded number.
             if each.confidence == tested.value:
                 return named(_heuristic(each.arm), names)
     return "the best candidate"
@@ -299,6 +301,7 @@ def _best(decided: Decided, gate: Gate, names: Names) -> str:
 
 def _heuristic(arm: str) -> str | None:
     kind, _, rest = arm.partition(":")
+    # `heuristic:<id>@<content hash>`.
     return rest.partition("@")[0] if kind == "heuristic" else None
 
 

@@ -1,7 +1,7 @@
-"""The three measures of a heuristic: match, trust and success; none stands for another.
+"""The three measures of a heuristic: match, trust and success; none replaces another.
 
-A condition may match well and its advice be wrong; a trust may be declared, or learnt of
-two fires; and a rate says little without its number.
+A condition may match well while its advice is wrong; a confidence may be declared, or
+learned from two fires; a rate means little without the number of cases.
 """
 
 from dataclasses import dataclass
@@ -12,29 +12,30 @@ from projections.store.queries import Fired
 from schemas.values.exact_math import round6
 
 LEVEL = 0.95
-"""How credible the interval of a trust is."""
+"""The mass of the credible interval of a confidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """What is known of a heuristic, each by itself."""
+    """The measures of one heuristic."""
 
     matches: int
-    """How often its words were shown, with a likeness on record."""
+    """Fires that were shown and have a recorded similarity."""
     similarity: float | None
-    """The mean likeness of those events to its condition."""
+    """The mean similarity of those events to its condition."""
     low: float
-    """The interval in which its confidence lies, by what is believed."""
+    """The credible interval of its Beta-distributed confidence."""
     high: float
     judged: int | None
-    """How many of its fires are known to have gone well or badly; None: nobody counts."""
+    """Fires with a known outcome or vote; None without the read models."""
     succeeded: int | None
     rate: float | None
-    """The share of those that went well."""
+    """The share of judged fires that succeeded."""
 
 
 def measures(found: Learnt, fired: Fired | None) -> Measures:
-    """Return the measures of a heuristic; without the read models its fires are not counted."""
+    """Return a heuristic's measures; without the read models, its fires are not counted."""
+    # Equal tails of the Beta distribution that Thompson sampling draws from.
     low, high = thompson.interval(found.alpha, found.beta, LEVEL)
     similarity = fired.similarity if fired else None
     rate = fired.succeeded / fired.judged if fired and fired.judged else None

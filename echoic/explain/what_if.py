@@ -1,6 +1,6 @@
-"""Suppositions: the gates of a decision, recomputed with other numbers.
+"""Suppositions: the recorded gates of a decision, recomputed with other numbers.
 
-Pure, and only over what was recorded; the decision itself is never remade here.
+Pure, over what was recorded; the decision itself is not made again here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,6 +26,7 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
     gates = decided.gates
     for name, number in suppositions.items():
         changed = tuple(_changed(gate, decided, name, number) for gate in gates)
+        # A number equal to the recorded one changes nothing, and yet is no mistake.
         if changed == gates and not any(_concerns(gate, name) for gate in gates):
             known = sorted({each for gate in gates for each in _numbers_of(gate)})
             raise EchoicError(
@@ -38,10 +39,10 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
 
 
 def opening(decided: Decided) -> tuple[str, float] | None:
-    """Return the number, of two digits, that would have opened every gate; None if none
-    would.
-    """
+    """Return the name and two-digit value of a number that would open every gate, if any."""
     closed = [gate for gate in decided.gates if not gate.passed]
+    # Thresholds are rounded down and values up, so that two digits are always enough to
+    # pass; `round6` first, or 0.29 * 100 = 28.999… would lose a whole step.
     lowest = min((gate.value for gate in closed if gate.value is not None), default=0.0)
     for name, number in (
         ("relevance", floor(round6(100 * lowest)) / 100),
@@ -63,7 +64,7 @@ def _concerns(gate: Gate, name: str) -> bool:
 
 
 def _numbers_of(gate: Gate) -> tuple[str, ...]:
-    """Under which names the gate's numbers can be supposed."""
+    """Return the names under which a gate's numbers can be supposed."""
     if gate.value is None or gate.threshold is None:
         return ()
     return {
@@ -88,6 +89,7 @@ def _changed(gate: Gate, decided: Decided, name: str, number: float) -> Gate:
         case "confidence", "confidence":
             value = number
         case "confidence", "threshold":
+            # The strategy clamps its threshold in the same way.
             threshold = clamp(number, *SAFE_THRESHOLDS)
         case _:
             threshold = number

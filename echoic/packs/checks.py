@@ -1,6 +1,6 @@
-"""What the models cannot see in a manifest: names that must differ, or ought to agree.
+"""Checks that pydantic's models cannot make: names that must differ, or ought to agree.
 
-These checks read the plain values, so they speak up beside whatever else is wrong.
+They read the plain values, so they also report when the manifest is otherwise invalid.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,6 +23,7 @@ def all_problems(source: Source) -> Iterator[Problem]:
 
 
 def _repeated_keys(source: Source) -> Iterator[Problem]:
+    # Parsers differ in which of two equal keys wins; ours keeps the first.
     for steps, place in source.repeated:
         first = source.place_of_key(steps).line
         message = f'key "{steps[-1]}" again: it stands on line {first} already'
@@ -54,7 +55,7 @@ def _repeated_events(source: Source) -> Iterator[Problem]:
 
 
 def _undeclared_events(source: Source) -> Iterator[Problem]:
-    """Yield a `when` on a type that the pack does not declare can never hold."""
+    """Warn of a `when` on a type that the pack does not declare: it can never hold."""
     declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
     heuristics = list(_mappings(source, "heuristics"))
     if heuristics and not declared:
@@ -76,7 +77,7 @@ def _undeclared_events(source: Source) -> Iterator[Problem]:
 
 
 def _undeclared_outcomes(source: Source) -> Iterator[Problem]:
-    """Yield an outcome of whole sessions that is counted from no event of the pack's."""
+    """Warn of a session outcome that is counted from an undeclared event type."""
     declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
     for steps, outcome in _mappings(source, "session_outcomes"):
         named = outcome.get("type")
@@ -88,11 +89,12 @@ def _undeclared_outcomes(source: Source) -> Iterator[Problem]:
 
 
 def _types_named(when: JsonValue) -> list[Comparison]:
-    """Return what a condition, if it is one, demands of the event's type."""
+    """Return a condition's comparisons with the event's type; [] if it is invalid."""
     if not isinstance(when, str):
         return []
     try:
         part = conditions.parse(when).part
+    # Reported by the models' validation, with its place.
     except conditions.ConditionError:
         return []
     return [
@@ -114,7 +116,7 @@ def _comparisons(part: Part) -> Iterator[Comparison]:
 
 
 def _untriggered_patterns(source: Source) -> Iterator[Problem]:
-    """Yield an outcome pattern is armed only after advice on an event that it triggers on."""
+    """Warn of an outcome pattern that no event seems to trigger, so it is never armed."""
     spoken = "\n".join(_spoken(source))
     words = word_patterns.event_words(spoken, "", "", {})
     for steps, pattern in _mappings(source, "executive", "outcome_patterns"):
@@ -130,7 +132,7 @@ def _untriggered_patterns(source: Source) -> Iterator[Problem]:
 
 
 def _spoken(source: Source) -> Iterator[str]:
-    """Yield the texts from which an event's own words can be guessed."""
+    """Yield the texts that hint at the words of the pack's events."""
     for _, event in _mappings(source, "events"):
         yield from (
             str(event.get(key, "")) for key in ("type", "source", "description")
@@ -140,8 +142,9 @@ def _spoken(source: Source) -> Iterator[str]:
 
 
 def _contrary_bounds(source: Source) -> Iterator[Problem]:
-    """Yield a floor over a ceiling; a confidence or a pack's bound that then does not hold."""
+    """Report a floor over a ceiling; warn of a confidence or bound that cannot hold."""
     root = source.value if isinstance(source.value, dict) else {}
+    # A heuristic's own bounds override the pack's, key by key.
     of_pack = _constraints(root)
     if _is_upside_down(of_pack):
         yield _upside_down(source, ("constraints",), of_pack)
@@ -207,7 +210,7 @@ def _number(value: JsonValue) -> float | None:
 def _mappings(
     source: Source, *steps: str
 ) -> Iterator[tuple[Steps, dict[str, JsonValue]]]:
-    """Yield the mappings in the list at this place, if there is one."""
+    """Yield the mappings in the list at these steps, each with its own steps."""
     value = source.value
     for step in steps:
         value = value.get(step) if isinstance(value, dict) else None

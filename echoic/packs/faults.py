@@ -1,4 +1,4 @@
-"""From the faults that the models find to problems that an author can act on."""
+"""Translation of pydantic's errors into problems that a pack's author can act on."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,17 @@ from schemas.messages.sensing import Dimension
 from schemas.packs.conditions import ConditionError
 from schemas.packs.manifest import SCHEMA, Pack
 
+# Characters of a value that a message quotes at most.
 _LONGEST_VALUE = 60
 _TRUTHS = {
     **dict.fromkeys(("yes", "y", "on", "true"), "true"),
     **dict.fromkeys(("no", "n", "off", "false"), "false"),
 }
-"""Words for truth in other dialects of YAML, or in quotes."""
+"""Booleans of YAML 1.1, or in quotes, which YAML 1.2 reads as text."""
 
 
 def problem_of(fault: ErrorDetails, source: Source) -> Problem | None:
-    """Return a fault as a problem; None for one that another check words better."""
+    """Return a pydantic error as a problem; None if one of `checks` reports it better."""
     steps: Steps = fault["loc"]
     kind = fault["type"]
     if kind in ("duplicate", "bounds"):
@@ -36,6 +37,7 @@ def problem_of(fault: ErrorDetails, source: Source) -> Problem | None:
         message = f'unknown key "{steps[-1]}"'
         place = source.place_of_key(steps)
         return make(source, place, "E-PACK-003", message, advice)
+    # pydantic marks an error in a mapping's key, and not its value, with this step.
     if steps[-1:] == ("[key]",):
         return _unknown_dimension(steps[:-1], source)
     error = fault.get("ctx", {}).get("error")
@@ -51,7 +53,7 @@ def make(
     message: str,
     suggestion: str = "",
 ) -> Problem:
-    """Make an error with the line it stands on."""
+    """Make a problem with the line of source that it is on."""
     lines = source.lines
     return Problem(
         file=source.file,
@@ -89,6 +91,7 @@ def _bad_value(fault: ErrorDetails, source: Source) -> Problem:
         message = f"schema {value} is not known"
         return make(source, place, "E-PACK-010", message, f"write schema: {SCHEMA}")
     if fault["type"] == "literal_error":
+        # pydantic gives the allowed literals only within its text: `'a', 'b' or 'c'`.
         known = re.findall(r"'([^']+)'", fault["ctx"]["expected"])
         message = f"{name} cannot be {value}"
         advice = did_you_mean(fault["input"], known)
@@ -100,7 +103,7 @@ def _bad_value(fault: ErrorDetails, source: Source) -> Problem:
 
 
 def _advice(kind: str, value: object, written: str) -> str:
-    """Return what to write instead of a value that YAML took for another kind."""
+    """Return what to write instead of a value that YAML read as another type."""
     if kind == "string_type" and isinstance(value, int | float):
         return f'quote it: "{written}"'
     if kind == "bool_type" and isinstance(value, str):
@@ -110,7 +113,7 @@ def _advice(kind: str, value: object, written: str) -> str:
 
 
 def _known_keys(steps: Steps) -> Sequence[str]:
-    """Return the keys that the mapping at this place may have."""
+    """Return the keys that the mapping at these steps may have."""
     model: type[BaseModel] | None = Pack
     for step in steps:
         if isinstance(step, str) and model is not None:
@@ -119,7 +122,7 @@ def _known_keys(steps: Steps) -> Sequence[str]:
 
 
 def _fields(model: type[BaseModel]) -> Mapping[str, Any]:
-    """Return a model's fields by the name that a manifest gives them."""
+    """Return a model's annotations by the names that a manifest uses."""
     return {
         field.alias or name: field.annotation
         for name, field in model.model_fields.items()
@@ -127,7 +130,7 @@ def _fields(model: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def _model_within(annotation: Any) -> type[BaseModel] | None:
-    """Return the model that an annotation is, or holds."""
+    """Return the model in an annotation, such as `tuple[Model, ...]`; None without one."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     inner = (_model_within(each) for each in get_args(annotation))

@@ -1,7 +1,6 @@
-"""Packs on disk: read a folder's manifest, and name all that is wrong with it at once.
+"""Packs on disk: read a folder's manifest, and report all of its problems at once.
 
-Whatever a manifest may hold is decided by `schemas.packs.manifest`; here it only
-gets its place.
+What a manifest may hold is defined by `schemas.packs.manifest`; this module adds places.
 """
 
 from dataclasses import dataclass
@@ -51,7 +50,7 @@ class BrokenPackError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CheckedPack:
-    """A manifest that was looked at."""
+    """The result of checking a manifest."""
 
     pack: Pack | None
     """None if there are errors."""
@@ -60,7 +59,7 @@ class CheckedPack:
 
 
 def load(folder: Path) -> Pack:
-    """Read the pack in `folder` (or the manifest itself); warnings do not matter.
+    """Read the pack in `folder` (or the manifest itself); ignore warnings.
 
     Raises:
         BrokenPackError: it has errors.
@@ -93,13 +92,14 @@ def check(folder: Path) -> CheckedPack:
 
 
 def compile_with(pack: Pack, embedder: Embedder) -> CompiledPack:
-    """Embed a pack's texts and make it ready."""
+    """Embed a pack's texts and compile its conditions."""
     return compile_embedded(pack, embedder.embed(texts_of(pack)))
 
 
 def pack_schema() -> dict[str, Any]:
     """Return the JSON Schema of manifests, draft 07, for editors."""
     drafted = cast(dict[str, Any], _as_draft_07(Pack.model_json_schema()))
+    # `schema` has a default in a file, though not in a blob.
     required = [name for name in drafted["required"] if name != "schema"]
     its_own = {"title": "Echoic pack manifest", "required": required}
     return {"$schema": JSON_SCHEMA, **drafted, **its_own}
@@ -114,6 +114,8 @@ def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
     except TypeError as error:
         return None, [_unreadable(source.file, SourceError(f"cannot be kept: {error}"))]
     try:
+        # Through JSON and strict, as a pack's blob is read later: what passes here passes
+        # there.
         return Pack.model_validate_json(blob, strict=True), []
     except ValidationError as error:
         faults = error.errors(include_url=False)
@@ -122,12 +124,12 @@ def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
 
 
 def _with_schema(value: JsonValue) -> JsonValue:
-    """Return a manifest that does not say its format has the first one, as blobs spell out."""
+    """Return a manifest with its format spelt out, by default the first."""
     return {"schema": SCHEMA, **value} if isinstance(value, dict) else value
 
 
 def _with_prompts(value: JsonValue, file: Path) -> JsonValue:
-    """Return a manifest with the texts of its prompts that stand in files of its folder."""
+    """Return a manifest with its prompts' files replaced by their texts."""
     executive = value.get("executive") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(executive, dict):
         return value
@@ -149,7 +151,7 @@ def _unreadable(file: Path, error: SourceError) -> Problem:
 
 
 def _as_draft_07(schema: Any) -> Any:
-    """Name definitions as draft 07 does, which ignores what stands beside a $ref."""
+    """Return a schema of 2020-12 as draft 07, which ignores the keys beside a $ref."""
     if isinstance(schema, list):
         return [_as_draft_07(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""What is wrong with a manifest: problems with their place, a stable code and advice.
+"""Problems of a manifest, each with its place, a stable code and advice.
 
 Codes never change their meaning; docs and editors refer to them.
 """
@@ -33,7 +33,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong, or likely to be."""
+    """One problem: an error, or a warning of what is likely wrong."""
 
     file: Path
     line: int
@@ -47,7 +47,7 @@ class Problem:
 
 
 def render(problem: Problem) -> str:
-    """Write a problem as `file:line:col  code  message (advice)`, the line, a caret."""
+    """Return `file:line:col  code  message (advice)`, the line, and a caret."""
     advice = f" ({problem.suggestion})" if problem.suggestion else ""
     warning = "warning: " if problem.severity == "warning" else ""
     head = (
@@ -58,6 +58,7 @@ def render(problem: Problem) -> str:
         return head
     number = f"{problem.line:>5}"
     before = problem.excerpt[: problem.column - 1]
+    # Tabs are kept and wide characters count twice, so that the caret is under its column.
     caret = "".join("\t" if each == "\t" else " " * cell_len(each) for each in before)
     return f"{head}\n{number} | {problem.excerpt}\n{' ' * len(number)} | {caret}^"
 

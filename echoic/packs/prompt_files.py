@@ -1,6 +1,6 @@
-"""Prompts in files of their own: `@FILE` where a strategy or a pack has a prompt.
+"""Prompts in files of their own: `@FILE` in place of a strategy's or pack's prompt.
 
-What is recorded is the text, so that a replay needs no file.
+The text is what is recorded, so a replay needs no file.
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from pydantic import JsonValue
 
 OF_STRATEGIES = ("system_prompt", "prediction_prompt_template")
 OF_PACKS = ("domain_context", "system_prompt", "prediction_prompt")
-"""What may stand in a file."""
+"""The fields whose text may be in a file."""
 
 _MARK = "@"
 _MOST_BYTES = 100_000
 
 
 class PromptFileError(ValueError):
-    """A prompt's file cannot be read; `name` is what was to stand in it."""
+    """A prompt's file cannot be read; `name` is the field that names it."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ def with_texts(
     *,
     only_within: bool = False,
 ) -> dict[str, JsonValue]:
-    """Return the values, with the texts of files in place of their names.
+    """Return the values, with file names replaced by the files' texts.
 
     Raises:
         PromptFileError: one is no text, far too large, or outside of `folder` where files
@@ -47,10 +47,12 @@ def with_texts(
 
 def _text(name: str, folder: Path, given: str, only_within: bool) -> str:
     file = (folder / Path(given).expanduser()).resolve()
+    # Packs come from others: without this check one could send any file to a model.
     if only_within and not file.is_relative_to(folder.resolve()):
         raise PromptFileError(name, f"{given!r} lies outside of the pack's folder")
     try:
         with file.open("rb") as opened:
+            # One byte more shows that the file is too large, without reading all of it.
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise PromptFileError(name, f"{given!r} is larger than {_MOST_BYTES} bytes")

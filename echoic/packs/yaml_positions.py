@@ -1,7 +1,6 @@
-"""A manifest's YAML as plain values, each with the place it was written at.
+"""A manifest's YAML as plain values, each with the place where it is written.
 
-YAML's own typing surprises are kept out: only numbers, true, false and null are other
-than text, so a date stays what its author typed.
+Only numbers, true, false and null are other than text, so a date stays as it was typed.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,11 +15,11 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 Steps: TypeAlias = tuple[str | int, ...]
-"""The way from the manifest to a value: keys and indices."""
+"""The keys and indices that lead from the manifest to a value."""
 
 DEEPEST = 50
 MOST_NODES = 100_000
-"""Aliases multiply; a manifest of more values than this is refused, in half a second."""
+"""Values at most: aliases multiply ("billion laughs"); this many take half a second."""
 _TOO_MUCH = (
     f"nests too deep, or holds too much: over {DEEPEST} levels or {MOST_NODES:,} values"
 )
@@ -28,7 +27,7 @@ _TOO_MUCH = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is written, both from 1."""
+    """A line and a column in the file, both counted from 1."""
 
     line: int
     column: int
@@ -38,7 +37,7 @@ START = Place(1, 1)
 
 
 class SourceError(Exception):
-    """A file is no YAML that a manifest could be."""
+    """A file is not YAML, or not what a manifest may be."""
 
     def __init__(self, message: str, place: Place = START) -> None:
         super().__init__(message)
@@ -48,7 +47,7 @@ class SourceError(Exception):
 
 @dataclass(slots=True)
 class Source:
-    """A manifest as it was written."""
+    """A manifest with the places of its parts."""
 
     file: Path
     lines: tuple[str, ...]
@@ -56,28 +55,29 @@ class Source:
     values: dict[Steps, Node] = field(default_factory=dict)
     """The node of each value."""
     keys: dict[Steps, Place] = field(default_factory=dict)
-    """Where each key stands, by the way to its value."""
+    """The place of each key, by the steps to its value."""
     repeated: list[tuple[Steps, Place]] = field(default_factory=list)
-    """Keys that their mapping has already."""
+    """Keys that occur again in their mapping."""
 
     def place_of(self, steps: Steps) -> Place:
-        """Return where a value stands, or the nearest thing around it that was written."""
+        """Return the place of a value, or of the nearest written value around it."""
         while steps not in self.values and steps:
             steps = steps[:-1]
         return _place(self.values[steps]) if steps in self.values else START
 
     def place_of_key(self, steps: Steps) -> Place:
-        """Return where the key of a value stands; the value itself where it has none."""
+        """Return the place of a value's key, or of the value if it has none."""
         return self.keys.get(steps) or self.place_of(steps)
 
     def place_within(self, steps: Steps, offset: int) -> Place:
-        """Return where the character at `offset` of a text stands, if it is on one line."""
+        """Return the place of the character at `offset` of a text, if it is on one line."""
         place = self.place_of(steps)
         node = self.values.get(steps)
         if not isinstance(node, ScalarNode):
             return place
         if node.start_mark.line != node.end_mark.line:
             return place
+        # A quote costs one column, and so does each escape before the character.
         escaped = {"'": "'", '"': '"\\'}.get(node.style or "", "")
         before = str(node.value)[:offset]
         doubled = sum(before.count(character) for character in escaped)
@@ -124,7 +124,7 @@ def _syntax_error(error: MarkedYAMLError) -> SourceError:
 
 
 class _ShallowComposer(Composer):
-    """Refuses what nests too deep while it is read: each level takes some of the stack."""
+    """Refuses deep nesting while composing, which recurses once for each level."""
 
     _depth = 0
 
@@ -139,7 +139,7 @@ class _ShallowComposer(Composer):
 
 
 class _Reader:
-    """Turns nodes into values and notes where each stands."""
+    """Turns nodes into values and records their places."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

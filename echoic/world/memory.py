@@ -1,7 +1,7 @@
-"""The mind itself in memory: no broker, no clock, no process of its own.
+"""The mind in memory: without broker, clock or process.
 
-Whoever plays moves the time and puts inputs in; ids derive from a name, so the same
-inputs make the same log to the byte. It comes back as a session file.
+The caller moves the time and appends inputs. Ids derive from a name, so the same inputs
+make the same log, to the byte. The log can be saved as a session file.
 """
 
 from collections.abc import Callable
@@ -33,17 +33,18 @@ from schemas.values.vectors import Embedder
 from streams.session_files.file import SessionFile, SessionHeader, SessionTrailer
 
 AGENT = "companion"
+# Any fixed moment would do; fixed, so that the same inputs have the same times.
 BASE = datetime(2026, 11, 20, 20, 0, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a mind begins with."""
+    """The configuration of an in-memory mind."""
 
     name: str
-    """All ids derive from it."""
+    """The name from which all ids derive."""
     program: str
-    """Who plays."""
+    """The calling program's name, for the sources of inputs."""
     pack: Pack
     settings: MindSettings
     agent: str = AGENT
@@ -51,14 +52,14 @@ class Setting:
 
 
 def settings_for(seed: str, **changes: object) -> MindSettings:
-    """Return a mind's settings with the embedder's own limits, and no model unless named."""
+    """Return settings with the embedder's limits, and no model unless given."""
     return MindSettings.model_validate(
         {"limits": match_limits(), "embedder": "wordllama", "seed": seed, **changes}
     )
 
 
 def match_limits() -> MatchLimits:
-    """From which cosine on texts count as alike."""
+    """Return the embedder's cosines from which texts count as similar."""
     limits = _embedder().limits
     return MatchLimits(
         match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
@@ -66,19 +67,19 @@ def match_limits() -> MatchLimits:
 
 
 class InMemoryMind:
-    """Stands where broker and worker would, and keeps every message."""
+    """Takes the place of broker and worker, and keeps every message."""
 
     def __init__(self, setting: Setting, answered: Callable[[Turn], None]) -> None:
-        """`answered` is called with each turn, and may put in what follows from it."""
+        """Call `answered` with each turn; it may append further inputs."""
         self.seconds = 0.0
-        """The time, from where it began."""
+        """Seconds since the beginning."""
         self._setting = setting
         self._answered = answered
         self.agent = setting.agent
         self._partition = partition_of(setting.agent)
         self.epoch: UUID = uuid5(NAMESPACE_URL, setting.name)
         self.last_note = ""
-        """Why the last input was not answered as it asks, if it was not."""
+        """Why the last input was quarantined; "" if none was."""
         self._embedder = _embedder()
         self._pack: CompiledPack = load.compile_with(setting.pack, self._embedder)
         self._state = PartitionState()
@@ -88,19 +89,20 @@ class InMemoryMind:
 
     @property
     def state(self) -> PartitionState:
-        """What the mind knows by now."""
+        """The partition's present state."""
         return self._state
 
     def publish(self, wire: Wire) -> None:
-        """Take in what a sensor publishes."""
+        """Append an event as if a sensor had published it, and answer it."""
         _, agent, source, type_ = wire.subject.split(".")
         subject = input_subject(self._partition, agent, "sensor", f"{source}.{type_}")
         at = datetime.fromisoformat(wire.headers["ce-time"])
+        # As the broker's clock: it never runs backwards, even if events are out of order.
         self.seconds = max(self.seconds, (at - self._setting.began).total_seconds())
         self._take(Wire(subject, wire.headers, wire.body))
 
     def tell(self, message: InputMessage, agent: str | None = None) -> None:
-        """Take in an input of ours, of its own agent unless another is named."""
+        """Append an input for the mind's agent, or for `agent`, and answer it."""
         id_ = str(uuid5(self.epoch, f"own-{self._sequence}"))
         self._take(
             write_input(
@@ -113,7 +115,7 @@ class InMemoryMind:
         )
 
     def recorded(self) -> SessionFile:
-        """Everything since the beginning, with the state before it."""
+        """Return the messages since the beginning as a session, with the state before."""
         return SessionFile(
             header=SessionHeader(
                 epoch=self.epoch,
@@ -145,6 +147,8 @@ class InMemoryMind:
             SHARED_AGENT,
         )
         self._start = checkpoint.of_agent(self._state, self.agent)
+        # A session file begins with a checkpoint; the start is in it, and not among the
+        # records.
         self._records.clear()
 
     def _take(self, wire: Wire) -> None:
@@ -165,6 +169,7 @@ class InMemoryMind:
             )
             if isinstance(output.message, Quarantined):
                 self.last_note = f"{output.message.reason}: {output.message.detail}"
+        # After the whole group is stored: it may append the next input from within.
         self._answered(turn)
 
     def _stored(self, wire: Wire) -> Record:
@@ -177,7 +182,5 @@ class InMemoryMind:
 
 @cache
 def _embedder() -> Embedder:
-    """Return the one embedder of all minds: reading its table takes longer than a short
-    life.
-    """
+    """Return one embedder for all minds: loading it takes longer than a short session."""
     return embedder("wordllama")

@@ -1,7 +1,7 @@
-"""A mind for a world of your own, in memory: what happens goes in, what it says comes out.
+"""A mind in memory for a simulated world: events go in, reactions come out; public API.
 
-There is no broker, no database and no clock; the world moves the time. What was lived
-comes back as a session's file, to be verified, compared and learnt from like any other.
+There is no broker, database or clock; the world moves the time. The session can be saved
+as a file, to be verified, compared and tuned on like any other.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,14 +29,14 @@ from schemas.values.settings import MindSettings
 from streams.session_files.file import write_session
 
 Answers = Callable[[ModelAsked], str | None]
-"""A model: what it says to an ask; None: it does not answer."""
+"""A model as a function: returns the answer to an ask, or None if it does not answer."""
 
 MODEL = "scripted"
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What came of one event."""
+    """The mind's reaction to one event."""
 
     decision_id: str
     event_id: str
@@ -51,7 +51,7 @@ class Reaction:
 
 
 class Mind:
-    """A mind that lives through one session of a world."""
+    """A mind for one session of a world."""
 
     def __init__(
         self,
@@ -86,12 +86,12 @@ class Mind:
     def sense(
         self, text: str, *, source: str, type: str, at: float, **fields: object
     ) -> Reaction:
-        """Let something happen, `at` so many seconds from the beginning.
+        """Publish an event `at` seconds from the beginning, and return the reaction.
 
         `fields` are those of `Sensed`, such as `fields`, `salience` or `in_reply_to`.
 
         Raises:
-            ValueError: the mind made no decision of it; the text says why.
+            ValueError: the mind made no decision on it; the text says why.
         """
         self._events += 1
         event_id = str(uuid5(self._epoch, f"event-{self._events}"))
@@ -99,18 +99,19 @@ class Mind:
         body = orjson.dumps({"text": text, "occurred_at": when, **fields})
         subject = f"in.{self._mind.agent}.{source}.{type}"
         self._mind.publish(Wire(subject, {"ce-id": event_id, "ce-time": when}, body))
+        # Newest first: the event was answered just now.
         for reaction in reversed(self._reactions.values()):
             if reaction.event_id == event_id:
                 return reaction
         raise ValueError(f"no decision was made of {text!r}: {self._mind.last_note}")
 
     def vote(self, reaction: Reaction, rating: str, **fields: object) -> None:
-        """Let a person judge what was done; `fields` are those of `FeedbackGiven`."""
+        """Give a person's feedback on a reaction; `fields` are those of `FeedbackGiven`."""
         given = {"decision_id": reaction.decision_id, "rating": rating, **fields}
         self._mind.tell(FeedbackGiven.model_validate(given))
 
     def confidence(self, heuristic_id: str) -> float | None:
-        """Return what is believed of a heuristic by now; None if it never fired."""
+        """Return a heuristic's present confidence, 0 to 1; None if it never fired."""
         beliefs = self._mind.state.agents[self._mind.agent].beliefs
         found = [
             beliefs[key]
@@ -137,6 +138,7 @@ class Mind:
                 case ModelAsked() as asked:
                     self._ask(output.id, asked)
                 case DeliveryAsked() as asked:
+                    # Nobody listens in a simulation, so each delivery succeeds at once.
                     self._mind.tell(Delivered(ask_id=output.id, channel=asked.channel))
                 case _:
                     pass
@@ -170,7 +172,7 @@ class Mind:
 def _settings(
     name: str, strategy: str, model: Answers | None, further: Mapping[str, object]
 ) -> MindSettings:
-    """Return the program's defaults, for a mind that nobody floods."""
+    """Return the default settings, without a rate limit and with the caller's changes."""
     made = {
         **mind_settings(defaults(), match_limits()).model_dump(),
         "seed": name,
