@@ -1,1 +1,1 @@
-"""The parts of the mind: pure, each a question about one input; they meet in the mind."""
+"""Stages: pure functions that each answer one question about an input; flows call them."""

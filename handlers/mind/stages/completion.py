@@ -1,7 +1,7 @@
-"""Conclusion: what a decision that waited for the model comes to.
+"""Completion: how a decision that waited for the model ends.
 
-An answer in time is said; a stale one, an empty one and a failure are not. The decision
-then ends as dropped with the reason, unless a heuristic stands by to answer instead.
+An answer in time is delivered; a stale one, an empty one and a failure are not. The
+decision then ends as dropped with the reason, unless a heuristic stands by to answer instead.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,22 +25,22 @@ _DROPS: Mapping[str, Drop] = {
 }
 
 NONSENSE_SINCE = 2
-"""The first edition of the rules that hears no nonsense."""
+"""The first edition of the rules that refuses nonsense (ADR 0011)."""
 
 EMPTY = "the model's answer was empty"
 ECHO = "the model repeated what it was asked"
 ENDLESS = "the model repeated itself without end"
 
 ECHOED_CHARACTERS = 80
-"""So much of the question's beginning, word for word, is an echo of it."""
+"""An answer with so many characters of the prompt's beginning, verbatim, is an echo."""
 
 ECHOED_WORDS = 8
-"""An answer of so many words, all of them the question's in its order, says nothing."""
+"""An answer of so many words or more that stands verbatim in the prompt is an echo."""
 
 _ENDLESS_TAIL = 300
-"""Whoever repeats without end does so at the end: so many characters are looked at."""
+"""How many characters of the end are examined: endless repetition shows there."""
 _ENDLESS_LEAST = 120
-"""No text that is shorter is endless."""
+"""How many characters a text must have to be called endless."""
 _RUN_LENGTH = 4
 _NEW_ONE_IN = 4
 """In English prose of such a length about nine in ten runs of four characters are new; in
@@ -101,6 +101,8 @@ def answered_by_rival(
         response_type=rival.response_type,
         action=rival.action,
         model=rival.model,
+        # A heuristic's prediction is its confidence, so that calibration compares like with
+        # like.
         predicted_success=rival.confidence,
         prediction_confidence=rival.confidence,
         matched_heuristic_id=rival.heuristic_id,
@@ -134,7 +136,9 @@ def superseded(pending: Pending) -> Dropped:
 
 
 def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
-    """Return the least salient that waits, if too many do; the oldest of equals."""
+    """Return the least salient decision that waits, if too many do; of equals the
+    oldest.
+    """
     pending = sorted(
         waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
     )
@@ -152,6 +156,7 @@ def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
         predicted_success=answer.predicted_success,
         prediction_confidence=answer.prediction_confidence,
         matched_heuristic_id=pending.matched_heuristic_id,
+        # Only a race has a winner; credit for its arm goes by it.
         winner=pending.rival.llm_arm if pending.rival else None,
         agrees_with=words.agrees_with,
         agreement=words.agreement,
@@ -172,21 +177,19 @@ def _dropped(pending: Pending, reason: Drop, detail: str) -> Dropped:
 
 
 _ABOVE_ALL = 1.0
-"""Added to a threat's priority, so that it is served before whatever is none; by itself
-that of a person's words."""
+"""The priority of a person's words, and what a threat's own value is added to: salience
+ends at 1, so both are served before other events."""
 
 
 def priority(salience: Salience, is_threat: bool, is_addressed: bool) -> float:
-    """Return what asks are served by: the effective salience, but threats, then people
-    first.
-    """
+    """Return the priority of an occasion's asks: threats, then people, then by salience."""
     if not is_threat:
         return _ABOVE_ALL if is_addressed else salience.effective
     return _ABOVE_ALL + salience.dimensions.get("threat", 0.0)
 
 
 def refusal(state: AgentState, result: Result) -> Handled | None:
-    """Why a result comes to nothing: the first answer to an ask wins."""
+    """Return why a result is not used; None if it is the first for an open ask."""
     match state.asks.get(result.ask_id):
         case "open":
             return None
@@ -199,15 +202,15 @@ def refusal(state: AgentState, result: Result) -> Handled | None:
 
 
 def nonsense(raw: str, said: str, asked: str) -> str | None:
-    """Why a model's answer is no answer, though it is text; None if it may be said.
+    """Return why a model's text is no answer; None if it may be delivered.
 
-    Small models repeat what they were asked, or one thing without end. Nobody should hear
-    it, and nothing is learnt of it.
+    Small models repeat the prompt, or one thing without end. That is neither delivered nor
+    learnt from.
 
     Args:
-        raw: all that it sent.
-        said: what of it would be said.
-        asked: how its prompt began.
+        raw: the whole text of the model.
+        said: the part of it that would be delivered.
+        asked: the beginning of its prompt.
     """
     question, answer = _plain(asked), _plain(said)
     beginning = question[:ECHOED_CHARACTERS]
@@ -223,6 +226,7 @@ def _is_endless(text: str) -> bool:
         return False
     tail = text[-_ENDLESS_TAIL:]
     runs = [tail[at : at + _RUN_LENGTH] for at in range(len(tail) - _RUN_LENGTH + 1)]
+    # In whole numbers, so that no rounding decides.
     return len(dict.fromkeys(runs)) * _NEW_ONE_IN < len(runs)
 
 

@@ -1,4 +1,4 @@
-"""Controls: may this change be made? The fold makes it once it is applied."""
+"""Controls: may this change be made? This stage only checks; the fold carries it out."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,13 +17,13 @@ from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
 
 StrategyProblem = Callable[[StrategySpec], str | None]
-"""Says what is wrong with a strategy's specification, if anything is."""
+"""Returns what is wrong with a strategy's specification; None if nothing is."""
 
 _SHARED = (controls.MindStarted, controls.PackLoaded, controls.MessagesLost)
-"""What may concern a whole partition."""
+"""Controls that may be addressed to a whole partition."""
 
 _OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost)
-"""What concerns nothing less."""
+"""Controls that may be addressed to nothing less."""
 
 
 class _RefusedError(Exception):
@@ -44,7 +44,7 @@ def answer(
     *,
     edition: int = FIRST_EDITION,
 ) -> ControlApplied | ControlRefused:
-    """Apply a control, or refuse it with the reason."""
+    """Return that a control is applied, or refused with the reason."""
     try:
         _check_agent(agent, message)
         if isinstance(message, controls.ProfileSet) and edition >= 2:
@@ -76,7 +76,11 @@ def _check(
     aids: Aids,
     strategy_problem: StrategyProblem,
 ) -> str:
-    """Return what to say of the change; raises `_RefusedError` if it cannot be made."""
+    """Return a short description of the change.
+
+    Raises:
+        _RefusedError: it cannot be made.
+    """
     match message:
         case controls.MindStarted():
             return _mind_started(message.settings, strategy_problem)
@@ -103,6 +107,7 @@ def _check(
 
 def _profile_set(message: controls.ProfileSet) -> None:
     for name in sorted(message.biases):
+        # Not `>`: nan fails every comparison, and must be refused.
         if not abs(message.biases[name]) <= MOST_BIAS:
             raise _RefusedError(
                 "invalid",
@@ -112,6 +117,7 @@ def _profile_set(message: controls.ProfileSet) -> None:
 
 def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:
     exploration = settings.exploration
+    # A strategy that cannot be made would fail at each event, so it is tried now.
     for challenger in exploration.challengers if exploration else ():
         _strategy_selected(challenger, strategy_problem)
     return _strategy_selected(settings.strategy, strategy_problem)

@@ -1,7 +1,7 @@
-"""The executive: takes an arm by the strategy's odds, and says what led there.
+"""The executive: draw one arm by the strategy's odds, and record what led to it.
 
-A strategy gives odds, a keyed draw takes one arm. A heuristic's answer is final at once;
-a model's comes later, as a result, and is concluded then.
+A strategy gives odds, a keyed draw chooses one arm. A heuristic's answer is final at once;
+a model's comes later, as an input, and is concluded then.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,14 +32,14 @@ Drawn = Callable[[str], float]
 
 
 class Race(Struct, frozen=True):
-    """A heuristic that answers if the model has not by its deadline."""
+    """A race: a heuristic answers if the model has not by the deadline."""
 
     heuristic: HeuristicCandidate
     deadline_ms: int
 
 
 class Choice(Struct, frozen=True):
-    """The arm taken at an occasion."""
+    """The arm chosen at an occasion, with what is recorded of the choice."""
 
     arm: str
     probability: float
@@ -53,7 +53,7 @@ class Choice(Struct, frozen=True):
     race: Race | None = None
     """The race that the arm is, if it is one."""
     quiet: HeuristicCandidate | None = None
-    """The heuristic that says nothing by which nothing is said, if one does."""
+    """The learnt silence that was applied, if one was."""
 
     @property
     def asks_model(self) -> bool:
@@ -62,7 +62,7 @@ class Choice(Struct, frozen=True):
 
 
 def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
-    """Take one arm; without a choice to make nothing is drawn."""
+    """Choose one arm of the odds; nothing is drawn if there is only one."""
     by_arm = dict(odds.arms)
     arm, draw = _taken(odds, drawn)
     heuristic = next((c for c in context.candidates if c.arm == arm), None)
@@ -82,14 +82,16 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
 
 @by_identity(256)
 def config_hash(strategy: Strategy) -> str:
-    """Return what a strategy's settings are known by."""
+    """Return the digest of a strategy's settings: with its name it identifies the
+    policy.
+    """
     return ids.digest(orjson.dumps(strategy.config, option=orjson.OPT_SORT_KEYS))
 
 
 def result(
     context: DecisionContext, choice: Choice, response_id: str
 ) -> DecisionResult:
-    """Return the decision in the terms of the receiver, before any model has answered."""
+    """Return the decision as receivers see it, before any model has answered."""
     if choice.heuristic is not None:
         confidence = choice.heuristic.confidence
         return DecisionResult(
@@ -107,6 +109,7 @@ def result(
             metadata={"reason": choice.odds.silence},
         )
     if choice.asks_model:
+        # Candidates come best first, see `decide`.
         best = next((c for c in context.candidates if c.eligible), None)
         return DecisionResult(
             path="llm",
@@ -121,11 +124,14 @@ def _taken(odds: Odds, drawn: Drawn) -> tuple[str, Draw | None]:
         return odds.arms[0][0], None
     value = drawn(ARM_PURPOSE)
     draw = Draw(purpose=ARM_PURPOSE, value=value)
+    # Inverse of the cumulative distribution, in the order of the odds.
     reached = 0.0
     for arm, probability in odds.arms:
+        # Rounded at each step: the odds are millionths, and their sum must be exactly one.
         reached = round6(reached + probability)
         if value < reached:
             return arm, draw
+    # Unreachable for odds that add up to one; a strategy's may lack a millionth.
     return odds.arms[-1][0], draw
 
 
@@ -138,7 +144,7 @@ def _path(
 
 
 def _race(arm: str, context: DecisionContext) -> Race | None:
-    """Return what a race's arm says: which of the candidates, and by when."""
+    """Parse a race's arm: which of the candidates, and by when; None if it is no race."""
     if context.llm_arm is None or not arm.startswith(RACE):
         return None
     for each in context.candidates:
@@ -149,7 +155,7 @@ def _race(arm: str, context: DecisionContext) -> Race | None:
 
 
 def _quiet(arm: str, odds: Odds, context: DecisionContext) -> HeuristicCandidate | None:
-    """Return the heuristic that says nothing, if the arm is its silence."""
+    """Return the learnt silence that the arm stands for, if it stands for one."""
     if arm != SILENT:
         return None
     return next((each for each in context.silences if each.arm == odds.quiet), None)
@@ -186,6 +192,7 @@ def _weighed(
         if arm.startswith(RACE)
     ]
     weighed += [_of_heuristic(each, 0.0, silence=True) for each in context.silences]
+    # All arms are recorded, those without odds as well: other strategies may choose them.
     weighed.append(Candidate(arm=SILENT, probability=by_arm.get(SILENT, 0.0)))
     return tuple(weighed)
 
@@ -193,7 +200,7 @@ def _weighed(
 def _of_heuristic(
     each: HeuristicCandidate, probability: float, **more: Any
 ) -> Candidate:
-    """Return a heuristic as it was weighed."""
+    """Return a heuristic as the record of the decision has it."""
     return Candidate(
         arm=each.arm,
         probability=probability,

@@ -1,8 +1,8 @@
-"""Learning: what a person's vote counts for.
+"""Feedback: what a person's vote counts for.
 
-A vote on a decision is about the heuristic whose action the person saw; the words of a
-model credit no heuristic, unless they were found to be one's own. A vote may also name a
-heuristic itself. Where a vote counts, `folds.judging` says by its aspect.
+A vote on a decision credits the heuristic whose action the person saw; a model's words
+credit none, unless a heuristic was found to say the same. A vote may also name a heuristic
+itself. What it moves, by its aspect, is in `projections/folds/learning/votes.py`.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def credit_of_vote(
 
 
 def _age_s(state: AgentState, decision_id: str) -> float | None:
-    """Return how long ago a decision was made; of one of another clock nobody knows."""
+    """Return a decision's age in seconds; None if another clock timed it."""
     remembered = state.decisions.get(decision_id)
     if remembered is None or remembered.at is None or state.now is None:
         return None
@@ -44,7 +44,7 @@ def _age_s(state: AgentState, decision_id: str) -> float | None:
 def _on_decision(
     state: AgentState, given: FeedbackGiven, decision_id: str
 ) -> FeedbackApplied | FeedbackRefused:
-    # What is remembered goes before what the shell looked up in the log.
+    # The state knows later outcomes and votes; what the shell looked up in the log may not.
     known = state.decisions.get(decision_id) or given.about
     if known is None:
         return FeedbackRefused(
@@ -52,6 +52,7 @@ def _on_decision(
             detail=f"this agent made no decision {quoted(decision_id)} that it remembers",
         )
     through = known.reinforced if isinstance(known, Remembered) else None
+    # What fired itself is credited directly, and a fact counts once (ADR 0016).
     through = through if known.fire_id is None else None
     credited = through or known
     return FeedbackApplied(
@@ -68,7 +69,7 @@ def _on_decision(
 
 
 def _aspect(known: Remembered | Recalled, given: FeedbackGiven) -> Aspect:
-    """Return what is judged; of a silence that was kept it is that nothing was said."""
+    """Return what is judged: of a kept silence, the condition is the silence itself."""
     kept = known.fire_id is not None and known.path == "rejected"
     return "overall" if kept and given.aspect == "condition" else given.aspect
 

@@ -1,4 +1,4 @@
-"""Formation: a model's answer that a person liked, made into a rule for like situations.
+"""Formation: turn a model's answer that a person liked into a rule for like situations.
 
 The model is asked to extract the rule; what it sends must be one that could help: a
 situation and a message of 10 to 50 words each, and a `when` that holds on the very event
@@ -21,10 +21,11 @@ from schemas.values.reasons import NotFormed, ResponseType
 from schemas.values.unicode_text import quoted
 
 CONFIDENCE = 0.3
-"""What a new rule is trusted with: it must prove itself before it answers."""
+"""The confidence of a new rule: well below the threshold of 0.7, so that it must earn trust
+before it answers by itself."""
 
 WORDS = (10, 50)
-"""How many words condition and message have, ends included."""
+"""Fewest and most words of a condition or message, both ends included."""
 
 TEXT_CAP = 1_000
 """How many characters of each text go into the question."""
@@ -34,7 +35,7 @@ TYPES: Mapping[str, ResponseType] = {
     "remind": "observation",
     "warn": "alert",
 }
-"""What a rule may do, and which sort of response that is."""
+"""What a rule may do, by the model's word for it, and the response type that it has."""
 
 SYSTEM = (
     "You turn one good answer into a rule for the future. You are told what happened and"
@@ -57,27 +58,27 @@ _QUESTION = (
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a model made of a lesson."""
+    """A rule that a model made of a lesson."""
 
     condition: str
     when: str | None
     response_type: ResponseType
     text: str
     when_left_out: str | None
-    """Why the `when` that it proposed is not part of it."""
+    """Why the proposed `when` was left out; None if it was not."""
     due: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why what a model sent is no rule."""
+    """Why a model's text is not taken as a rule."""
 
     reason: NotFormed
     detail: str
 
 
 def question(lesson: Lesson, edition: int) -> tuple[str, str]:
-    """Return what a model is told and asked: the system prompt and the prompt."""
+    """Return the system prompt and the prompt that ask for a rule."""
     is_fenced = edition >= FENCED_SINCE
     cut = fenced if is_fenced else capped
     asked = _QUESTION.format(
@@ -91,7 +92,9 @@ def question(lesson: Lesson, edition: int) -> tuple[str, str]:
 
 
 def read(text: str, lesson: Lesson) -> Rule | Fault:
-    """Return the rule that a model sent, or what is wrong with it."""
+    """Parse and check the rule in a model's text; return what is wrong with it if
+    anything.
+    """
     fields = model_answer.object_in(text, model_answer.RULE[0])
     if fields is None:
         return Fault("unreadable", "the model sent no JSON object with a rule")
@@ -108,6 +111,7 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     if fault := _length("message_length", "message", message):
         return fault
     when, left_out = _test(fields.get("when"), lesson)
+    # One that is false of its own event contradicts its case, and is refused (ADR 0010).
     if when is not None and (false := _failure(when, lesson)):
         return Fault("when_false", f"its own event does not meet its test: {false}")
     return Rule(
@@ -121,7 +125,8 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
 
 
 def name(condition: str, heuristic_id: str, edition: int) -> str:
-    """Return what people call it: how its condition begins, and a little of its id."""
+    """Return a readable name: the condition's first words and four characters of the id."""
+    # By the edition's rules for Unicode words, which a name on record depends on.
     beginning = "_".join(unicode_text.named_by(condition, edition)[:6]) or "rule"
     return f"{beginning[: NAME_LIMIT - 5]}_{heuristic_id[:4]}"
 
@@ -140,7 +145,7 @@ def _length(reason: NotFormed, part: str, text: str) -> Fault | None:
 
 
 def _test(proposed: object, lesson: Lesson) -> tuple[str | None, str | None]:
-    """Return the test as it may be used, or why it is left out.
+    """Return the `when` if it can be used, else why it is left out.
 
     A test that cannot be read, or is of other fields, says nothing against the rule: it
     is only more general without it.

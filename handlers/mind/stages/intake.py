@@ -1,4 +1,4 @@
-"""Intake: may this input be taken in at all? What may not is answered with the reason.
+"""Intake: may this input be accepted at all? A refused one is answered with the reason.
 
 From the second edition of the rules on, what is too much to be remembered, shown to a
 model or written again is refused as well. A number or a control character may be longer
@@ -26,7 +26,7 @@ WRITTEN_BYTES = 32_000
 characters in any script, with room to spare."""
 
 VALUES = 256
-"""How many values these may hold, one inside another or not."""
+"""How many values these may hold, at all levels together."""
 
 NESTING = 16
 """How deep these may be nested."""
@@ -36,7 +36,7 @@ GOAL_LENGTH = 500
 
 
 def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage | None:
-    """Return what refuses the input, or None if it may be taken in."""
+    """Return the refusal of an input; None if it may be accepted."""
     message = input_.message
     match message:
         case Unreadable():
@@ -56,7 +56,7 @@ def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage |
 
 
 def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:
-    """Return the note that keeps an input apart, with the reason."""
+    """Return the note that quarantines an input, with the reason."""
     return Quarantined(
         reason=unreadable.reason,
         detail=unreadable.detail,
@@ -65,13 +65,15 @@ def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:
 
 
 def too_many(input_: Input) -> Quarantined:
-    """Return the note on an input that is more than its source may send."""
+    """Return the note on an input that exceeds its source's rate."""
     detail = "its source sends more than intake.rate and intake.burst allow"
     return quarantined(input_, Unreadable("rate", detail))
 
 
 def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
-    """Return the answer to what names no agent: only some controls concern everybody."""
+    """Return the refusal of an input that names no agent; controls are checked
+    elsewhere.
+    """
     match message:
         case Control():
             return None
@@ -83,6 +85,7 @@ def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
 
 def _repeated(state: AgentState, input_: Input, event: Sensed) -> Handled | None:
     memory = state.sources.get(event.source)
+    # Sensors set no Nats-Msg-Id, so the broker drops no repeats of theirs (ADR 0006).
     first = memory.seen.get(input_.id) if memory else None
     if first is None:
         return None
@@ -90,7 +93,7 @@ def _repeated(state: AgentState, input_: Input, event: Sensed) -> Handled | None
 
 
 def too_much(input_: Input, edition: int) -> ControlRefused | Quarantined | None:
-    """Return what refuses an input that is too much; None if nothing does."""
+    """Return the refusal of an input that exceeds a bound; None if none does."""
     message = input_.message
     if edition < BOUNDED_SINCE:
         return None
@@ -99,6 +102,7 @@ def too_much(input_: Input, edition: int) -> ControlRefused | Quarantined | None
         where, detail = input_.record.subject, f"fields: {fault}"
         note = Quarantined(reason="too_large", detail=detail, subject=where)
         return note if fault else None
+    # `MindStarted` is our own and holds all settings: refused, no mind could start.
     if not isinstance(message, Control) or isinstance(message, MindStarted):
         return None
     fault = _of_control(message)
@@ -117,9 +121,12 @@ def _of_control(message: Control) -> str | None:
 
 
 def _fault(written: bytes, value: object) -> str | None:
-    """Return what is too much of a value that is written so; None if nothing is."""
+    """Return which bound a value, encoded as `written`, exceeds; None if it keeps them
+    all.
+    """
     if len(written) > WRITTEN_BYTES:
         return f"{len(written)} bytes once written, the limit is {WRITTEN_BYTES}"
+    # Level by level, not recursively: the nesting is what is being bounded.
     level, count, depth = [value], 0, 0
     while level := [inner for each in level for inner in _inside(each)]:
         count, depth = count + len(level), depth + 1

@@ -25,13 +25,14 @@ from schemas.values.settings import LearningSettings
 from schemas.values.vectors import Batch, Matrix, Vector
 
 MATCH_LIMIT = 10
-"""How many heuristics are weighed."""
+"""How many heuristics become candidates of a decision."""
 
 SCAN_LIMIT = 64
-"""How many of the nearest conditions have their `when` tested."""
+"""How many of the nearest conditions have their `when` tested: a bound on the work of one
+event in a repertoire of any size."""
 
 BeliefOf = Callable[[str, str], Belief]
-"""What is believed of a heuristic id and content hash."""
+"""Returns the belief about a heuristic id and content hash."""
 
 
 def candidates(
@@ -44,9 +45,10 @@ def candidates(
     at_least: float,
     batch: Batch | None = None,
 ) -> tuple[HeuristicCandidate, ...]:
-    """Return up to ten candidates, the most similar first, then by id.
+    """Return up to `MATCH_LIMIT` candidates, the most similar first, then by id.
 
-    `batch` may hold the vector with others that are matched with the same pack.
+    `at_least` is the least cosine similarity. `batch` may hold the vectors of
+    other inputs: products with a pack are computed for all of them at once.
     """
     if vector is None:
         return ()
@@ -56,26 +58,28 @@ def candidates(
         *_of_shelf(state.shelves.get(domain.name), vector, at_least),
     ]
     if state.fits:
+        # After the scan, which compares texts alone: a fit may put one below the limit.
         near = [_fitted(state, each) for each in near]
     near.sort(key=_nearness)
     if len(near) > MATCH_LIMIT:
         # Near misses are worth naming, but never in the place of what is eligible.
         near.sort(key=lambda each: not judge.may_answer(each))
+        # The sort before is stable, so within both halves the nearest come first.
         near = sorted(near[:MATCH_LIMIT], key=_nearness)
     return tuple([_candidate(each, judge) for each in near])
 
 
 class _Near(Struct, frozen=True):
-    """A heuristic whose condition is near."""
+    """A heuristic whose condition is near the event."""
 
     heuristic_id: str
     content_hash: str
     similarity: float
-    """Of the texts, by how well people found that the condition tells."""
+    """Cosine similarity of event and condition, times `fit`."""
     when: When | None
     heuristic: Heuristic | Taught
     fit: float = 1.0
-    """How much of the likeness counts."""
+    """How much of the similarity counts, by people's votes on the condition; 1 is all."""
 
 
 def _nearness(near: _Near) -> tuple[float, str]:
@@ -83,7 +87,7 @@ def _nearness(near: _Near) -> tuple[float, str]:
 
 
 class _Judge(Struct, frozen=True):
-    """Whether a heuristic that is near may answer the event, and what it is trusted with."""
+    """Judges whether a near heuristic may answer the event, and by which belief."""
 
     state: AgentState
     event: Sensed
@@ -101,11 +105,11 @@ class _Judge(Struct, frozen=True):
         return holds and is_near and not self._is_frozen(near, self.belief(near))
 
     def belief(self, near: _Near) -> Belief:
-        """Return what is believed of it."""
+        """Return the belief about it."""
         return self.belief_of(near.heuristic_id, near.content_hash)
 
     def reason(self, near: _Near, belief: Belief) -> str | None:
-        """Why it is not eligible; None if it is."""
+        """Return why it is not eligible; None if it is."""
         event = self.event
         if near.when is not None:
             because = conditions.explain_failure(
@@ -123,7 +127,7 @@ class _Judge(Struct, frozen=True):
 
 
 def _fitted(state: AgentState, near: _Near) -> _Near:
-    """Return one that is near, as near as people's votes on its condition leave it."""
+    """Return a near heuristic with its similarity scaled by its fit."""
     fit = votes.fit(state, near.heuristic_id, near.content_hash)
     if fit == 1.0:
         return near
@@ -159,6 +163,7 @@ def _of_pack(
 ) -> list[_Near]:
     if pack is None:
         return []
+    # int8 vectors with exact products: the same similarity on every machine (ADR 0004).
     matrix = pack.conditions
     products = batch.products(matrix, vector) if batch else None
     return [
@@ -191,6 +196,7 @@ def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Nea
     ]
 
 
+# Keyed by the shelf, a persistent value: a changed shelf is another key.
 @lru_cache(maxsize=256)
 def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
     known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
@@ -198,6 +204,7 @@ def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
     return taught, vectors.stack([each.vector for each in taught])
 
 
+# Parsing a `when` costs more than testing it; the text alone is the key.
 @lru_cache(maxsize=4096)
 def _parsed(when: str | None) -> When | None:
     return conditions.parse(when) if when else None

@@ -1,8 +1,8 @@
-"""Outcomes: does this event show how earlier advice turned out, or take it back?
+"""Outcomes: does this event show how earlier advice turned out, or undo it?
 
 An event that names the decision settles it. Otherwise the oldest open fire of the same
 domain whose entities and expected words the event has is settled: the first pattern seen
-decides, and one event closes one fire. What is waited for in vain expires.
+decides, and one event closes one fire. A fire for which nothing comes in time expires.
 
 To take advice back an event must say so in whole words and name an entity or the action of
 a response of its own domain, shown a moment ago; or a field `undoes` must name that
@@ -41,6 +41,7 @@ def observed(
     edition: int,
 ) -> OutcomeObserved | None:
     """Return the outcome that the event shows, if it shows one."""
+    # A report names its decision: no pattern needs to guess.
     if event.in_reply_to is not None:
         return _reported(state, event, event_id)
     entities = frozenset(event.entities)
@@ -52,6 +53,7 @@ def observed(
         if fire.domain == domain
         and not (entities and fire.entities and entities.isdisjoint(fire.entities))
     ]
+    # Splitting a text into words is the dearest step here, so not for nothing.
     words = outcome_patterns.words(event, edition) if waiting else word_patterns.NOTHING
     for fire in waiting:
         seen = _first_seen(fire.expectations, words, now)
@@ -66,8 +68,11 @@ def observed(
 
 
 def undone(state: AgentState, fire: ShownFire, event_id: str) -> OutcomeObserved | None:
-    """Return the failure of a fire whose advice was taken back, if its end is not known yet."""
+    """Return the failure of a fire whose advice was undone, if its outcome is still
+    open.
+    """
     known = state.decisions.get(fire.decision_id)
+    # A timeout may still be corrected by what comes later; any other outcome is final.
     if known is None or known.outcome not in (None, "timeout"):
         return None
     return OutcomeObserved(
@@ -82,7 +87,7 @@ def undone(state: AgentState, fire: ShownFire, event_id: str) -> OutcomeObserved
 
 
 def ignored(belief: Belief, end: OutcomeExpired, after: int) -> AdviceIgnored | None:
-    """Return what is made of a fire of which nothing came, if so many in a row were ignored."""
+    """Return the evidence of `after` or more ignored fires in a row; None for fewer."""
     if not after or belief.ignored < after:
         return None
     return AdviceIgnored(
@@ -164,13 +169,13 @@ WORDS = (
     "roll back", "rolled back", "cancel", "cancels", "cancelled", "canceled",
     "nevermind", "never mind",
 )  # fmt: skip
-"""What an event says that takes something back, each as whole words."""
+"""Words by which an event undoes something, each matched as whole words."""
 
 UNDOES = "undoes"
-"""The field in which a sensor names what an event takes back."""
+"""The field in which a sensor names what an event undoes."""
 
 ActionOf = Callable[[ShownFire], Action | None]
-"""What a fire would have done; None if it only spoke."""
+"""Returns the action of a fire; None if it only spoke."""
 
 
 def undone_fire(
@@ -183,7 +188,9 @@ def undone_fire(
     *,
     edition: int,
 ) -> ShownFire | None:
-    """Return the latest fire that the event takes back, if it takes back one."""
+    """Return the latest fire, at most `undo_s` seconds old, that the event undoes, if
+    any.
+    """
     fresh = [
         fire
         for fire in state.shown
@@ -195,6 +202,7 @@ def undone_fire(
     words = outcome_patterns.words(event, edition)
     if named is None and not any(word_patterns.occurs(each, words) for each in WORDS):
         return None
+    # The latest first: "undo" means what was just advised.
     for fire in reversed(fresh):
         names = (*fire.entities, *_names(action_of(fire)))
         if named is not None:
@@ -206,7 +214,7 @@ def undone_fire(
 
 
 def _names_other(fire: ShownFire, event: Sensed) -> bool:
-    """Tell whether both say who takes part, and it is not the same."""
+    """Tell whether both name entities, and share none."""
     ours, theirs = frozenset(fire.entities), frozenset(event.entities)
     return bool(ours) and bool(theirs) and ours.isdisjoint(theirs)
 
@@ -218,7 +226,7 @@ def _is_named(names: tuple[str, ...], event: Sensed, words: Said) -> bool:
 
 
 def _names(action: Action | None) -> tuple[str, ...]:
-    """Return what an action is called by."""
+    """Return the names by which an event may refer to an action."""
     if action is None:
         return ()
     return (action.type, *([action.target] if action.target else []))

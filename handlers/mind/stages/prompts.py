@@ -1,4 +1,4 @@
-"""Prompts: what the model is told, and what is made of its answer.
+"""Prompts: what the model is asked, and how its answer is read.
 
 The system prompt holds who it is, where, and the person's goals; the prompt holds the
 event and what was learnt of like situations. Unless told otherwise that is without scores
@@ -29,16 +29,16 @@ EVENT_CAP = 1_000
 CANDIDATE_CAP = 300
 CONTEXT_CAP = 2_000
 GOAL_CAP = 200
-"""How many characters of each go into a prompt."""
+"""The most characters of each that go into a prompt, which bounds tokens and cost."""
 
 OWN_CAP = 16_000
 """How many characters a strategy may write into each part of a prompt of its own."""
 
 URGENT_FROM = 0.7
-"""The urgency of an event from which a model is told of it."""
+"""The urgency from which a model is told that an event is urgent."""
 
 UNKNOWN_PREDICTION = 0.5
-"""What a prediction counts as that cannot be read."""
+"""The value of a prediction that is missing or cannot be read."""
 
 _FORMAT = (
     'Reply with one JSON object: {"response": what you say, "" to say nothing, '
@@ -76,14 +76,14 @@ _FENCED = {
     ),
     _PREDICTION: "You said: {answer}\n\nHow will it turn out?",
 }
-"""The same where the fence brings the quotes."""
+"""The same templates without quotes, for the fence brings them."""
 _TEMPLATES = (_FORMAT, _GOALS, _EVENT, _EARLIER, _CANDIDATE, _QUESTION)
 _CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptManner:
-    """In which way a model is asked, whatever the event."""
+    """How a model is asked, whatever the event."""
 
     max_candidates: int = 3
     """How many candidates it is shown; of hints never more than one."""
@@ -111,7 +111,7 @@ class PromptManner:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked."""
+    """A prompt, and which candidates are in it."""
 
     system: str
     user: str
@@ -140,23 +140,23 @@ def system_prompt(
     goals: Sequence[str],
     prediction: Prediction = "same",
 ) -> str:
-    """Base, personality, the domains by name, goals, each capped, and how to reply."""
+    """Return base prompt, personality, the packs' contexts, goals, and how to reply."""
     return _system(settings, packs, goals, _FORMATS[prediction])
 
 
 def prediction_system_prompt(
     settings: MindSettings, packs: Sequence[CompiledPack], goals: Sequence[str]
 ) -> str:
-    """Return the same for the call that only predicts."""
+    """Return the system prompt of the call that only predicts."""
     return _system(settings, packs, goals, _PREDICTION_FORMAT)
 
 
 def prediction_prompt(
     asked: str, answer: str, *, is_fenced: bool, own: str | None = None
 ) -> str:
-    """Return what is asked about an answer; `asked` is the prompt that it answers.
+    """Return the prompt that asks for a prediction; `asked` is the prompt before it.
 
-    `own` is a template that is not ours.
+    `own` is a strategy's or pack's template, used in place of ours.
     """
     template = own or (_FENCED[_PREDICTION] if is_fenced else _PREDICTION)
     cut = fenced if is_fenced else capped
@@ -170,16 +170,19 @@ def arm(
     manner: PromptManner,
     possible: Sequence[str] = (),
 ) -> str:
-    """Return the arm of asking this model in this way, whatever the event.
+    """Return the name of the arm: this model, asked in this manner, whatever the event.
 
-    `possible` tells which goals it may be told instead of those in `system`.
+    `possible` identifies the goals and wordings that may replace those in `system`.
     """
+    # An outcome is credited to an arm, so whatever shapes every prompt is in its name; what
+    # differs by event (candidates, chosen goals) must not be, or each event had its own.
     template = ids.digest(
         *(text.encode() for text in _TEMPLATES),
         system.encode(),
         _CAPS.encode(),
         f"{manner.present}/{manner.max_candidates}".encode(),
         *(text.encode() for text in _further_templates(manner)),
+        # Only where set: arms of older recordings keep their names.
         *((f"withhold/{manner.withhold}".encode(),) if manner.withhold else ()),
         *(text.encode() for text in possible),
     )
@@ -201,11 +204,13 @@ def build(
     whose confidence is below `trusted`: what a model says by itself, it has not copied.
     """
     first = candidates[: manner.shown]
+    # One keyed draw for each candidate, recorded: endorsement counts what was not shown.
     withheld = {
         each.arm: drawn(f"withhold/{each.heuristic_id}") < manner.withhold
         for each in first
         if manner.withhold and each.confidence < trusted
     }
+    # Shuffled by draws, so that a position in the prompt favours no candidate.
     shown = tuple(
         sorted(
             (each for each in first if not withheld.get(each.arm)),
@@ -218,7 +223,9 @@ def build(
 
 
 def request_hash(model: ModelSettings, system: str, prompt: str) -> str:
-    """Return what a replay finds an answer by: the request, whole."""
+    """Return the digest of the whole request, by which a replay finds the recorded
+    answer.
+    """
     return ids.digest(
         model.name.encode(),
         system.encode(),
@@ -230,10 +237,10 @@ def request_hash(model: ModelSettings, system: str, prompt: str) -> str:
 def read_answer(
     text: str, ceiling: float, prediction: Prediction = "same"
 ) -> ReadAnswer:
-    """Read a model's answer; one that is no JSON object is taken at its word.
+    """Parse a model's answer; text that is no JSON object is the response itself.
 
-    Its own confidence is clamped to [0, ceiling]: models think too well of themselves.
-    What it was not asked to predict with the answer is unknown.
+    Its predictions are clamped to [0, ceiling]: models are overconfident. Without a request
+    to predict in the same call they are unknown.
     """
     fields = model_answer.object_in(text, "response")
     if fields is None:
@@ -251,7 +258,7 @@ def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
 
 
 def unpredicted(answer: str, ceiling: float) -> ReadAnswer:
-    """Return an answer of which nobody knows how it will turn out."""
+    """Return an answer without a prediction: the unknown value, at most the ceiling."""
     unknown = min(UNKNOWN_PREDICTION, ceiling)
     return ReadAnswer(answer, unknown, unknown)
 
@@ -267,7 +274,7 @@ def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> Rea
 def _user_prompt(
     context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: PromptManner
 ) -> str:
-    """Return the event, what was learnt of the like, and the question."""
+    """Return the event, what was learnt of similar ones, and the question."""
     cut = fenced if manner.is_fenced else capped
     parts = [
         _EVENT.format(
@@ -305,6 +312,7 @@ def _system(
 
 
 def _prediction(value: object, ceiling: float) -> float:
+    # JSON's true is an int to Python, and no probability.
     if isinstance(value, bool) or not isinstance(value, int | float):
         value = UNKNOWN_PREDICTION
     return round6(clamp(float(value), 0.0, ceiling))
@@ -315,7 +323,7 @@ def _sampling_hash(model: ModelSettings) -> str:
 
 
 def _further_templates(manner: PromptManner) -> tuple[str, ...]:
-    """Return what of the texts only some manners use; the system prompt holds the rest."""
+    """Return the templates that only some manners use, for the arm's digest."""
     hint = (_HINT,) if manner.present == "hint" else ()
     separate = (_PREDICTION_FORMAT, manner.prediction_template or _PREDICTION)
     fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()

@@ -1,4 +1,4 @@
-"""Quiet: the heuristics that say nothing, and the occasions at which they hold.
+"""Learnt silence: the heuristics that say nothing, and the occasions at which they hold.
 
 Such a heuristic is made of an occasion at which somebody should not have spoken: its
 condition is the event's own words, its `when` what the tests of the domain tell of the
@@ -23,16 +23,16 @@ from schemas.values import vectors
 from schemas.values.settings import LearningSettings, MatchLimits
 
 CONFIDENCE = 0.3
-"""What a new one is trusted with: it has all to prove."""
+"""The confidence of a new one; as with any formed heuristic it must earn trust."""
 
 SAYS = "(says nothing)"
-"""How people are told what it says."""
+"""The text shown to people in place of a response."""
 
 LIMIT = 256
-"""How many of one domain are kept."""
+"""How many are kept of one domain; each is tested at every event of it."""
 
 _PARTS = 16
-"""How many fields a `when` tests at most."""
+"""How many tests a `when` has at most, besides that of the type."""
 _LONGEST = 40
 """A text of more characters tells no sort of event."""
 
@@ -51,9 +51,9 @@ def candidates(
     held: Mapping[str, Belief],
     learning: LearningSettings,
 ) -> tuple[HeuristicCandidate, ...]:
-    """Return those that hold of an occasion as a strategy weighs them, the surest first.
+    """Return those that hold of an occasion as candidates, the most confident first.
 
-    `held` is what is believed of each, by id.
+    `held` maps each id to the belief about it.
     """
     weighed = [
         _candidate(each, held[each.id], occasion, each.id in state.frozen, learning)
@@ -97,13 +97,14 @@ def situation(
         when = conditions.parse(written)
     except conditions.ConditionError:
         return None
+    # A `when` that is false of its own event would never hold where it was learnt.
     is_true = conditions.holds(when, occasion.type, occasion.source, fields)
     return written if is_true else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where a test of numbers divides them."""
+    """A boundary that a numeric test draws."""
 
     at: float
     is_below: bool
@@ -114,6 +115,7 @@ def _of(shelf: Shelf | None) -> tuple[Taught, ...]:
     return () if shelf is None else _silences(shelf)
 
 
+# Keyed by the shelf, a persistent value: a changed shelf is another key.
 @lru_cache(maxsize=256)
 def _silences(shelf: Shelf) -> tuple[Taught, ...]:
     known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
@@ -131,7 +133,7 @@ def _holds(
         when, occasion.type, occasion.source, fields
     ):
         return False
-    # What no field tells apart the words must.
+    # Without fields to tell events apart the texts must: then as near as a duplicate.
     is_told = when is not None and bool(conditions.fields_named(when))
     at_least = limits.match if is_told else limits.duplicate
     return _similarity(taught, occasion) >= at_least
@@ -184,7 +186,7 @@ def _tests(
 
 
 def _exact(name: str, fields: Mapping[str, object]) -> str | None:
-    """Return the test of a short text or a truth; None for whatever else it is."""
+    """Return the test of a short text or a boolean; None for any other value."""
     _, value = conditions.field_value(name, fields)
     if isinstance(value, bool):
         return f"{name} = {'true' if value else 'false'}"
@@ -196,7 +198,7 @@ def _exact(name: str, fields: Mapping[str, object]) -> str | None:
 def _bounds(
     name: str, fields: Mapping[str, object], tests: Sequence[conditions.Comparison]
 ) -> Iterator[str]:
-    """Yield the tests that tell a number from those beyond the nearest cuts."""
+    """Yield the tests that keep a number between the nearest cuts below and above it."""
     _, value = conditions.field_value(name, fields)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
@@ -219,6 +221,7 @@ def _cuts(test: conditions.Comparison) -> Iterator[_Cut]:
     for value in test.values:
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
+        # An equality draws a boundary on both sides of its value.
         if test.operator in ("<=", ">", "=", "!=", "in"):
             yield _Cut(value, is_below=True)
         if test.operator in ("<", ">=", "=", "!=", "in"):

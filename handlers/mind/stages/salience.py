@@ -37,17 +37,17 @@ _INTENT_GATES: Mapping[Intent, Gate] = {
 
 
 class Assessment(Struct, frozen=True):
-    """How much an event matters, and which gate it failed, if one."""
+    """An event's salience, the gates it was held against, and the one that it failed."""
 
     salience: Salience
     gates: tuple[Gate, ...]
     silence: Silence | None
     is_addressed: bool = False
-    """Whether a person said it, who wants an answer."""
+    """Whether these are a person's own words, which expect an answer."""
 
     @property
     def is_threat(self) -> bool:
-        """Whether the event passes whatever else holds."""
+        """Whether the threat is high enough to pass every gate but that of intent."""
         return self.salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
 
 
@@ -58,11 +58,12 @@ def assess(
     event: Sensed,
     vector: Vector | None,
 ) -> Assessment:
-    """Weigh an event and hold it against the gates of intent, relevance and habituation."""
+    """Compute an event's salience and test the gates of intent, relevance, habituation."""
     domain = appearance.domain
     is_addressed = settings.edition >= 2 and event.is_persons
     salience = _salience(state, settings, appearance, event, vector)
     intent = _intent_gate(event, is_addressed)
+    # What only informs is no occasion; thresholds were never asked, so no other gate.
     if not intent.passed:
         return Assessment(salience, (intent,), "informational", is_addressed)
     threshold = _relevance_threshold(settings, domain)
@@ -70,6 +71,7 @@ def assess(
     always = _THREAT_NOTE if is_threat else _PERSON_NOTE if is_addressed else None
     relevance = _gate("relevance", salience.score, threshold, always)
     habituation = _gate("habituation", salience.effective, threshold, always)
+    # Relevance first: an event that never mattered is not silent by habit.
     silence: Silence | None = None
     if not relevance.passed:
         silence = "below_relevance"
@@ -85,9 +87,9 @@ def novelty(
     now: datetime | None = None,
     half_life_s: float = NEVER_FORGETS,
 ) -> float:
-    """1 minus the highest cosine to the source's last events; 1 for the first of them.
+    """Return 1 - the highest cosine to the source's last events; 1 for the first of them.
 
-    With a half-life each cosine counts for half as much after it.
+    With a half-life, in seconds, each cosine is halved for every such span of its age.
     """
     if vector is None or memory is None or not memory.recent:
         return 1.0
@@ -102,7 +104,7 @@ def novelty(
 def urgency(
     declared: float | None, dimensions: Mapping[str, float], edition: int
 ) -> float:
-    """Return how soon an answer to an event is worth having: declared, else by its salience.
+    """Return an event's urgency from 0 to 1: as declared, else by its salience.
 
     That is the higher of threat and actionability; in the first edition it was 0.
     """
@@ -119,7 +121,8 @@ def _faded(
     now: datetime,
     half_life_s: float,
 ) -> list[float]:
-    """Likenesses by their age; the oldest, whose times are not known, as they are."""
+    """Return cosines faded by age; the oldest, whose times are not known, stay."""
+    # States of before times were kept hold vectors without them, which are the oldest.
     undated = len(likenesses) - len(times)
     dated = zip(likenesses[undated:], times, strict=True)
     return [
@@ -129,7 +132,7 @@ def _faded(
 
 
 def _left_of(at: datetime, now: datetime, half_life_s: float) -> float:
-    """Return what is left of a memory; nothing of what is still to come, of another clock."""
+    """Return the weight left after an age; 0 for a time ahead, which is another clock's."""
     age_s = (now - at).total_seconds()
     return power(0.5, age_s / half_life_s) if age_s >= 0.0 else 0.0
 
@@ -163,9 +166,11 @@ def _dimensions(
     half_life_s: float,
 ) -> dict[Dimension, float]:
     defaults = domain.event_type.salience if domain.event_type else {}
+    # The sensor's own hint goes before the pack's default.
     values: dict[Dimension, float] = {**defaults, **event.salience}
     known = state.sources.get(event.source)
     values.setdefault("novelty", novelty(known, vector, state.now, half_life_s))
+    # In one order everywhere: floats are added up in it, and the record holds it.
     return {name: round6(values[name]) for name in sorted(values)}
 
 
@@ -197,6 +202,7 @@ def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
 
 
 def _gate(name: str, value: float, threshold: float, always: str | None) -> Gate:
+    # Both sides of a gate in six decimals, so that value and margin agree with `passed`.
     threshold = round6(threshold)
     return Gate(
         name=name,

@@ -14,20 +14,20 @@ from schemas.values import vectors
 from schemas.values.vectors import Matrix, Vector
 
 NEAR_LIMIT = 64
-"""How many of the nearest are looked at, of the pack and of the rest."""
+"""How many of the nearest are returned, of the pack and of the taught ones each."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownHeuristic:
-    """A heuristic that is like a text."""
+    """A heuristic found to be like a text."""
 
     heuristic_id: str
     content_hash: str
     similarity: float
-    """Of the text and what was compared with it."""
+    """Cosine similarity of the text and the heuristic's condition or action."""
     when: str | None
     action: Vector
-    """What it says; empty if that was not embedded."""
+    """The vector of what it says; empty if that was not embedded."""
 
 
 def like_condition(
@@ -37,7 +37,9 @@ def like_condition(
     vector: Vector,
     at_least: float,
 ) -> list[KnownHeuristic]:
-    """Return the heuristics of a domain for like situations, the most alike first."""
+    """Return a domain's heuristics with a similar condition, most similar first, then
+    by id.
+    """
     found: list[KnownHeuristic] = []
     for pack in _of(packs, domain):
         near = vectors.top(pack.conditions, vector, NEAR_LIMIT, at_least)
@@ -57,7 +59,9 @@ def like_action(
     vector: Vector,
     at_least: float,
 ) -> list[KnownHeuristic]:
-    """Return the heuristics of a domain that say the same, the most alike first."""
+    """Return a domain's heuristics with a similar action, most similar first, then by
+    id.
+    """
     found: list[KnownHeuristic] = []
     for pack in _of(packs, domain):
         near = vectors.top(pack.actions, vector, NEAR_LIMIT, at_least)
@@ -90,22 +94,23 @@ def _of_shelf(taught: Taught, similarity: float) -> KnownHeuristic:
     )
 
 
+# Keyed by the shelf, a persistent value: a changed shelf is another key.
 @lru_cache(maxsize=256)
 def _conditions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    """Return those whose condition was embedded, and its vectors."""
+    """Return those whose condition was embedded, with the matrix of these vectors."""
     taught = tuple(each for each in _in_order(shelf) if each.vector)
     return taught, vectors.stack([each.vector for each in taught])
 
 
 @lru_cache(maxsize=256)
 def _actions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    """Return those whose words were embedded, and their vectors."""
+    """Return those whose action was embedded, with the matrix of these vectors."""
     taught = tuple(each for each in _in_order(shelf) if each.action_vector)
     return taught, vectors.stack([each.action_vector for each in taught])
 
 
 def _in_order(shelf: Shelf) -> Iterator[Taught]:
-    # What says nothing says the same as nobody.
+    # A learnt silence says nothing that another text could be similar to.
     known = (shelf.heuristics[id_] for id_ in sorted(shelf.heuristics))
     return (each for each in known if not each.is_silence)
 

@@ -1,4 +1,4 @@
-"""`urgency`: the more urgent the event, the less trust is asked of what was learnt."""
+"""`urgency`: the more urgent the event, the lower the confidence that is asked for."""
 
 from typing import ClassVar, Literal
 
@@ -44,7 +44,7 @@ class _ByUrgency(HeuristicFirst):
         return round6(clamp(lowered, *SAFE_THRESHOLDS))
 
     def tier(self, urgency: float) -> Tier:
-        """Return how soon an answer is worth having."""
+        """Return the tier that an urgency falls into."""
         if urgency >= self.immediate_from:
             return "immediate"
         return "soon" if urgency >= self.soon_from else "not_urgent"
@@ -52,7 +52,9 @@ class _ByUrgency(HeuristicFirst):
     def singular(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
-        """Return the odds without urgency: the one that matches well and is well trusted."""
+        """Return the odds where nothing is urgent: only a clear and trusted match
+        answers.
+        """
         trusted = max(self.threshold(context), self.singular_confidence)
         gates = (confidence_gate(pool[0].confidence, trusted), *self._leads(pool))
         if all(gate.passed for gate in gates):
@@ -60,7 +62,9 @@ class _ByUrgency(HeuristicFirst):
         return ask_or_reject(context, gates)
 
     def _leads(self, pool: tuple[HeuristicCandidate, ...]) -> list[Gate]:
-        """Return whether the best matches well, and nothing else nearly as well."""
+        """Return the gates that the best matches well, and that nothing else nearly
+        does.
+        """
         best, rivals = pool[0], pool[1:]
         lead = round6(
             best.similarity - max([each.similarity for each in rivals] or [0])
@@ -111,8 +115,10 @@ class Urgency(_ByUrgency):
     ) -> Odds:
         threshold = self.threshold(context)
         trusted = [each for each in pool if each.confidence >= threshold]
+        # The draw is the strategy's own: its shares go on record as propensities.
         weights = {each.arm: self._weight(context, each) for each in trusted}
         whole_weight = total(weights.values())
+        # Nobody is trusted, or all weigh nothing: no shares to draw by.
         if not whole_weight:
             return _first_over(context, pool, threshold)
         best = max(trusted, key=lambda each: weights[each.arm])
