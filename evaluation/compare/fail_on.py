@@ -1,4 +1,4 @@
-"""Conditions on a comparison under which a build shall fail: `regressed>0,flips>20`.
+"""Conditions on a comparison under which a build fails, such as `regressed>0,flips>20`.
 
 A name is a count of flips (`flips`, `regressed`, …), a fact's change (`model_calls`,
 `spoke`, …) or its value where it is of both sides at once (`agreement`, `drift`), or
@@ -68,7 +68,7 @@ def parse(text: str) -> tuple[Condition, ...]:
 def tripped(
     conditions: tuple[Condition, ...], comparison: Comparison
 ) -> tuple[str, ...]:
-    """Return those conditions that hold, each with whom it holds of and what made it so.
+    """Return the conditions that hold, each with the challenger and the value it has.
 
     Raises:
         FailOnError: a condition names nothing that this comparison has.
@@ -96,6 +96,7 @@ def _value(
             f"--fail-on {condition.name!r} is not known, there are {names}{hint}"
         )
     value = known[condition.name]
+    # A withheld or unknown value trips nothing: a build must not fail on a guess.
     if value is None:
         return None
     holds = _TESTS[condition.relation](value, float(condition.limit))
@@ -103,6 +104,7 @@ def _value(
 
 
 def _known(comparison: Comparison) -> dict[str, float | None]:
+    # Statuses without a flip are missing in the counts and count 0.
     return {
         "flips": float(comparison.flips_total),
         **dict.fromkeys(_COUNTED, 0.0),

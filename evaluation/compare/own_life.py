@@ -1,4 +1,4 @@
-"""Living: a challenger's own life over a recording, brought to what the document needs."""
+"""Run challengers' own lives over a recording, and sum each up for the document."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,11 +18,11 @@ from schemas.values.base import rfc3339
 from streams.groups import Group
 
 _FAST = ("heuristic",)
-"""Paths whose latency is the mind's own."""
+"""Paths whose latency is that of the mind alone, without a model."""
 
 
 class Lives:
-    """Several strategies' lives, led side by side over one pass through a recording."""
+    """Several strategies' closed-loop runs, side by side over one pass of a recording."""
 
     def __init__(self, lives: Iterable[ClosedLoopRun]) -> None:
         """Lead lives that have begun."""
@@ -54,7 +54,8 @@ class Lives:
             try:
                 decisions += await step(own)
             except ModelMiss as miss:
-                # An earlier life may still miss one: its words are those to be told.
+                # Runs before this one go on: if one of them misses an answer later, its
+                # error is raised instead, as if they had run one after the other.
                 self._miss = miss
                 del self._led[index:]
                 return
@@ -131,7 +132,7 @@ def _latency(
 
 
 def _usual_latency(told: Chronicle) -> tuple[float, float] | None:
-    """Return how long the mind itself takes, from the 10th to the 90th percentile."""
+    """Return the mind's own latency in ms, as its 10th and 90th percentile."""
     usual = sorted(
         each.latency_ms
         for each in told.tellings

@@ -1,8 +1,7 @@
-"""Facts: what a recording holds that confidence follows from, in order.
+"""The facts of a recording that confidence follows from.
 
-Fires shown, outcomes, votes, models that agreed, edits that carry a belief over, and
-settings that came into force. What each of them does to a belief is said by the fold of
-beliefs alone.
+Each is a fire, an outcome, a vote, a model's agreement, an edit or a change of settings,
+with the sequence of its input. What a fact does to a belief is for `refold` alone.
 """
 
 from collections.abc import Mapping
@@ -30,7 +29,7 @@ class ShownFact:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The world showed how a fire ended."""
+    """The outcome of a fire was observed in the world."""
 
     sequence: int
     key: str
@@ -54,15 +53,15 @@ class Judged:
     """-1 to 1."""
     aspect: Aspect = "overall"
     base: float = 0.0
-    """What the actor used to say until then."""
+    """The rater's usual vote until then, -1 to 1."""
     earlier: tuple[Strand, ...] = ()
-    """Where earlier votes on the fire count."""
+    """The strands in which earlier votes on the fire count."""
     is_told: bool = False
-    """Whether the world had shown how the fire went."""
+    """Whether the fire's outcome had been observed before the vote."""
     age_s: float | None = None
-    """How long after the decision, if that is known."""
+    """Seconds between the decision and the vote, if known."""
     is_models: bool = False
-    """Whether a model's words were judged."""
+    """Whether a model's answer was judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class Neglected:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A model said the same by itself, in answer to a decision."""
+    """A model that was not shown the heuristic said the same."""
 
     sequence: int
     key: str
@@ -97,7 +96,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Redeclared:
-    """A heuristic was taught again, and what was learnt of it counts from there."""
+    """A heuristic was taught again; its evidence now counts from the new confidence."""
 
     sequence: int
     key: str
@@ -106,7 +105,7 @@ class Redeclared:
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """A heuristic that had frozen of itself was given a new trial."""
+    """A heuristic that had frozen by its evidence was released to a new trial."""
 
     sequence: int
     key: str
@@ -115,7 +114,7 @@ class Revived:
 
 @dataclass(frozen=True, slots=True)
 class Termed:
-    """Other constraints or priors came into force, for these heuristics by id alone."""
+    """Other constraints or priors came into force; heuristics not listed have none."""
 
     sequence: int
     terms: Mapping[str, Terms]
@@ -128,7 +127,7 @@ class Ruled:
     sequence: int
     learning: LearningSettings
     is_recounted: bool
-    """Whether what was believed is counted anew, as when a proposal is applied."""
+    """Whether earlier evidence is recounted, as when a proposal is applied."""
 
 
 Fact: TypeAlias = (
@@ -158,9 +157,9 @@ class Evidence:
     learning: LearningSettings
     """The recorded settings in force at its start."""
     terms: Mapping[str, Terms] = field(default_factory=dict)
-    """What of its judgement is not as these say, by heuristic id."""
+    """Constraints and priors of the heuristics that have any, by id."""
     facts: tuple[Fact, ...]
     happened: Mapping[str, float]
-    """How each fire came out, 0 to 1: by the world, else by the people's votes."""
+    """Each fire's outcome, 0 to 1: as observed in the world, else by people's votes."""
     names: Mapping[str, str]
     """Heuristics' names by id."""

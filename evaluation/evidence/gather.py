@@ -1,7 +1,7 @@
-"""Gathering: the evidence of a recording, read once, with proof that nothing is missing.
+"""Gather the facts of a recording that confidence follows from, and prove them complete.
 
-While it is read, the facts are folded under the recorded settings, and every recorded
-confidence is compared: a recording whose own confidences do not come out is refused.
+While reading, they are folded under the recorded settings and compared with every recorded
+confidence: a recording whose confidences do not come out is refused.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ _READ = (
 
 
 class UnprovenError(ValueError):
-    """A recorded confidence is not what the recorded facts make of it."""
+    """A recorded confidence does not follow from the recorded facts."""
 
 
 async def gather(recording: Recording) -> tuple[Evidence, ...]:
@@ -89,7 +89,7 @@ async def gather(recording: Recording) -> tuple[Evidence, ...]:
 
 
 def joined(parts: tuple[Evidence, ...]) -> Evidence:
-    """Consecutive stretches of one agent's life as one; the first is where it begins."""
+    """Join consecutive evidence of one agent; beliefs and settings are the first's."""
     if len(parts) == 1:
         return parts[0]
     facts = tuple(fact for part in parts for fact in part.facts)
@@ -133,7 +133,7 @@ class Reader:
         return self._standing.agent.learning(self._standing.settings)
 
     async def bring(self) -> None:
-        """Have the packs in force at hand; before the first group, and after each."""
+        """Load the packs in force; call it before the first group and after each."""
         if not self._is_changed:
             return
         self._is_changed = False
@@ -143,7 +143,7 @@ class Reader:
         self._term()
 
     def read(self, group: Group) -> None:
-        """Take a group in."""
+        """Read one group of the recording; earlier ones are skipped."""
         if group.input.sequence < self._recording.first:
             return
         is_control, self._decision_id = False, ""
@@ -194,7 +194,7 @@ class Reader:
         match message:
             case HeuristicFired(mode="shown" | "kept"):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
-                # One that answers later was trusted as of its decision.
+                # A fire that completes an earlier decision has the confidence of that time.
                 if message.decision_id == self._decision_id:
                     self._prove(input_, key, message.confidence)
                 self._learn(input_, ShownFact(sequence, key, declared, output.id))
@@ -224,14 +224,12 @@ class Reader:
                 pass
 
     def _weighed(self, sequence: int, message: SilenceWeighed) -> Fact:
-        """Return what came of an occasion, as a fact on the heuristic that says nothing
-        there.
-        """
+        """Return evidence on silence as a fact on the heuristic that says nothing there."""
         key, declared = self._about(message.heuristic_id, message.content_hash)
         place, value = message.decision_id, message.value
         if message.actor is None:
             return Seen(sequence, key, declared, place, (value or 0.0) > 0.0)
-        # A vote on the timing is evidence of nothing, and takes the earlier one back.
+        # A vote on the timing counts for no confidence, so it withdraws the earlier one.
         aspect: Aspect = "timing" if value is None else "overall"
         return Judged(
             sequence, key, declared, place, message.actor, value or 0.0, aspect
@@ -260,7 +258,7 @@ class Reader:
         self._voting.take(fact, vote, was, self._believing.believed, earlier)
 
     def _carried(self, key: str, vote: FeedbackApplied) -> list[str]:
-        """Return which other contents hold the vote that this one changes."""
+        """Return the keys of other contents that hold the vote which this one changes."""
         believed = self._believing.believed
         return [
             other
@@ -271,7 +269,7 @@ class Reader:
         ]
 
     def _is_voted(self, key: str, seen: OutcomeObserved) -> bool:
-        """Tell whether people's votes on the fire are settled, and can change no more."""
+        """Tell whether people's votes on the fire are settled and cannot change any more."""
         held = self._believing.believed.get(key)
         is_found = (
             held is not None
@@ -280,7 +278,7 @@ class Reader:
         return not is_found and self._voting.is_voted(seen.decision_id)
 
     def _is_settled(self, seen: OutcomeObserved) -> bool:
-        """Tell whether a fire's silence was counted, for good."""
+        """Tell whether a fire was counted as ignored and cannot be corrected any more."""
         remembered = self._start.decisions.get(seen.decision_id)
         is_ignored = remembered is not None and remembered.is_ignored
         if seen.fire_id not in self._ignored and not is_ignored:
@@ -296,7 +294,7 @@ class Reader:
         self._standing = standing.after(input_, outputs)
         self._carry(input_, standing)
         if self._learning != learning:
-            # The first edition lets shared settings count for what comes later alone.
+            # In edition 1 shared settings do not apply to evidence counted before them.
             is_own = input_.agent != SHARED_AGENT
             is_recounted = is_own or self._standing.settings.edition >= 2
             ruled = Ruled(input_.sequence, self._learning, is_recounted=is_recounted)
@@ -318,7 +316,7 @@ class Reader:
         self._learn(input_.record, Carried(input_.sequence, key, to))
 
     def _redeclare(self, input_: Input) -> None:
-        """What is taught again with another confidence counts from that."""
+        """Learn that a heuristic taught again counts from its new declared confidence."""
         message, standing = input_.message, self._standing
         if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
             return
@@ -328,7 +326,7 @@ class Reader:
             self._learn(input_.record, Redeclared(input_.sequence, key, declared))
 
     def _revive(self, input_: Input, before: InForce) -> None:
-        """Whoever is released, and was frozen by what was believed, begins anew."""
+        """Learn that a heuristic released after freezing by its evidence starts a trial."""
         message = input_.message
         if not isinstance(message, HeuristicFrozen) or message.frozen:
             return
@@ -341,7 +339,7 @@ class Reader:
             self._learn(input_.record, Revived(input_.sequence, key, declared))
 
     def _term(self) -> None:
-        """See whether constraints or priors are others than they were."""
+        """Learn of changed constraints or priors, if there are any."""
         standing = self._standing
         now = terms.in_force(standing.agent, standing.packs)
         if now == self._terms:
@@ -379,6 +377,7 @@ class Reader:
     def _prove(self, input_: Record, key: str, recorded: float) -> None:
         declared = self._declared(key.rpartition("@")[0])
         folded = self._believing.confidence(key, declared)
+        # Equal to the bit, no tolerance: it is the same fold with the same exact numbers.
         if folded != recorded:
             raise UnprovenError(
                 f"input {input_.sequence}: {key!r} was recorded with confidence"

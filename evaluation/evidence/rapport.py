@@ -1,7 +1,6 @@
-"""Rapport under another pace: the same votes, with the recorded rapport beside it.
+"""Fold rapport under another pace, beside the rapport of the default pace.
 
-The recorded one is folded again as well, by the mind's own rule, so that both curves are
-of one kind.
+Both curves are folded from the same votes by the mind's own function.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -20,7 +19,7 @@ from schemas.values.settings_by_name import Scalar, TuningError
 from schemas.values.subjects import parse
 
 PREFIX = "rapport."
-"""How the name of a parameter of the pace begins."""
+"""The prefix of the names of the pace's parameters."""
 
 RANGES: Mapping[str, tuple[float, float]] = {
     "gain": (0.0, 1.0),
@@ -31,7 +30,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class RapportCurve:
-    """How one person and the companion stood after each of that person's votes."""
+    """The rapport with one person, 0 to 1, after each of that person's votes."""
 
     person: str
     recorded: tuple[float, ...]
@@ -60,7 +59,7 @@ def pace_of(changes: Mapping[str, Scalar]) -> Pace:
 async def rapport_curves(
     recordings: Sequence[Recording], pace: Pace
 ) -> tuple[RapportCurve, ...]:
-    """Rapport by person over the recordings of an agent, in the order of the log.
+    """Return rapport by person over the recordings of an agent, in the order of the log.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.
@@ -104,7 +103,7 @@ class _Lives:
         }
 
     async def votes(self) -> AsyncGenerator[tuple[str, float, float], None]:
-        """Yield each vote that concerns rapport: whose, and what both come to by it."""
+        """Yield each vote's actor, and the rapport after it at both paces."""
         async with aclosing(self._recording.groups()) as groups:
             async for group in groups:
                 if parse(group.input.subject).agent != self._recording.agent:

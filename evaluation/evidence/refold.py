@@ -1,7 +1,7 @@
-"""Believing: evidence folded under learning settings that may not be the recorded ones.
+"""Fold recorded facts into beliefs, under the recorded or under other learning settings.
 
-It is the mind's own fold of beliefs. Under the recorded settings it gives the recorded
-confidences, exactly.
+It calls the mind's own functions of confidence, so under the recorded settings it gives
+the recorded confidences to the bit.
 """
 
 from collections.abc import Mapping
@@ -34,13 +34,13 @@ from schemas.values.settings import LearningSettings
 from schemas.values.settings_by_name import Scalar, learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a heuristic last fired does not matter to what is believed of it."""
+"""Stands for the time of a fire, on which no confidence depends."""
 _Told = ShownFact | Seen | Judged | Neglected | Agreed
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What was believed of a heuristic from an input on."""
+    """The confidence of a heuristic from an input on."""
 
     sequence: int
     confidence: float
@@ -48,26 +48,28 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What was believed of a heuristic over time, and where that leaves it."""
+    """The confidence of a heuristic over time, and the lifecycle it ends in."""
 
     points: tuple[Point, ...]
     life: Lifecycle
-    """By its confidence alone: what a person froze by hand is frozen all the same."""
+    """By its confidence alone; freezing by hand is not considered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What was believed of a heuristic when its action was shown, and how that ended."""
+    """The confidence of a heuristic when its action was shown, and how the fire ended."""
 
     sequence: int
     key: str
     fire_id: str
     predicted: float
+    """The confidence then, 0 to 1."""
     happened: float
+    """The outcome, 0 to 1."""
 
 
 class Believing:
-    """What is believed, fact by fact."""
+    """The beliefs of one agent, folded fact by fact."""
 
     def __init__(
         self,
@@ -76,9 +78,9 @@ class Believing:
         changes: Mapping[str, Scalar],
         its: Mapping[str, Terms] | None = None,
     ) -> None:
-        """Begin with what was believed under `learning`, counted under the changed.
+        """Start from beliefs held under `learning`, recounted under `changes` to it.
 
-        `its` are the terms of the heuristics that have any, by id.
+        `its` are the terms (constraints and priors) of the heuristics that have any, by id.
 
         Raises:
             TuningError: there is no such setting, or it cannot have such a value.
@@ -89,19 +91,19 @@ class Believing:
         self.believed = self._recounted(believed, learning)
 
     def confidence(self, key: str, declared: float) -> float:
-        """Return what is believed of a heuristic at this point, within its bounds."""
+        """Return the confidence of a heuristic now, within the bounds of its terms."""
         return effective.bounded(
             self._held(key, declared), self._judging(key)
         ).confidence
 
     def is_frozen(self, key: str, declared: float) -> bool:
-        """Tell whether a heuristic is frozen by what is believed of it."""
+        """Tell whether a heuristic is frozen by its confidence."""
         held = effective.bounded(self._held(key, declared), self._judging(key))
         life = beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
         return life == "frozen"
 
     def life(self, key: str) -> Lifecycle:
-        """Return where a heuristic of which something was learnt stands by now."""
+        """Return a heuristic's lifecycle by its confidence; active without evidence."""
         held = self.believed.get(key)
         if held is None:
             return "active"
@@ -109,11 +111,12 @@ class Believing:
         return beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
 
     def take(self, fact: Fact) -> None:
-        """Learn from one fact."""
+        """Fold one fact."""
         match fact:
             case Carried():
                 if fact.key in self.believed:
                     self._set(fact.to, self.believed[fact.key])
+            # Nothing was learnt yet, so the next fact starts from the new declaration.
             case Redeclared() if fact.key not in self.believed:
                 pass
             case Termed():
@@ -193,7 +196,7 @@ class Believing:
             self.believed = self._recounted(self.believed, before)
 
     def _judging(self, key: str) -> LearningSettings:
-        """Return the settings that a heuristic is judged by."""
+        """Return the learning settings that apply to a heuristic, under its terms."""
         return terms.under(self.learning, self._of(key))
 
     def _of(self, key: str) -> Terms:
@@ -229,11 +232,12 @@ def _beginning(evidence: Evidence, changes: Mapping[str, Scalar]) -> Believing:
 def predictions(
     evidence: Evidence, changes: Mapping[str, Scalar]
 ) -> tuple[Prediction, ...]:
-    """Return each fire whose end is known, with what was believed when it was shown."""
+    """Return each fire whose outcome is known, with the confidence when it was shown."""
     believing = _beginning(evidence, changes)
     made: list[Prediction] = []
     for fact in evidence.facts:
         if isinstance(fact, ShownFact) and fact.fire_id in evidence.happened:
+            # Before the fact is folded: a prediction must not know its own fire.
             predicted = believing.confidence(fact.key, fact.declared)
             happened = evidence.happened[fact.fire_id]
             made.append(
@@ -244,7 +248,7 @@ def predictions(
 
 
 def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Curve]:
-    """Return the confidence of each heuristic that the facts are about, wherever it moved."""
+    """Return the confidence over time of each heuristic that the facts are about, by key."""
     believing = _beginning(evidence, changes)
     found: dict[str, list[Point]] = {}
     for fact in evidence.facts:
@@ -253,6 +257,8 @@ def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Cu
             start = believing.confidence(fact.key, fact.declared)
             found[fact.key] = [Point(fact.sequence, start)]
         believing.take(fact)
+        # States are persistent: the same object means that nothing changed. Terms bound
+        # what is read and leave the beliefs themselves alone.
         if believing.believed is not before or isinstance(fact, Termed):
             _extend(found, believing, fact)
     return {key: Curve(tuple(found[key]), believing.life(key)) for key in sorted(found)}

@@ -1,7 +1,7 @@
-"""Voting: what each recorded vote was worth to the mind that heard it.
+"""Reconstruct what the mind knew of each recorded vote when it was cast.
 
-A vote counts by what its giver used to say, and by where earlier votes on the same fire
-count; both follow from the votes before it, whatever the settings.
+A vote counts relative to its rater's usual votes and to earlier votes on the same fire.
+Both follow from the votes before it alone, whatever the learning settings.
 """
 
 from immutables import Map
@@ -21,10 +21,10 @@ _ENDS = ("success", "fail")
 
 
 class Voting:
-    """The votes until now."""
+    """The votes read so far, beside what the agent remembered at the start."""
 
     def __init__(self, start: AgentState) -> None:
-        """Begin with those of before the recording."""
+        """Start from the votes remembered from before the recording."""
         self._start = start
         self._raters = start.raters
         self._entered: dict[str, bool] = {}
@@ -42,9 +42,10 @@ class Voting:
         *,
         is_told: bool = False,
     ) -> Judged:
-        """Return a vote on a heuristic as a fact; `before` is what was said of it earlier.
+        """Return a vote on a heuristic as a fact.
 
-        `is_told` says that this recording showed how the fire went before.
+        `before` is the same rater's earlier vote on it, -1 to 1; `is_told` says that the
+        recording showed the fire's outcome before the vote.
         """
         remembered = self._start.decisions.get(vote.decision_id or "")
         about = given.about if isinstance(given, FeedbackGiven) else None
@@ -71,9 +72,11 @@ class Voting:
         given: InputMessage | Unreadable | NotBuilt,
         held: Belief | None,
     ) -> float | None:
-        """Return what the same person said of the same before, as the mind remembers it."""
+        """Return the same person's earlier vote on the same, as the mind remembers it."""
         if vote.decision_id is None:
             return judging.vote_in(held, vote)
+        # A decision that the mind has forgotten was looked up in the log by whoever sent
+        # the vote, and what was found came along with it.
         if isinstance(given, FeedbackGiven) and given.about is not None:
             return given.about.vote
         place = vote.decision_id, vote.actor
@@ -89,9 +92,10 @@ class Voting:
         after: Map[str, Belief],
         earlier: float | None = None,
     ) -> None:
-        """Know of a vote, `fact` if it was on a heuristic, that changed what is believed.
+        """Record a vote that was folded; `fact` if it was on a heuristic.
 
-        `earlier` is what the same person said of the same before.
+        `before` and `after` are the beliefs around it, and `earlier` is the same person's
+        previous vote on the same.
         """
         target = judging.target(vote)
         self._raters = raters.voted(
@@ -116,7 +120,7 @@ class Voting:
         return self._entered.get(decision_id, entered)
 
     def happened(self) -> dict[str, float]:
-        """Return how each fire that people judged came out by their latest votes, 0 to 1."""
+        """Return the outcome of each fire that people judged, by their latest votes, 0 to 1."""
         return {
             fire: _mean(self._said[fire])
             for fire in sorted(self._said)
@@ -143,5 +147,5 @@ def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:
 
 
 def _mean(votes: dict[str, float]) -> float:
-    """Return the mean of people's latest votes, on 0 to 1."""
+    """Return the mean of people's latest votes, mapped from [-1, 1] to [0, 1]."""
     return (total(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

@@ -1,7 +1,7 @@
-"""Answers: each decision of a recording with who spoke, at what cost, and what came of it.
+"""Read each decision of a recording with who answered, at what cost and to what outcome.
 
-Context match, confidence and success are kept apart: how like the event was, what was
-believed, and what happened are three things.
+Context match (similarity), confidence and success are kept apart: they answer different
+questions, and averaging them would hide which one is off.
 """
 
 from collections import Counter, defaultdict

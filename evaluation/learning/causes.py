@@ -1,6 +1,6 @@
-"""Causes: what the log holds that moved a heuristic, or might have, group by group.
+"""Extract from each group the causes that moved a heuristic's confidence, or might have.
 
-Each names the message that caused it, so that anyone can look it up.
+Each names the message behind it, so that anyone can look it up in the log.
 """
 
 from collections.abc import Iterator
@@ -51,15 +51,15 @@ CauseKind = Literal[
 ]
 
 BY_SLEEP = "sleep"
-"""Whose a heuristic is that a sleep proposed and that nobody's vote brought."""
+"""The author of a heuristic that a sleep proposed, without anybody's vote."""
 
 BY_SILENCE = "silence"
-"""Whose a heuristic is that says nothing, since nothing should have been said."""
+"""The author of a heuristic that says nothing, formed of a person's word on a decision."""
 
 EVIDENCE: frozenset[CauseKind] = frozenset(
     ("outcome", "ignored", "vote", "endorsement", "silence")
 )
-"""What moves confidence by itself."""
+"""The kinds of causes that are evidence and move confidence by themselves."""
 
 TOKENS = frozenset(
     message.token
@@ -85,7 +85,7 @@ class Cause:
     """Something that concerns one heuristic."""
 
     sequence: int
-    """Of the input that brought it."""
+    """The sequence of the input it belongs to."""
     at: datetime
     """The agent's time."""
     heuristic_id: str

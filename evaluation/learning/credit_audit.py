@@ -1,7 +1,7 @@
-"""Audit: credit that a rule forbids, found by reading the log and by nothing else.
+"""Audit a recording for credit that a rule of learning forbids.
 
-No fold of the mind's is asked, so that a mistake in it cannot hide itself; what a session
-brought along from before it is taken from the checkpoint it begins with.
+It reads the log alone and calls none of the mind's folds, so that a mistake in them cannot
+hide itself. What is older than the recording comes from the checkpoint it starts with.
 """
 
 from collections.abc import Iterator, Mapping
@@ -77,7 +77,7 @@ _REPORTED = {"succeeded": "success", "failed": "fail"}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Credit that breaks a rule."""
+    """A credit that breaks a rule."""
 
     rule: Rule
     sequence: int
@@ -89,7 +89,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was looked at, and what is wrong with it."""
+    """How many credits were checked, and the faults found."""
 
     credits: int
     """How many signals credited a heuristic."""
@@ -97,7 +97,7 @@ class Audit:
 
 
 async def audit(recording: Recording) -> Audit:
-    """Look at every credit of a recording.
+    """Check every credit of a recording.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.
@@ -121,8 +121,10 @@ class _Looking:
         self._formed: set[str] = set()
 
     def take(self, passage: GroupInContext) -> None:
-        """Take one group in."""
+        """Check one group."""
         outputs = passage.outputs(_TOKENS)
+        # All outputs of a group belong to one moment: first note what they show, then
+        # judge, or a credit that precedes its fire within the group would be a fault.
         for output in outputs:
             self._known.recall(str(getattr(output.message, "decision_id", "")))
             self._known.note(passage, output)
@@ -190,7 +192,7 @@ class _Looking:
             ignored.heuristic_id,
             ignored.content_hash,
         )
-        # What is seen later takes the place of silence, and never the other way round.
+        # An observed outcome may replace one counted as ignored, never the reverse.
         if ignored.fire_id in self._known.ended | self._known.ignored:
             yield "second_outcome", ignored.fire_id
 
@@ -221,7 +223,8 @@ class _Looking:
     ) -> Iterator[tuple[Rule, str]]:
         given = passage.input.message
         if not isinstance(given, FeedbackGiven):
-            # A model's rule may turn out to be a heuristic that is there already.
+            # No vote of this moment: a rule formed of a liked answer equals an existing
+            # heuristic, and the earlier vote on that answer is passed on to it.
             if applied.through not in self._known.liked:
                 yield "vote_of_another", f"{passage.input.id!r} is no vote"
             return
@@ -244,7 +247,7 @@ class _Looking:
         self, passage: GroupInContext, endorsed: Endorsed
     ) -> Iterator[tuple[Rule, str]]:
         place = endorsed.decision_id, endorsed.heuristic_id
-        # In its sleep an agent asks again of anything, and shows the model nothing.
+        # A sleep may ask about any remembered decision, and shows the model no heuristic.
         if not _is_of_sleep(passage, endorsed):
             if not self._known.is_models(endorsed.decision_id):
                 yield "endorsed_unasked", f"no model answered {endorsed.decision_id!r}"
@@ -302,10 +305,12 @@ def _takes_back(passage: GroupInContext, event: Sensed) -> bool:
 def _occurs(
     passage: GroupInContext, event: Sensed, seen: OutcomeObserved, deed: Deed | None
 ) -> bool:
-    """Tell whether the event has the words, and may be about what the fire was about."""
+    """Tell whether the event has the pattern's words and no contradicting entities."""
     words = outcome_patterns.words(event, passage.before.settings.edition)
     if seen.pattern is None or not word_patterns.occurs(seen.pattern, words):
         return False
+    # Decisions from before the recording are known without their entities: no fault is
+    # reported that cannot be shown.
     if deed is None:
         return True
     ours, theirs = deed.entities, frozenset(event.entities)

@@ -1,4 +1,4 @@
-"""Differences: what an agent has learnt, lost or changed between two sessions' ends."""
+"""Compare what an agent knew at the ends of two sessions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

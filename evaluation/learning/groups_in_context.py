@@ -1,6 +1,7 @@
-"""Passages: a recording group by group, each between what was in force and what is.
+"""Walk a recording group by group, each with what was in force before and after it.
 
-All that is said of learning is read off them; a recording's length takes no memory.
+Everything in this package reads recordings through it; one group is held at a time, so
+memory does not grow with a recording's length.
 """
 
 from collections.abc import AsyncGenerator

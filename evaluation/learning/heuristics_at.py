@@ -1,6 +1,6 @@
-"""Known: every heuristic that an agent has at a place, and how far it is trusted there.
+"""List an agent's heuristics at a point of the log, with their confidence there.
 
-It is put together of what is in force and what the facts so far make believable.
+Contents come from what is in force, confidences from the facts folded so far.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Story: all that happened to an agent's heuristics in a recording, move by move.
+"""The history of an agent's heuristics in a recording, move by move.
 
-The facts are folded once more beside their causes, by the mind's own fold, so that each
-move says what was believed before it and after. The recording is proven first.
+The proven facts are folded again beside their causes, so that each move has the confidence
+before and after it.
 """
 
 from collections import Counter, defaultdict, deque
@@ -44,7 +44,7 @@ _FACTS: Mapping[type[Fact], tuple[CauseKind, ...]] = {
     Redeclared: ("taught",),
     Revived: ("released",),
 }
-"""Which facts are the evidence of which causes."""
+"""The kinds of causes that each type of fact belongs to."""
 
 _RULES: Mapping[type, str] = {
     PriorUpdated: "another prior of its origin",
@@ -137,7 +137,7 @@ async def story(recording: Recording) -> Story:
 
 
 class _Writing:
-    """A story on its way."""
+    """A story while the recording is read."""
 
     def __init__(self, evidence: tuple[Evidence, ...], believing: Believing) -> None:
         self.moves: list[Move] = []
@@ -173,7 +173,10 @@ class _Writing:
                 self.refused[refused.reason] += 1
 
     def _before(self, passage: GroupInContext, cause: Cause) -> float | None:
-        """Return what was believed of what stood there until then, whatever its content."""
+        """Return the confidence before the cause; None if the heuristic is new.
+
+        For a new content it is that of the content it replaces.
+        """
         if cause.kind not in ("taught", "formed", "edit", "pack"):
             return self._confidence(passage.before, cause, cause.content_hash)
         content_hash = _content(passage.before, cause.heuristic_id)
@@ -185,7 +188,10 @@ class _Writing:
         return trust(standing, self._believing, cause.heuristic_id, content_hash)
 
     def _fold_until(self, facts: deque[Fact], cause: Cause) -> None:
-        """Fold the facts up to the one that the cause brought, if it brought any."""
+        """Fold the facts up to the one that belongs to the cause, if there is one.
+
+        Facts and causes of a group come in the same order, so those before it are due.
+        """
         if any(_is_of(fact, cause) for fact in facts):
             while facts:
                 fact = facts.popleft()
@@ -194,7 +200,7 @@ class _Writing:
                     return
 
     def _rule(self, passage: GroupInContext, stood: Mapping[str, Known]) -> None:
-        """Note whatever a control moved that is about no one heuristic."""
+        """Note every confidence that a control changed without naming a heuristic."""
         stands = known(passage.after, self._believing) if stood else {}
         for id_, before in stood.items():
             after = stands.get(id_)

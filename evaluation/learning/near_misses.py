@@ -1,8 +1,8 @@
-"""Near misses: what would have answered had less trust been asked, or more.
+"""Find the heuristics that would have answered at other confidence thresholds.
 
-The agent's own strategy is asked again at each threshold, at every recorded decision as it
-was; a strategy without a threshold is stood in for by `heuristic_first`. Only candidates
-that were recorded can be found: those over the match limit, ten at most.
+The agent's strategy is asked again at each threshold, at every recorded decision;
+`heuristic_first` stands in for a strategy without one. Only recorded candidates can be
+found: those over the match limit, ten at most.
 """
 
 from collections import defaultdict
@@ -128,7 +128,11 @@ async def near_misses(recording: Recording) -> NearMisses:
 
 
 async def _at_first_decision(recording: Recording) -> InForce:
-    """Return a life's first settings are in force only once its mind has started."""
+    """Return what is in force at the first decision, else at the recording's start.
+
+    The first settings of an agent's life come into force only once its mind has started,
+    which is after the recording's start.
+    """
     async with aclosing(passages(recording)) as found:
         async for passage in found:
             if _DECIDED in passage.tokens:

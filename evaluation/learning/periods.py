@@ -1,4 +1,4 @@
-"""Periods: stretches of decisions, each summed up in the figures that learning moves."""
+"""Sum up decisions by period, in the figures that learning moves."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ class Period:
 
 
 def quarters(answers: Sequence[Answer]) -> tuple[Period, ...]:
-    """Four stretches: of whole sessions if there are as many, else of decisions."""
+    """Return four periods: of whole sessions if there are as many, else of decisions."""
     sessions = list(dict.fromkeys(each.session for each in answers))
     if len(sessions) < QUARTERS:
         return _labelled(_parts(answers, QUARTERS))
@@ -72,7 +72,7 @@ def quarters(answers: Sequence[Answer]) -> tuple[Period, ...]:
 
 
 def stretches(answers: Sequence[Answer], per: int) -> tuple[Period, ...]:
-    """Stretches of so many decisions each; the last may be shorter."""
+    """Return periods of `per` decisions each; the last may be shorter."""
     return _labelled([answers[at : at + per] for at in range(0, len(answers), per)])
 
 

@@ -1,7 +1,7 @@
-"""The learning report: what learning did to answers, costs and trust, and whether fairly.
+"""The learning report: answers, costs and confidence by period, and faults in credit.
 
-Each recording is read by itself, so that what was read can be shown as it comes; the
-report puts them together in the order of time.
+Each recording is read by itself, so that progress can be shown; the report then combines
+the readings in order of time.
 """
 
 from collections import Counter

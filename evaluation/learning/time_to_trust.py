@@ -1,4 +1,4 @@
-"""Rises: how long each heuristic took from its birth until it answers by itself."""
+"""Measure how long each heuristic took from its birth until it answers by itself."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,8 +36,7 @@ class Rise:
 def rises(
     stories: Sequence[Story], decisions: Sequence[Sequence[int]]
 ) -> tuple[Rise, ...]:
-    """Return the risen and the rising of all recordings, those of one agent in the order of
-    time.
+    """Return the rises in all recordings, agent by agent, finished or not.
 
     Args:
         stories: one for each recording, in order.

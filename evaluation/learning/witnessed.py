@@ -1,7 +1,7 @@
-"""Witnessed: what the log itself shows of decisions, of who answered, and of fires.
+"""What the log itself shows of decisions, answers and fires: all that an audit knows.
 
-It is all that an audit knows. No fold of the mind's is asked; what a session brought along
-from before it is taken from the checkpoint that it begins with.
+None of the mind's folds is called. What is older than the recording comes from the
+checkpoint it starts with.
 """
 
 from dataclasses import dataclass
@@ -39,23 +39,23 @@ class Witnessed:
     """Everything that was read so far."""
 
     def __init__(self, recording: Recording) -> None:
-        """Nothing of the recording is read yet."""
+        """Start with nothing read but the recording's checkpoint."""
         self.fires: dict[str, WitnessedFire] = {}
         self.deeds: dict[str, Deed] = {}
         self.ended: set[str] = set()
-        """The fires that have their one outcome."""
+        """The fires whose outcome was observed."""
         self.ignored: set[str] = set()
-        """The fires whose silence was counted."""
+        """The fires that were counted as ignored."""
         self.liked: set[str] = set()
         """The decisions that somebody liked, or may have before the recording."""
         self._arms: dict[str, str] = {}
-        """Whose words answered each decision."""
+        """The arm that answered each decision, by its id."""
         self._suggested: set[tuple[str, str]] = set()
         """By decision and heuristic."""
         self._start = recording.start.agents.get(recording.agent, STRANGER)
 
     def answered(self, decision_id: str, heuristic_id: str, content_hash: str) -> bool:
-        """Tell whether these were a heuristic's words."""
+        """Tell whether this content of a heuristic answered the decision."""
         return self._arms.get(decision_id) == heuristic_arm(heuristic_id, content_hash)
 
     def is_models(self, decision_id: str) -> bool:
@@ -63,15 +63,16 @@ class Witnessed:
         return self._arms.get(decision_id, "").startswith(_MODELS)
 
     def was_suggested(self, decision_id: str, heuristic_id: str) -> bool:
-        """Tell whether a model had a heuristic before it when it answered."""
+        """Tell whether a model was shown the heuristic when it answered."""
         return (decision_id, heuristic_id) in self._suggested
 
     def recall(self, id_: str) -> None:
-        """Bring back a decision that was made before the recording."""
+        """Restore a decision from before the recording, if the checkpoint remembers it."""
         known = None if id_ in self.deeds else self._start.decisions.get(id_)
         if known is None:
             return
         self.deeds[id_] = Deed(known.event_id, known.source, frozenset())
+        # The checkpoint does not say whether it was liked; in doubt there is no fault.
         self.liked.add(id_)
         self._arms[id_] = f"{known.path}:"
         if known.fire_id is not None:
@@ -84,14 +85,14 @@ class Witnessed:
                 self.ignored.add(known.fire_id)
 
     def trust(self, given: FeedbackGiven) -> None:
-        """Take from a vote what its giver found in the log of an older decision."""
+        """Adopt what a vote's sender found in the log about an older decision."""
         about, id_ = given.about, given.decision_id or ""
         if about is not None and about.fire_id is not None and id_ not in self.deeds:
             names = about.heuristic_id or "", about.content_hash or ""
             self._show(about.fire_id, id_, *names)
 
     def note(self, passage: GroupInContext, output: Output) -> None:
-        """Take in what one output shows."""
+        """Record what one output shows."""
         match output.message:
             case Decided() as decided:
                 self._decided(passage, output.id, decided)
