@@ -1,5 +1,5 @@
-"""A strategy run with its own consequences over a recorded session.
+"""Closed loop: a strategy is run over a recorded session with its own consequences.
 
 Inputs come from the recording, models answer by the hash of their request, and what the
-strategy does changes what it meets later.
+strategy does changes the state of its later decisions.
 """

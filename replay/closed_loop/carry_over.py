@@ -1,7 +1,7 @@
-"""Transfer: what of a recorded input still makes sense to a life that chose otherwise.
+"""Carry-over: which recorded inputs still apply to a run that chose otherwise.
 
-A vote, a report or a delivery is about words that somebody heard. It counts for another
-life only where that took the same arm, and then by the ids of that life's own decision.
+A vote, a report or a delivery is about words that somebody heard. It applies to the run only
+where that took the same arm, and then with the ids of the run's own decision.
 """
 
 from msgspec.structs import replace as replace_state
@@ -27,14 +27,20 @@ Message = InputMessage | Unreadable | NotBuilt
 
 
 def same_arm(past: RecordedChoice | None, own: RecordedChoice | None) -> bool:
-    """Tell whether two lives did the same at a decision, as far as a person could tell."""
+    """Tell whether two runs did the same at a decision, as far as a person could tell.
+
+    The winner belongs to it, since a race is one arm with two possible endings.
+    """
     if past is None or own is None:
         return False
     return (past.arm, past.winner) == (own.arm, own.winner)
 
 
 def carried_over(message: Message, past: History, own: History) -> Message | None:
-    """Return the input as the other life gets it; None if it does not."""
+    """Return the recorded input as the run gets it; None if it does not apply.
+
+    `past` is what the recorded run did, `own` what this one did so far.
+    """
     match message:
         case FeedbackGiven():
             return _vote(message, past, own)
@@ -43,9 +49,11 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
         case Delivered() | DeliveryFailed():
             return _delivery(message, past, own)
         case ModelAnswered() | ModelFailed():
-            # The cassette answers what was asked within the recording.
+            # Asks made within the recording are answered by the cassette, if this run
+            # makes them; an answer to an earlier ask arrives as it was recorded.
             return None if message.ask_id in past.asks else message
         case ClockTicked():
+            # The run has timers of its own, and makes their ticks itself.
             return None
         case _:
             return message
@@ -54,7 +62,8 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
 def under(state: PartitionState, agent: str, contender: Contender) -> PartitionState:
     """Return the state with a contender in force, whatever the recording selected.
 
-    Nothing is explored. None leaves the agent its own strategy.
+    Exploration is off, so that the run is the strategy's alone and repeatable. None leaves
+    the agent its own strategy.
     """
     wanted = variant_of(contender)
     strategy = wanted.strategy
@@ -63,7 +72,8 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
         changes: dict[str, object] = {"exploration": None}
         if strategy is not None:
             changes["strategy"] = strategy
-            # Whoever asks for a comparison admits its module, whatever the log says.
+            # The recorded settings list the modules admitted then; the person who names
+            # this strategy admits its module now.
             module = strategy.name.partition(":")[0]
             changes["strategy_modules"] = (*shared.settings.strategy_modules, module)
         if wanted.personality is not None:
@@ -77,12 +87,12 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
 
 
 def is_of_experiment(message: Message) -> bool:
-    """Tell whether an input begins or ends an experiment, which knows strategies of its own."""
+    """Tell whether an input starts or stops an experiment, which would set the strategy."""
     return isinstance(message, ExperimentStarted | ExperimentStopped)
 
 
 def without_fire(state: PartitionState, agent: str, fire_id: str) -> PartitionState:
-    """Return the state in which nobody waits for what a fire comes to, or takes it back."""
+    """Return the state without a fire, so that neither an outcome nor an undo credits it."""
     own = state.agents[agent]
     own = replace_state(
         own,
@@ -100,12 +110,15 @@ def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | 
     mine = own.at(chosen.sequence)
     if mine is None or not same_arm(chosen, mine):
         return None
-    # What the log knows of the recorded life's decision says nothing of the own one.
+    # `about` describes the recorded run's decision, not this run's.
     return given.model_copy(update={"decision_id": mine.decision_id, "about": None})
 
 
 def _report(event: Sensed, past: History, own: History) -> Sensed:
-    """Return the event itself happened; only what it reports may be of another's words."""
+    """Return the event, without its outcome if that is about words that were not said here.
+
+    The event itself happened in either case.
+    """
     target = event.in_reply_to
     if isinstance(target, EventRef):
         chosen = past.on(target.source, target.event_id)

@@ -1,4 +1,4 @@
-"""A decision of a life of its own: on its way, and once it is known what came of it."""
+"""A decision of a closed-loop run: while it is open, and once it is completed."""
 
 from dataclasses import dataclass
 
@@ -14,18 +14,18 @@ from schemas.values.record import nanoseconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedLoopDecision:
-    """A decision that a strategy made in a life of its own."""
+    """A decision that a strategy made in a closed-loop run."""
 
     agent: str
     session: str
     sequence: int
-    """Of the recorded input."""
+    """The sequence of the recorded input."""
     decision_id: str
     recorded_id: str | None
     """The recorded decision on the same input."""
     event_id: str
     at_ns: int
-    """The agent's time."""
+    """The agent's time, in nanoseconds since 1970."""
     source: str
     type: str
     path: Path
@@ -34,20 +34,20 @@ class ClosedLoopDecision:
     propensity: float
     silence: Silence | None
     winner: str | None
-    """The arm that had the last word, where the arm left that open."""
+    """The arm that won, where the arm is a race."""
     is_recorded_arm: bool
-    """Whether the recorded life did the same."""
+    """Whether the recorded run did the same."""
     said: str | None
-    """What the person would have heard; None if nothing, or if nobody knows."""
+    """What the person would have heard; None if nothing, or if it is unknown."""
     is_unknown: bool
-    """Whether a model spoke whose words nobody knows."""
+    """Whether a model answered whose text is unknown."""
     dropped: Drop | None
     request_hash: str | None
-    """Of what a model was asked."""
+    """The hash of the first request to a model; None if none was made."""
     answer_from: Source | None
     """Where its answer comes from; None if no model was asked."""
     latency_ms: Spread | None
-    """Until the person heard it; None if no model was asked."""
+    """From the event to the answer, by the broker's time; None if no model was asked."""
     calls: int
     """How often a model was asked."""
     cost_low_usd: float
@@ -56,12 +56,12 @@ class ClosedLoopDecision:
 
 
 class Draft:
-    """A decision on its way."""
+    """A decision that is still open."""
 
     def __init__(
         self, agent: str, input_: Input, output: Output, decided: Decided
     ) -> None:
-        """Take a decision as it was made."""
+        """Start with the decision as it was made."""
         self.sequence = input_.sequence
         self.decision_id = output.id
         self.is_whole = decided.final
@@ -75,12 +75,12 @@ class Draft:
         self._asked: ModelAsked | None = None
 
     def asked(self, asked: ModelAsked, take: Take, time_ns: int) -> None:
-        """Note that a model was asked, and what it will say."""
+        """Record a request to a model, and its answer to come."""
         self._asked = self._asked or asked
         self._takes.append(take)
 
     def end(self, end: Completed | Dropped, time_ns: int) -> None:
-        """Note what came of it."""
+        """Record the completion, or that the decision was dropped."""
         self._end, self._ended_ns, self.is_whole = end, time_ns, True
 
     def decision(
@@ -129,7 +129,7 @@ class Draft:
         return is_by_model and bool(self._takes) and not self._takes[0].is_known
 
     def _latency(self) -> Spread | None:
-        """Return how long it took; roughly, if it is not known how long the model takes."""
+        """Return the latency, as a range if a model's own is only imputed or assumed."""
         if not self._takes or self._ended_ns is None:
             return None
         took_ms = (self._ended_ns - self._made_ns) / MILLISECOND_NS
@@ -139,7 +139,7 @@ class Draft:
         high = total(take.latency_ms.high for take in self._takes)
         rival = self._asked.rival if self._asked else None
         if rival is not None:
-            # Then at the latest the heuristic speaks.
+            # In a race the heuristic answers at its deadline at the latest.
             due_ms = (rival.due_at - self._output.at).total_seconds() * 1000.0
             low, high = min(low, due_ms), min(high, due_ms)
         return Spread(low=min(low, took_ms), middle=took_ms, high=max(high, took_ms))

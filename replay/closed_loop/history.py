@@ -1,7 +1,7 @@
-"""History: what a recorded life did, gathered before another life is led in its place.
+"""The history of a recorded run, gathered before another run is made over its inputs.
 
-It says of each decision which arm was taken and who won a race, of each ask which decision
-it was for, and what the models answered: all that may or may not carry over.
+For each decision: the arm and the winner of a race; for each ask: its decision, and what the
+model answered. `carry_over` compares two histories.
 """
 
 from collections import defaultdict
@@ -26,27 +26,27 @@ class RecordedChoice:
 
     decision_id: str
     sequence: int
-    """Of its input."""
+    """The sequence of its input."""
     session: str
     arm: str
     winner: str | None = None
-    """The arm that won, where the arm left that open."""
+    """The arm that won, where the arm is a race."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Something that a decision had said."""
+    """A delivery that a decision asked for."""
 
     decision_id: str
     ordinal: int
-    """The how-manieth of the decision, from 0."""
+    """Its place among the deliveries of the decision, from 0."""
 
 
 class History:
-    """What one life did, by all that later inputs call it."""
+    """What one run did, indexed by everything by which later inputs refer to it."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start empty."""
         self.deliveries: dict[str, Delivery] = {}
         """By the ask's id."""
         self.asks: dict[str, ModelAsked] = {}
@@ -55,7 +55,7 @@ class History:
         self._by_sequence: dict[int, str] = {}
         self._by_event: dict[tuple[str, str], str] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
-        """The ids of what each decision had said, in order."""
+        """The ids of each decision's delivery asks, in order."""
 
     def decision(self, decision_id: str) -> RecordedChoice | None:
         """Return a decision by its id."""
@@ -70,31 +70,32 @@ class History:
         return self._decisions.get(self._by_event.get((source, event_id), ""))
 
     def chose(self, chosen: RecordedChoice, source: str, event_id: str) -> None:
-        """Note a decision."""
+        """Record a decision."""
         self._decisions[chosen.decision_id] = chosen
         self._by_sequence[chosen.sequence] = chosen.decision_id
+        # The first decision of an event is the one that a report refers to.
         self._by_event.setdefault((source, event_id), chosen.decision_id)
 
     def won(self, decision_id: str, winner: str | None) -> None:
-        """Note which arm had the last word."""
+        """Record which arm won a race."""
         chosen = self._decisions.get(decision_id)
         if chosen is not None and winner is not None:
             self._decisions[decision_id] = replace(chosen, winner=winner)
 
     def had_said(self, ask_id: str, decision_id: str) -> None:
-        """Note something to be said."""
+        """Record a delivery ask of a decision."""
         said = self._said[decision_id]
         self.deliveries[ask_id] = Delivery(decision_id, len(said))
         said.append(ask_id)
 
     def ask_of(self, decision_id: str, ordinal: int) -> str | None:
-        """Return the id of the how-manieth thing that a decision had said."""
+        """Return the id of a decision's delivery ask by its place, None if there is none."""
         said = self._said.get(decision_id, [])
         return said[ordinal] if ordinal < len(said) else None
 
 
 async def history_of(recording: Recording, since: int) -> tuple[History, Cassette]:
-    """Return what was done from the input `since` on, and all that models answered.
+    """Return what was done from the input `since` on, and what models answered to it.
 
     Raises:
         UnreadableOutputError: an output is damaged, or of a newer program.
@@ -108,7 +109,7 @@ async def history_of(recording: Recording, since: int) -> tuple[History, Cassett
 
 
 class Gathering:
-    """A history on its way, group by group."""
+    """Builds a history, group by group."""
 
     def __init__(self, agent: str, since: int) -> None:
         """Gather what an agent did from the input `since` on."""
@@ -124,7 +125,7 @@ class Gathering:
         return Cassette(tuple(self._requests.values()))
 
     def take(self, group: Group) -> None:
-        """Take in one group, if it is the agent's."""
+        """Add one group, if it is the agent's."""
         _, _, _, agent, kind, _ = group.input.subject.split(".", 5)
         if agent != self._agent:
             return
@@ -173,8 +174,10 @@ class Gathering:
     def _result(self, input_: Record) -> None:
         result = views.result(input_)
         request = self._requests.get(result.ask_id) if result else None
+        # Of several results of one ask the first counts, as it did for the mind.
         if result is None or request is None or request.take is not None:
             return
+        # By the broker's clock on both ends: the time that the agent waited, with queueing.
         waited_ns = input_.time_ns - self._asked_ns[result.ask_id]
         take = _take(request.asked, result, waited_ns)
         self._requests[result.ask_id] = replace(request, take=take)

@@ -1,8 +1,8 @@
-"""Own state: a strategy lives through a recording with its own consequences.
+"""The closed-loop run: a strategy answers a recording's inputs with its own state.
 
-The mind itself answers the recorded inputs. It learns only from what carries over, models
-answer from the cassette after the time they took, and timers run by the broker's time that
-was recorded. The inputs that this makes have sequences far above the recorded ones.
+The mind itself answers them. It learns only from what carries over, models answer from the
+cassette after the latency they had, and timers run on a virtual clock, the recorded broker
+time. Inputs made by the run have sequences far above the recorded ones.
 """
 
 from collections.abc import AsyncGenerator, Iterator
@@ -24,7 +24,7 @@ from streams.groups import Group
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """Where the words of models come from."""
+    """Where the answers of models come from."""
 
     mode: Mode = "cassette"
     port: ModelPort | None = None
@@ -34,7 +34,7 @@ class Answers:
 
 
 class ClosedLoopRun:
-    """A life that a strategy leads in the place of the recorded one."""
+    """One run of a strategy over a recording."""
 
     def __init__(
         self,
@@ -45,16 +45,16 @@ class ClosedLoopRun:
         answers: Answers | None = None,
         since: int | None = None,
     ) -> None:
-        """Prepare a life.
+        """Prepare a run.
 
         Args:
-            recording: whose inputs it gets.
+            recording: the source of its inputs.
             strategy: what it decides by; None is the agent's own, without exploration.
-            bringer: brings vectors and packs, as it does for the worker.
-            answers: where the words of models come from.
-            since: the input from which on it lives; before, all is as it was recorded.
+            provider: supplies vectors and packs, as it does for the worker.
+            answers: where the answers of models come from.
+            since: the first input that it answers; those before are folded as recorded.
 
-        Either go through `decisions`, or let it `begin`, `take` every group, and `end`.
+        Iterate over `decisions`, or else call `begin`, `take` for every group, and `end`.
         """
         self._recording = recording
         self._strategy = strategy
@@ -64,7 +64,7 @@ class ClosedLoopRun:
         self._life: Simulation | None = None
 
     async def decisions(self) -> AsyncGenerator[ClosedLoopDecision, None]:
-        """Live, and yield each decision once it is known what came of it.
+        """Run, and yield each decision once it is completed.
 
         Raises:
             ModelMiss: mode `strict`, and a model's answer was not recorded.
@@ -72,6 +72,8 @@ class ClosedLoopRun:
             LogDamaged, SessionFileError: the recording is not sound or not whole.
         """
         recording = self._recording
+        # The recording is read twice: what carries over can only be told once it is known
+        # what the recorded run did, later winners and answers included.
         self.begin(*await history_of(recording, self._since))
         await self._provider.fetch_packs_of(recording.start)
         async with aclosing(recording.groups()) as groups:
@@ -82,7 +84,7 @@ class ClosedLoopRun:
             yield decision
 
     def begin(self, past: History, cassette: Cassette) -> None:
-        """Begin to live, with what the recorded life did from `since` on."""
+        """Start the run, given what the recorded run did from `since` on."""
         how = self._answers
         player = Player(cassette, how.mode, port=how.port, stub=how.stub)
         self._life = Simulation(
@@ -92,7 +94,7 @@ class ClosedLoopRun:
     async def take(
         self, group: Group, input_: Input, aids: Aids
     ) -> Iterator[ClosedLoopDecision]:
-        """Take the next group; give the decisions that are complete by it.
+        """Process the next group, and return the decisions that it completes.
 
         Raises:
             ModelMiss: mode `strict`, and a model's answer was not recorded.
@@ -107,13 +109,13 @@ class ClosedLoopRun:
         return life.complete()
 
     async def end(self) -> Iterator[ClosedLoopDecision]:
-        """Let models answer what is still asked; give the decisions that are left."""
+        """Deliver the models' outstanding answers, and return the remaining decisions."""
         await self._begun.hear_the_rest()
         return self._begun.complete(at_the_end=True)
 
     @property
     def ending(self) -> Ending:
-        """What the life came to; known after its last decision."""
+        """The result of the run, complete after its last decision."""
         return self._begun.ending()
 
     @property

@@ -1,7 +1,7 @@
-"""Living: one life under way, input by input, in the place of the recorded one.
+"""The simulation under a closed-loop run: a virtual clock, timers and models' answers.
 
-What models will have said waits for its time, and so do timers; a recorded input comes
-after all that is due before it.
+It is a discrete-event simulation on the recorded broker time: before each recorded input,
+everything that is due by then is processed in order of time.
 """
 
 import heapq
@@ -36,7 +36,8 @@ from schemas.state.evidence import belief_key
 from schemas.values.record import Record, nanoseconds
 
 SYNTHETIC = 1 << 48
-"""The sequences of inputs that a replay makes begin here."""
+"""The sequences of inputs that a replay makes begin here: above any of a real log, and below
+2^53, up to which JSON numbers are exact."""
 
 Point = tuple[int, float]
 """An agent's time in nanoseconds since 1970, and a confidence from there on."""
@@ -44,19 +45,19 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What a life comes to."""
+    """The result of a run."""
 
     curves: Mapping[tuple[str, str], tuple[Point, ...]]
     """The confidence of each heuristic, by id and content hash, at each change."""
     rapport: Mapping[str, float]
-    """By person."""
+    """The rapport at the end, by person."""
     left_out: Mapping[str, int]
     """How many recorded inputs did not carry over, by the name of their message."""
     hits: int
     """Requests to a model whose answer was recorded."""
     misses: int
     watermark: str | None
-    """Says that words came about which nobody said."""
+    """The note that answers were stubbed; None if they were not."""
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ class _Curves:
     points: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
 
     def credited(self, output: Output, own: AgentState) -> None:
-        """Note the confidence that a vote or an outcome left behind."""
+        """Record the confidence after a vote or an outcome."""
         message = output.message
         if not isinstance(message, FeedbackApplied | OutcomeObserved):
             return
@@ -78,7 +79,7 @@ class _Curves:
 
 
 class Simulation:
-    """A life being led."""
+    """One run under way."""
 
     def __init__(
         self,
@@ -101,18 +102,18 @@ class Simulation:
         self._now_ns = 0
         self._made = 0
         self._coming: list[tuple[int, int, InputMessage]] = []
-        """What models will have said, by the broker's time and by the order of asking."""
+        """A heap of models' answers to come, by broker time, then in the order of asking."""
         self._drafts: deque[Draft] = deque()
         self._open: dict[str, Draft] = {}
         self._curves = _Curves()
         self._left_out: Counter[str] = Counter()
 
     def follow(self, input_: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
-        """Take a group as it was recorded."""
+        """Fold a group as it was recorded."""
         self._state = fold_recorded(self._state, input_, outputs, aids)
 
     async def live(self, input_: Input, aids: Aids) -> None:
-        """Answer a recorded input, after all that comes before it."""
+        """Answer a recorded input, after everything that is due before it."""
         if not self._has_begun:
             self._has_begun = True
             self._impose()
@@ -131,12 +132,12 @@ class Simulation:
         await self._answer(input_, aids)
 
     async def hear_the_rest(self) -> None:
-        """Let models answer what is still asked when the recording ends."""
+        """Deliver the answers that are outstanding when the recording ends."""
         while self._coming:
             await self._hear()
 
     def complete(self, *, at_the_end: bool = False) -> Iterator[ClosedLoopDecision]:
-        """Yield the decisions in order of which it is known what came of them."""
+        """Yield the completed decisions, in order; at the end the open ones as well."""
         drafts = self._drafts
         while drafts and (at_the_end or drafts[0].is_whole):
             draft = drafts.popleft()
@@ -164,10 +165,12 @@ class Simulation:
         self._state = carry_over.under(self._state, self._agent, self._strategy)
 
     async def _pass_to(self, time_ns: int) -> None:
-        """Let come what comes before a time: models' answers, and timers that are due."""
+        """Advance the clock to a time: deliver the answers and timers that are due before."""
         while True:
             heard_ns = self._coming[0][0] if self._coming else None
             due_ns = self._due_ns()
+            # At equal times an answer comes before a timer, and either may set new timers or
+            # asks, so what is next is determined anew each time.
             if due_ns is not None and due_ns < min(time_ns, heard_ns or time_ns):
                 await self._tick(due_ns)
             elif heard_ns is not None and heard_ns <= time_ns:
@@ -191,7 +194,7 @@ class Simulation:
         await self._synthesize(message, time_ns)
 
     async def _synthesize(self, message: InputMessage, time_ns: int) -> None:
-        """Answer an input that nobody recorded."""
+        """Answer an input made by the simulation."""
         self._now_ns = max(self._now_ns, time_ns)
         self._made += 1
         wire = write_input(
@@ -210,10 +213,12 @@ class Simulation:
     async def _answer(self, input_: Input, aids: Aids) -> None:
         turn = turns.answer(self._state, input_, aids, self._epoch)
         self._state = turn.state
+        # A recorded control may have set another strategy or exploration.
         if isinstance(input_.message, Control):
             self._impose()
         for output in turn.outputs:
             self._note(input_, output)
+        # All decisions of the group are noted before an ask refers to one of them.
         for output in turn.outputs:
             self._curves.credited(output, self._me)
             self._close(output)
@@ -249,7 +254,10 @@ class Simulation:
             draft.end(end, input_.record.time_ns)
 
     def _close(self, output: Output) -> None:
-        """Wait for no outcome of advice that the recorded life did not give."""
+        """Expect no outcome of advice that the recorded run did not give.
+
+        The recording shows what the world did after other advice, or none.
+        """
         message = output.message
         if not isinstance(message, HeuristicFired) or message.mode != "shown":
             return
@@ -275,7 +283,7 @@ class Simulation:
 def _result(
     ask_id: str, asked: ModelAsked, take: Take
 ) -> ModelAnswered | ModelFailed | None:
-    """Return what comes of an ask; None if nothing does."""
+    """Return the result message of an ask; None if it never got one."""
     if take.failure is None:
         return ModelAnswered(
             ask_id=ask_id,
