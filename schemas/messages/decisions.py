@@ -180,7 +180,7 @@ class Decided(Decision, frozen=True, kw_only=True):
     expires_at: Moment | None = None
     """When an answer becomes stale."""
     matched_heuristic_id: str | None = None
-    """The heuristic that answered; on path `llm` the best candidate, which earns nothing."""
+    """The heuristic that answered; on `llm` the best candidate, which earns nothing."""
     predicted_success: Unit = written(0.0)
     prediction_confidence: Unit = written(0.0)
     strategy: Name

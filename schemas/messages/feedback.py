@@ -52,7 +52,7 @@ class FeedbackGiven(Message):
     value: Signed | None = None
     """Only for `scaled`: -1 as bad as can be, 1 as good."""
     stars: int | None = Field(default=None, ge=1, le=5)
-    """Only for `scaled`, in the place of a value: 1 is -1, 2 -0.5, 3 0, 4 0.5 and 5 is 1."""
+    """Only for `scaled`, instead of a value: 1 is -1, 2 -0.5, 3 0, 4 0.5 and 5 is 1."""
     aspect: Aspect = Field(default="overall", exclude_if="overall".__eq__)
     """What of it is judged; a vote on one aspect replaces one on another."""
     actor: Name = "user"

@@ -21,7 +21,7 @@ SleepEnd = Literal["done", "no_model", "woken", "model_failed", "model_timeout"]
 
 
 class SleepBegun(Learning):
-    """An agent sleeps: these decisions are made again one by one, without being acted on."""
+    """An agent sleeps: these decisions are made again one by one, and not acted on."""
 
     token: ClassVar[str] = "sleep_begun"
 

@@ -148,7 +148,7 @@ class LearningSettings(Part):
         "`seed`: the first signal on a fire counts as one whole observation, and is"
         " final.", start="default", words=("default", "seed"),
     )] = Field(default=False, exclude_if=operator.not_)
-    """Whether the first signal on a fire is final: later ones are kept and count nothing."""
+    """Whether the first signal on a fire is final: later ones are kept, and weigh 0."""
     drift_fires: Annotated[int, Setting(
         "learning.drift_fires",
         "So many of a heuristic's latest fires are held against all before them,"

@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """That retuning and proposals may change a field, within the field's bounds or these."""
+    """Marks a field that retuning and proposals may change, within its bounds or these."""
 
     bounds: Bounds | None = None
 

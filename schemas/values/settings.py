@@ -46,7 +46,7 @@ class ExplorationSettings(Part):
         " or none; auto: a challenger's if there is one.",
         start="auto", words=("auto", "none", "uniform", "challenger"),
     )]
-    """`uniform`: any eligible arm; `challenger`: what others would do, where they differ."""
+    """`uniform`: any eligible arm; `challenger`: the challengers' choices that differ."""
     rate: Annotated[Unit, Setting(
         "exploration.rate", "The probability that is given to them.", start=0.1,
     )]
@@ -163,8 +163,8 @@ class MindSettings(Part):
     )] = Field(
         default=0.0, ge=0.0, le=1_000_000.0, exclude_if=(0.0).__eq__
     )
-    """The half-life of an event's likeness to earlier ones, in units of the domain's tau; 0:
-    infinite."""
+    """The half-life of an event's likeness to earlier ones, in units of the domain's tau;
+    0: infinite."""
     goals: Annotated[tuple[str, ...], Setting(
         "goals", "What the companion is to help with.", also=("EXECUTIVE_GOALS",),
     )] = ()

@@ -1,4 +1,4 @@
-"""Lets the folder run by path: makes the program's own folder importable first."""
+"""Makes the folder runnable by path, by putting the repository on the import path first."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The sensor's connection: its events go out, and each is known to be stored.
+"""The sensor's connection: each event is published and its storage acknowledged.
 
-It publishes only below `in.<agent>.desk`; that is all its credentials allow.
+It publishes only below `in.<agent>.desk`; its credentials allow nothing else.
 """
 
 import json
@@ -19,6 +19,7 @@ DEFAULT_URL = "nats://127.0.0.1:4222"
 
 Publish = Callable[[Wire], Awaitable[None]]
 
+# Seconds for one acknowledgement, and how often an event is sent before giving up.
 _STORED_S = 5.0
 _TRIES = 3
 
@@ -28,7 +29,7 @@ class BrokerError(Exception):
 
 
 async def connect(url: str | None, credentials: Path | None) -> Client:
-    """Open a connection; `url` goes before the one that the credentials name.
+    """Open a connection; `url` overrides the one in the credentials.
 
     Raises:
         BrokerError: the broker cannot be reached or refuses the credentials.
@@ -51,18 +52,20 @@ async def connect(url: str | None, credentials: Path | None) -> Client:
             f"no broker at {address!r} ({error!r}): start one with `echoic up`, or "
             "name it with --url"
         ) from error
-    # Who never got through gives up at once; who did, waits for the broker to return.
+    # The first connection fails fast, with a message; once connected, the client retries
+    # for ever, so that a restart of the broker does not end the sensor.
     client.options["max_reconnect_attempts"] = -1
     return client
 
 
 def to_broker(client: Client) -> Publish:
-    """Return what publishes over an open connection."""
+    """Return a function that publishes over an open connection."""
 
     async def publish(message: Wire) -> None:
         """Send an event and wait until it is stored; its id makes a repeat harmless."""
         for _ in range(_TRIES):
             try:
+                # A request, since JetStream acknowledges by a reply what it has stored.
                 answer = await client.request(
                     message.subject,
                     message.body,
@@ -70,6 +73,8 @@ def to_broker(client: Client) -> Publish:
                     headers=dict(message.headers),
                 )
             except (NatsError, OSError, TimeoutError):
+                # The event may be stored and only the reply lost: the state recognises a
+                # repeat by its ce-id.
                 continue
             refused = json.loads(answer.data or b"{}").get("error")
             if refused is not None:
@@ -84,7 +89,13 @@ def to_broker(client: Client) -> Publish:
 
 
 def _login(credentials: Path | None) -> dict[str, Any]:
-    """Read how to log in; answers come below the sensor's own inbox and nowhere else."""
+    """Return the options that log in as a file says.
+
+    Its account may subscribe to its own inbox alone, so the file names that prefix, too.
+
+    Raises:
+        BrokerError: the file cannot be read, or is no credentials.
+    """
     if credentials is None:
         return {}
     if credentials.suffix == ".creds":
@@ -105,4 +116,4 @@ def _login(credentials: Path | None) -> dict[str, Any]:
 
 
 async def _ignore(error: Exception) -> None:
-    """Connection errors are told once, by the call that fails."""
+    """Drop an error of the connection: the call that fails reports it."""

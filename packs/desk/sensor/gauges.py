@@ -1,7 +1,8 @@
-"""From readings of the machine to what is worth saying of them.
+"""From readings of the machine to events.
 
-Pure, and silent unless something changed. A gauge speaks when it crosses a mark
-upward, and once more when it is back under its relief; in between it may swing freely.
+Pure functions. A gauge makes an event when it crosses a mark upward, and another when it
+falls back under its relief; the gap between the two (hysteresis) keeps a value that swings
+around a mark from making one event after the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from schemas.messages.sensing import Fields, Sensed
 
 Levels = Mapping[str, int]
-"""Which mark each gauge has crossed: 0 none, 1 worth a word, 2 severe."""
+"""The highest mark that each gauge has crossed: 0 none, 1 alarm, 2 severe."""
 
 CALM: Levels = MappingProxyType({})
 
@@ -21,7 +22,7 @@ class Readings:
     """The machine at one moment; None is what it does not have."""
 
     load_percent: float
-    """Of its processors, over the last minute; over 100 programs wait."""
+    """The load average of one minute, per core; over 100 programs wait for a processor."""
     cores: int
     memory_percent: float
     memory_free_gb: float
@@ -41,7 +42,7 @@ class Gauge:
     strain: Callable[[Readings], float | None]
     marks: tuple[float, float]
     relief: float
-    """Under this strain all is well again."""
+    """The strain under which the alarm ends; lower than the first mark."""
     alarm: str
     """The type of event when a mark is crossed."""
     calm: str
@@ -51,7 +52,7 @@ class Gauge:
     calm_text: Callable[[Readings], str]
     fields: Callable[[Readings], Fields]
     threat: float
-    """Of the severe mark."""
+    """The salience and urgency of the severe mark, 0 to 1."""
 
 
 def observe(levels: Levels, now: Readings) -> tuple[Levels, tuple[Sensed, ...]]:
@@ -71,7 +72,7 @@ def observe(levels: Levels, now: Readings) -> tuple[Levels, tuple[Sensed, ...]]:
 
 
 def greet(now: Readings) -> Sensed:
-    """Return what is said when the sensor starts: how things stand."""
+    """Return the event with which the sensor starts: the present readings."""
     return Sensed(
         type="machine_seen",
         text=(
@@ -120,9 +121,10 @@ def _relief(gauge: Gauge, now: Readings) -> Sensed:
 
 
 def _battery_strain(now: Readings) -> float | None:
-    """Return less the more is left; a charger takes all strain away."""
+    """Return the negative charge, since strain must grow as things get worse."""
     if now.battery_percent is None:
         return None
+    # The least strain there is: while it charges, even an empty battery is no alarm.
     return -100.0 if now.charging else -now.battery_percent
 
 

@@ -1,4 +1,4 @@
-"""Reads the machine: the only place of this sensor that asks the operating system."""
+"""Readings of the machine: the only module of this sensor that asks the system."""
 
 import psutil  # type: ignore[import-untyped]  # it ships no types
 
@@ -8,10 +8,11 @@ _GB = 1_000_000_000
 
 
 def read(disk: str = "/") -> Readings:
-    """Return how the machine is now; battery and temperature only where it has them."""
+    """Read the machine; battery and temperature are None where it has none."""
     cores = psutil.cpu_count() or 1
     memory = psutil.virtual_memory()
     space = psutil.disk_usage(disk)
+    # psutil lacks these functions on some systems, instead of returning nothing.
     battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
     return Readings(
         load_percent=round(100 * psutil.getloadavg()[0] / cores, 1),

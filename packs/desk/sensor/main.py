@@ -1,4 +1,4 @@
-"""The command line of the desk's sensor, and its loop: read, compare, publish, wait.
+"""The desk sensor's command line and loop: read, compare, publish, wait.
 
 Run it by path: `python packs/desk/sensor --agent NAME`.
 """
@@ -29,7 +29,10 @@ from schemas.values.subjects import SubjectError, sensor_subject
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Watch the machine until interrupted; 0 at the end, 1 without a broker."""
+    """Watch the machine until interrupted.
+
+    Return 0 at the end, 1 without a broker, 130 when interrupted, as shells expect.
+    """
     args = _parser().parse_args(argv)
     try:
         asyncio.run(_run(args))
@@ -50,7 +53,7 @@ async def watch(
     interval_s: float,
     count: int | None = None,
 ) -> None:
-    """Publish how things stand, then every change; end after `count` readings."""
+    """Publish the first readings, then every change; end after `count` readings."""
     now = read()
     await publish(to_wire(agent, gauges.greet(now)))
     levels, taken = gauges.CALM, 0
@@ -67,10 +70,12 @@ async def watch(
 
 def to_wire(agent: str, event: Sensed) -> Wire:
     """Make the message that carries an event, with an id of its own."""
+    # The monotonic clock stands for a sequence: two events of one moment get two ids.
     event_id = filled_event_id(time.time_ns(), time.monotonic_ns())
     return Wire(
         subject=sensor_subject(agent, SOURCE, event.type),
         headers={"ce-id": event_id},
+        # Source and type stand in the subject, from which the log fills them in.
         body=event.model_dump_json(
             exclude={"source", "type"}, exclude_defaults=True
         ).encode(),

@@ -1,7 +1,7 @@
-"""Advice as the player takes it: heard, followed or not, tried, and reported on.
+"""How the player handles advice: followed or not, tried, and reported on.
 
-Pure. Whether advice is followed is a keyed draw on its decision id, so the
-same advice is taken the same way; advice that is followed gets exactly one report.
+No I/O. Whether advice is followed is a keyed draw on its decision id, so the same advice is
+treated the same way each time; advice that is followed gets exactly one report.
 """
 
 import json
@@ -17,10 +17,10 @@ from schemas.messages.sensing import Sensed
 from schemas.values.ids import draw
 
 LIMIT = 90
-"""Advice is given up after so many seconds of trying."""
+"""After how many seconds of the game an attempt is given up."""
 
 REMEMBERED = 1_000
-"""So many decisions are remembered, to take none of them twice."""
+"""How many decisions are remembered: delivery is at-least-once, so each may come again."""
 
 
 Reports = tuple[Sensed, ...]
@@ -55,6 +55,7 @@ def parse(payload: bytes) -> Advice | None:
             urgency=float(said.get("urgency") or 0.0),
             expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
         )
+    # Plain words without an action, or another program's message: nothing to do with it.
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -68,7 +69,7 @@ class _Attempt:
 
 
 class Follower:
-    """The player's obedience: at most one piece of advice is being tried."""
+    """Follows advice for the player, at most one piece at a time."""
 
     def __init__(self, seed: str, chance: float) -> None:
         """`chance` is the probability with which advice is followed."""
@@ -83,7 +84,7 @@ class Follower:
         return self._trying.action if self._trying else None
 
     def hear(self, advice: Advice, see: Observation, now: datetime) -> Reports:
-        """Take or leave advice; the reports are on what ended by it."""
+        """Follow or leave advice; return reports on the attempts that this ended."""
         if not self._takes(advice, now):
             return ()
         goal = goals.begin(see, advice.type, advice.target, advice.count)
@@ -94,11 +95,11 @@ class Follower:
         return given_up + self._go_on(self._trying, see)
 
     def watch(self, see: Observation) -> Reports:
-        """See what the last action came to, and think of the next or report the end."""
+        """Continue the attempt after its last action; report its end, if it ended."""
         return self._go_on(self._trying, see) if self._trying else ()
 
     def end(self, end: End) -> Reports:
-        """End what is being tried, if anything, and report that it ended so."""
+        """End the attempt under way, if any, and report it."""
         attempt = self._trying
         if attempt is None:
             return ()
@@ -107,9 +108,11 @@ class Follower:
         return (_report(attempt, end),)
 
     def _takes(self, advice: Advice, now: datetime) -> bool:
+        # Remembered even if it is not followed: a second delivery must not draw again.
         if advice.decision_id in self._heard:
             return False
         self._heard[advice.decision_id] = True
+        # A dict iterates in order of insertion, so the oldest goes.
         while len(self._heard) > REMEMBERED:
             del self._heard[next(iter(self._heard))]
         if advice.expires_at is not None and advice.expires_at < now:
@@ -123,6 +126,7 @@ class Follower:
         if end is not None:
             return self.end(end)
         try:
+            # A generator that has not started takes no value, so the first step is `next`.
             if attempt.action is None:
                 attempt.action = next(attempt.goal)
             else:
@@ -134,7 +138,7 @@ class Follower:
 
 
 def _prevented(attempt: _Attempt, see: Observation) -> End | None:
-    """Return whether something outside the goal ends it: sleep, or the limit of time."""
+    """Return the end forced from outside the goal, by sleep or the time limit, if any."""
     if see.sleeping and attempt.advice.type != "rest":
         return End("overridden", "the player is asleep")
     if attempt.steps >= LIMIT:

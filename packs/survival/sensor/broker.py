@@ -1,7 +1,7 @@
-"""The sensor's connection: events go out, what the companion says comes in.
+"""The sensor's connection: it publishes events and receives what the companion says.
 
-The sensor publishes only below `in.<agent>.crafter` and hears only
-`out.<agent>` and its own inbox; that is all its credentials allow.
+It publishes only below `in.<agent>.crafter` and subscribes only to `out.<agent>` and its
+own inbox; its credentials allow nothing else.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _TRIES = 3
 _RECONNECTS = 16
 _PAUSE_S = 0.25
 _UNHEARD = 1_000
-"""So many messages may wait to be heard; beyond them the oldest is dropped."""
+"""How many received messages may wait; then the oldest, and so the stalest, is dropped."""
 
 
 class BrokerError(Exception):
@@ -41,14 +41,17 @@ class Broker:
         self._said: asyncio.Queue[bytes] = asyncio.Queue(_UNHEARD)
 
     async def listen(self, agent: str) -> None:
-        """Start to hear what the agent's companion says, before anything is played."""
+        """Subscribe to what the agent's companion says.
+
+        The flush makes sure that the broker knows before the first event is published.
+        """
         await self._client.subscribe(f"out.{agent}.>", cb=self._on_message)
         await self._client.flush()
 
     async def publish(self, message: Wire) -> None:
         """Send one event and wait until the broker has stored it.
 
-        It may be sent again after a lost answer; its id makes that harmless.
+        After a lost acknowledgement it is sent again: the state recognises the same ce-id.
 
         Raises:
             BrokerError: it was not stored.
@@ -59,7 +62,7 @@ class Broker:
             raise BrokerError(f"{message.subject!r} was not stored: {refused!r}")
 
     async def heard(self, wait_s: float) -> Sequence[bytes]:
-        """Return what was said since last asked, waiting so long for the first of it."""
+        """Return what was received since the last call, waiting `wait_s` for the first."""
         said = []
         if wait_s:
             try:
@@ -97,9 +100,9 @@ class Broker:
 async def connected(
     agent: str, url: str | None, credentials: Path | None
 ) -> AsyncIterator[Broker]:
-    """Connect, and hear the agent's companion until the end of the block.
+    """Connect and subscribe, until the end of the block.
 
-    `url` goes before the one that the credentials name.
+    `url` overrides the one in the credentials.
 
     Raises:
         BrokerError: the broker cannot be reached or refuses the credentials.
@@ -133,7 +136,7 @@ async def connected(
 def _login(credentials: Path | None) -> dict[str, Any]:
     """Return the options that log in as a file says.
 
-    A sensor hears answers only below its own inbox, so the file names that too.
+    Its account may subscribe to its own inbox alone, so the file names that prefix, too.
     """
     if credentials is None:
         return {}
@@ -155,4 +158,4 @@ def _login(credentials: Path | None) -> dict[str, Any]:
 
 
 async def _ignore(error: Exception) -> None:
-    """Connection errors are told once, by the call that fails."""
+    """Drop an error of the connection: the call that fails reports it."""

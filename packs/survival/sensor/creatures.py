@@ -1,7 +1,7 @@
-"""What a sensor says of creatures: noticed, close, gone or defeated.
+"""Events about creatures: appeared, near, left or defeated.
 
-Pure. Each creature is told once when it is noticed, once each time a hostile
-one comes close, and once when it is gone.
+Pure functions. Each creature makes one event when it is noticed, one each time a hostile
+one comes close, and one when it is gone.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from packs.survival.sensor.world import HOSTILE, Creature, Observation
 from schemas.messages.sensing import Dimension, Fields, Sensed
 
 CLOSE = 2
-"""A hostile creature within so many steps is told again."""
+"""Within how many steps a hostile creature counts as near."""
 
 ATTACKERS = (*HOSTILE, "arrow")
 
@@ -22,6 +22,8 @@ def observe(before: Observation, now: Observation) -> Iterator[Sensed]:
     here = {creature.number for creature in now.creatures}
     for creature in now.creatures:
         yield from _seen(earlier.get(creature.number), creature, now)
+    # The game counts victories by kind and does not say which creature fell, so the first
+    # of the kind that is gone is taken for it.
     fallen = [kind for kind in HOSTILE if _defeats(now, kind) > _defeats(before, kind)]
     for creature in before.creatures:
         if creature.number in here or creature.kind not in _FOLLOWED:
@@ -34,7 +36,7 @@ def observe(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def taking_part(kind: str) -> tuple[str, ...]:
-    """Return who has to do with a creature: whoever attacks does so with the player."""
+    """Return the entities of an event about a creature; an attacker involves the player."""
     if kind == "arrow":
         return ("arrow", "skeleton", "player")
     return (kind, "player") if kind in HOSTILE else (kind,)
@@ -45,6 +47,7 @@ def _seen(
 ) -> Iterator[Sensed]:
     if creature.kind not in _THREAT:
         return
+    # A plant that ripens changes its kind and keeps its number.
     if earlier is None or earlier.kind != creature.kind:
         yield _appeared(creature, now)
     elif creature.kind in HOSTILE and creature.distance <= CLOSE < earlier.distance:
@@ -121,7 +124,7 @@ def _fields(creature: Creature, now: Observation) -> Fields:
 
 
 _THREAT = {"zombie": 0.6, "skeleton": 0.6, "arrow": 0.7, "cow": 0.0, "ripe_plant": 0.0}
-"""The threat of what is told of, seen from afar."""
+"""The threat of each reported kind, seen from afar."""
 
 _FOLLOWED = (*HOSTILE, "cow")
-"""The kinds that are told of when they are gone."""
+"""The kinds that make an event when they are gone."""

@@ -1,4 +1,4 @@
-"""What a goal is, and how it can end."""
+"""The type of a goal, and of how it ends."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ class End:
 
 
 Goal = Generator[Action, Observation, End]
-"""It is sent what the player sees, yields the next action, and returns its end."""
+"""A generator that is sent observations, yields actions, and returns how it ended."""
 
 
 def succeeded(reason: str) -> End:
-    """Return the goal was reached; `reason` goes on after "the player"."""
+    """Return the end of a goal that was reached; `reason` continues "the player …"."""
     return End("succeeded", reason)
 
 
 def failed(reason: str) -> End:
-    """Return the goal was not reached, because `reason`."""
+    """Return the end of a goal that was not reached, because of `reason`."""
     return End("failed", reason)

@@ -1,7 +1,7 @@
-"""From two observations to what a sensor says of the change between them.
+"""From two observations to the events of the change between them.
 
-Pure, and thrifty. Vitals are told at thresholds, items when they are first
-had or make something possible, creatures when they are noticed, near or gone.
+Pure functions, sparing with events: vitals at thresholds, items when first had or when
+they make something possible, creatures when noticed, near or gone.
 """
 
 from collections.abc import Iterator
@@ -11,17 +11,17 @@ from packs.survival.sensor.world import VITALS, Observation
 from schemas.messages.sensing import Dimension, Sensed
 
 LOW = (5, 3, 2, 1, 0)
-"""A vital is told when it falls to one of these."""
+"""A vital makes an event when it falls to one of these."""
 
 RESTORED = 7
-"""And when it was lower and is back at this."""
+"""And when it rises to this; the gap to `LOW` keeps it from swinging between the two."""
 
 NEEDED = {"wood": (1, 2, 4), "stone": (1, 4), "coal": (1,), "iron": (1,)}
 """Counts of an item that make something possible."""
 
 
 def observe(before: Observation, now: Observation) -> tuple[Sensed, ...]:
-    """Everything worth telling that happened between two observations of one life."""
+    """Return the events between two observations of one life, in a fixed order."""
     return (
         *_damage(before, now),
         *_death(before, now),
@@ -35,7 +35,7 @@ def observe(before: Observation, now: Observation) -> tuple[Sensed, ...]:
 
 
 def greet(now: Observation) -> Sensed:
-    """Return what is told when a life starts."""
+    """Return the event with which a life starts."""
     return Sensed(
         type="life_started",
         text=words.life_started(now.life),
@@ -79,7 +79,10 @@ def _death(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def _cause(before: Observation, now: Observation) -> str:
-    """Return the likeliest reason for lost health: an attacker in reach, or an empty vital."""
+    """Return the likeliest cause of lost health: an attacker in reach, or an empty vital.
+
+    An empty vital costs 1 at a time: a larger loss is an attacker's.
+    """
     lost = before.vitals["health"] - now.vitals["health"]
     empty = [cause for vital, cause in _WANT.items() if not now.vitals[vital]]
     # An arrow that hit is gone, and so is a zombie that was struck down as it hit.
@@ -166,7 +169,7 @@ def _items(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def _tools(now: Observation) -> dict[str, bool]:
-    """Return what decides which advice on building makes sense."""
+    """Return the fields by which advice on building is chosen."""
     tools = ("wood_pickaxe", "stone_pickaxe", "wood_sword", "stone_sword")
     return {tool: now.inventory[tool] > 0 for tool in tools} | {
         "table": bool(now.achievements["place_table"])
@@ -189,7 +192,7 @@ def _daylight(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def phase(daylight: float) -> str:
-    """Day, twilight or night."""
+    """Return day, twilight or night; `daylight` runs from 0 night to 1 noon."""
     return "day" if daylight >= 0.6 else "twilight" if daylight >= 0.3 else "night"
 
 

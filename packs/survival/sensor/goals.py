@@ -1,7 +1,7 @@
-"""What advice can ask for: each goal plays several seconds of the game to one end.
+"""The goals that advice can ask for, each played over several seconds of the game.
 
-A goal is a generator: it is sent what the player sees, yields the next action, and
-returns how it ended. It knows nothing but what it is sent.
+A goal is a generator: it is sent observations, yields the next action, and returns how it
+ended. It depends on nothing but what it is sent.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,6 +36,7 @@ def hunt(see: Observation) -> Goal:
         action = (use(see, {cow.cell}) if cow else None) or explore(see)
         if action is None:
             return failed("no cow can be reached")
+        # Hunger goes on meanwhile: a meal shows as a rise over the lowest value so far.
         food = min(food, see.vitals["food"])
         see = yield action
     return succeeded("caught and ate a cow")

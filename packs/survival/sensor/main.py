@@ -1,4 +1,4 @@
-"""The command line of the sensor, and its two ways out: a broker, or a file.
+"""The sensor's command line, and its two outputs: a broker, or a file.
 
 Run it by path: `python packs/survival/sensor --agent steve --steps 600`.
 """
@@ -18,7 +18,10 @@ from schemas.values.record import Wire
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play one session; 0 when it was played, 1 when the broker was out of reach."""
+    """Play one session.
+
+    Return 0 when it was played, 1 without a broker, 130 when interrupted, as shells expect.
+    """
     args = _parser().parse_args(argv)
     try:
         played = _into_file(args) if args.out else asyncio.run(_to_broker(args))
@@ -37,13 +40,14 @@ async def _to_broker(args: argparse.Namespace) -> Played:
     async with connected(args.agent, args.url, args.credentials) as broker:
 
         async def hear(ids: Sequence[str]) -> Sequence[bytes]:
+            # Nothing published, nothing to wait for: nobody can have been asked.
             return await broker.heard(wait_s if ids else 0.0)
 
         return await play(_plan(args), broker.publish, hear)
 
 
 def _into_file(args: argparse.Namespace) -> Played:
-    """Play without a broker; nobody answers."""
+    """Play into a file, without a broker and so without advice."""
     with Path(args.out).open("w", encoding="utf-8") as file:
 
         async def publish(message: Wire) -> None:

@@ -1,7 +1,7 @@
-"""The scripted player: a curious novice who wanders, gathers and forgets its needs.
+"""The scripted player: a novice who wanders and gathers, and neglects its needs.
 
-A pure policy over an observation and a seed. It neither drinks nor eats nor
-sleeps on purpose; that is what advice is for.
+A pure policy over an observation and a seed. It neither drinks nor eats nor sleeps on
+purpose, so that what advice achieves can be measured.
 """
 
 from packs.survival.sensor.routes import Action, explore, use
@@ -29,7 +29,7 @@ def _strike_back(see: Observation) -> Action | None:
 
 
 def _gather(see: Observation) -> Action | None:
-    """Take what lies close at hand and is not yet in the bag."""
+    """Return the next action toward an item nearby of which there is not yet enough."""
     for item, ground, tool, enough in _WANTED:
         if see.inventory[item] >= enough or (tool and not see.inventory[tool]):
             continue
@@ -45,7 +45,10 @@ def _gather(see: Observation) -> Action | None:
 
 
 def _stroll(see: Observation, seed: str) -> Action:
-    """Walk one way for a while, then another; explore where the way is blocked."""
+    """Walk one way for a while, then another; explore where the way is blocked.
+
+    The way is drawn anew every `_PATIENCE` steps.
+    """
     turn = f"{see.life}/{see.step // _PATIENCE}"
     ways: list[Way] = sorted(WAYS)
     way = ways[int(draw(seed, "player", turn, "stroll") * len(ways))]

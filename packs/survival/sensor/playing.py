@@ -1,7 +1,7 @@
-"""The session: the player plays, the sensor tells, advice is heard and reported on.
+"""A session of the game: the player plays, events are published, advice is followed.
 
-It is the thin shell that orders the pure parts. Whoever calls `play` brings the means
-to publish and to hear; the time of the game is one second a step from a base.
+A thin shell around the pure parts. The caller of `play` supplies the functions that publish
+and receive; the time of the game is one second a step from a base.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ Publish = Callable[[Wire], Awaitable[None]]
 """Send one sensor event."""
 
 Hear = Callable[[Sequence[str]], Awaitable[Sequence[bytes]]]
-"""What the companion said since last asked; called with the ids just published."""
+"""Return what the companion said since the last call; given the ids just published."""
 
 OnReport = Callable[[str, str], Awaitable[None]]
 """Called with decision id and outcome when advice that was followed has ended."""
@@ -77,7 +77,7 @@ async def play(
 
 
 def event_id(plan: Plan, at: datetime, index: int) -> str:
-    """Return a UUIDv7 of the game's time whose other bits derive from run, agent and index."""
+    """Return a UUIDv7 of the game's time; its other bits hash run, agent and index."""
     key = f"{plan.run}|{plan.agent}|{SOURCE}|{index}".encode()
     bits = int.from_bytes(hashlib.blake2b(key, digest_size=10).digest(), "big")
     value = (int(at.timestamp() * 1000) & ((1 << 48) - 1)) << 80
@@ -122,7 +122,7 @@ class _Session:
         self._on_report = on_report
 
     async def begin_life(self) -> None:
-        """Tell of a new life and hear what is said to it."""
+        """Publish that a life begins, and receive what is said to it."""
         await self._listen(await self._tell((events.greet(self.see),)))
 
     async def step(self) -> None:
@@ -133,6 +133,7 @@ class _Session:
         self.see = self.world.observe()
         told = await self._tell(events.observe(before, self.see))
         if self.see.alive:
+            # A dead player's attempt is ended as failed below, once the answers are in.
             told += await self._tell(self.follower.watch(self.see))
         await self._listen(told)
         if not self.see.alive:
@@ -147,7 +148,7 @@ class _Session:
         await self._tell(self.follower.end(over))
 
     async def _tell(self, happened: Sequence[Sensed]) -> list[str]:
-        """Publish what happened now; the ids of the events."""
+        """Publish what happened now, and return the ids of the events."""
         ids = []
         for event in happened:
             message = wire(self.plan, event, self._now(), self.told)
@@ -158,7 +159,7 @@ class _Session:
         return ids
 
     async def _listen(self, ids: Sequence[str]) -> None:
-        """Take in what the companion says after the events `ids`."""
+        """Follow or leave what the companion says after the events `ids`."""
         for payload in await self._hear(ids):
             said = advice.parse(payload)
             if said is None:

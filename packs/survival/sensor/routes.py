@@ -1,7 +1,7 @@
-"""Finding the way: the next step over the known map toward what is wanted.
+"""Path finding: the next step over the known map toward a target.
 
-Pure functions of an observation. The player never steps where it has not seen
-firm ground, so it never walks into lava.
+Pure functions of an observation, by breadth-first search. The player steps only on ground
+that it has seen to be firm, so it never walks into lava.
 """
 
 from collections import deque
@@ -42,7 +42,7 @@ def explore(see: Observation) -> Action | None:
 
 
 def pocket(see: Observation, most: int) -> frozenset[Cell]:
-    """Return the cells that can be reached from here, cut off beyond `most`."""
+    """Return the cells that can be reached from here; the search ends beyond `most`."""
     reached = {see.cell: True}
     waiting = deque([see.cell])
     while waiting and len(reached) <= most:
@@ -78,19 +78,22 @@ def around(cell: Cell) -> tuple[Cell, ...]:
 
 
 def distance(one: Cell, other: Cell) -> int:
-    """Steps between two cells over open ground."""
+    """Return the Manhattan distance of two cells, in steps."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
 def _first_step(
     see: Observation, arrived: Callable[[Cell], bool], targets: Collection[Cell]
 ) -> Action | None:
-    """Search outward, straight ahead first, and return the first step of the way."""
+    """Search breadth-first, straight ahead first, and return the first step of the path."""
     occupied = {creature.cell for creature in see.creatures}
     if arrived(see.cell):
+        # The player stands beside the target: a move toward it only turns the player to it.
         way = _way_beside(see.cell, targets)
         return f"move_{way}" if way else None
+    # Straight ahead wins among equally short paths, so the player does not zigzag.
     ways = sorted(WAYS, key=lambda way: WAYS[way] != see.facing)
+    # By cell: the first step of a shortest path to it; also the cells already visited.
     first: dict[Cell, Way | None] = {see.cell: None}
     waiting = deque([see.cell])
     while waiting:

@@ -1,8 +1,8 @@
 """The goal of being safe in the dark: two cells of solid stone, closed from inside.
 
-In this game only what is faced can be walled off, and turning to open ground is walking
-onto it. So the player digs two cells deep, steps back once, which turns it to the way
-in, and closes that.
+In this game a player can wall off only the cell it faces, and turning toward open ground
+walks onto it. So it digs two cells deep, steps back once, which turns it to the entrance,
+and closes that.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def sheltered(see: Observation) -> bool:
 
 
 def _site(see: Observation) -> tuple[Cell, Action, Action] | None:
-    """Return where to stand, which way to dig and which way is back, as near as can be."""
+    """Return the nearest place to stand, the way to dig, and the way back; None if none."""
     sites = [
         (abs(x - see.cell[0]) + abs(y - see.cell[1]), entry, way)
         for x, y in sorted(see.chart.find("stone"))

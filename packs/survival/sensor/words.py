@@ -1,7 +1,7 @@
-"""The English of the sensor: one or two sentences for everything it tells.
+"""The texts of the sensor's events: one or two English sentences each.
 
-Said in varied words, but always in the words that the pack's conditions and
-outcome patterns use, for these are matched against the text.
+Wording varies with the step, as a person's would, but keeps the words of the pack's
+conditions and outcome patterns, which are matched against it.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ FULL = 9
 
 
 def low(name: str, value: int, step: int) -> str:
-    """Return a vital fell to a threshold."""
+    """Say that a vital fell to a threshold."""
     level = 0 if value == 0 else 1 if value <= 2 else 2 if value <= 3 else 3
     how = _pick(_FALLEN[level], step).format(name=name, value=value)
     return how if level == 3 else how + _pick(_FEELINGS[name][level], step)
 
 
 def restored(name: str, value: int) -> str:
-    """Return a vital is back."""
+    """Say that a vital has recovered."""
     return f"Your {name} is restored to {value} of {FULL}."
 
 
 def damage(cause: str, lost: int, health: int, step: int) -> str:
-    """Health was lost."""
+    """Say that health was lost, and by what."""
     if cause in _CAUSES:
         return f"Damage taken: {cause} cost you {lost} health, {health} is left."
     how = _pick(("hit you", "struck you", "attacked you"), step)
@@ -33,29 +33,29 @@ def damage(cause: str, lost: int, health: int, step: int) -> str:
 
 
 def death(cause: str, life: int) -> str:
-    """Return the player's health reached zero.
+    """Say that the player died.
 
-    It names neither creature nor vital: no advice on one of those may earn credit by
-    what happens in the next life.
+    It names neither creature nor vital: otherwise a pattern could match, and advice on one
+    of those would be credited with what happens in the next life.
     """
     which = f"Life {life}" if life > 1 else "The first life"
     return f"The player died {_DEATHS[cause]}. {which} is over."
 
 
 def life_started(life: int) -> str:
-    """Return a game begins, or begins again."""
+    """Say that a game begins, or begins again."""
     if life == 1:
         return "A new game starts: you wake up in an unknown land, healthy and rested."
     return f"A new life starts, number {life}: you wake up in another unknown land."
 
 
 def appeared(creature: Creature, step: int) -> str:
-    """Return a creature came into view."""
+    """Say that a creature came into view."""
     return _pick(_APPEARED[creature.kind], step).format(where=_where(creature))
 
 
 def near(creature: Creature, step: int) -> str:
-    """Return a hostile creature is close."""
+    """Say that a hostile creature is close."""
     return _pick(_NEAR, step).format(
         article=_article(creature.kind).capitalize(),
         kind=creature.kind,
@@ -64,35 +64,35 @@ def near(creature: Creature, step: int) -> str:
 
 
 def left(creature: Creature, step: int) -> str:
-    """Return a creature went out of view."""
+    """Say that a creature went out of view."""
     seen = direction(creature.dx, creature.dy)
     return _pick(_LEFT, step).format(kind=creature.kind, direction=seen)
 
 
 def defeated(kind: str) -> str:
-    """Return a hostile creature was killed by the player."""
+    """Say that the player killed a hostile creature."""
     return f"The {kind} is defeated."
 
 
 def slept(energy: int) -> str:
-    """Return the player fell asleep."""
+    """Say that the player fell asleep."""
     return f"You fell asleep with {energy} of {FULL} energy."
 
 
 def woke(energy: int, hurt: bool) -> str:
-    """Return the player woke up."""
+    """Say that the player woke up."""
     if hurt:
         return f"You were woken by an attack, with {energy} of {FULL} energy."
     return f"You woke up rested, with {energy} of {FULL} energy."
 
 
 def achievement(name: str) -> str:
-    """Something was reached for the first time in this life."""
+    """Say what was achieved for the first time in this life."""
     return f"Achievement unlocked: {_ACHIEVED.get(name, plain(name))}."
 
 
 def item(name: str, count: int) -> str:
-    """Return an item reached a count that matters."""
+    """Say that an item reached a count that matters."""
     if count == 0:
         return f"You have no {plain(name)} left."
     if count == 1:
@@ -101,19 +101,21 @@ def item(name: str, count: int) -> str:
 
 
 def daylight(turn: str) -> str:
-    """Return the light changed."""
+    """Say how the light changed."""
     return _LIGHT[turn]
 
 
 def report(doing: str, outcome: str, reason: str) -> str:
-    """Return how advice turned out."""
+    """Say how advice turned out."""
     return _REPORTS[outcome].format(doing=doing, reason=reason)
 
 
 def direction(dx: int, dy: int) -> str:
-    """Return where something lies, as a compass says it."""
+    """Return the compass direction of an offset, one of eight, or "here"."""
     if dx == dy == 0:
         return "here"
+    # A side at least twice as long as the other counts as straight: sectors of about 53
+    # degrees for the four sides and 37 for the diagonals.
     if abs(dx) >= 2 * abs(dy):
         return "east" if dx > 0 else "west"
     if abs(dy) >= 2 * abs(dx):

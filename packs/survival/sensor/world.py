@@ -1,10 +1,10 @@
-"""Crafter behind a small typed face: actions in, observations out, life after life.
+"""Crafter behind a small typed interface: actions in, observations out, life after life.
 
-The same seed and actions make the same world, in any process. Two traps stand
-in the way. The game lets creatures take their turns in the order of a set, that is of
-memory addresses: here they stand in the order they came. And it draws the noise of the
-night from the world's own dice each time it paints a picture: here nothing is painted.
-A session is recorded all the same and never simulated again to replay it.
+The same seed and actions make the same world in any process, which the game alone does not
+ensure. It moves creatures in the order of a set, that is of memory addresses: here they
+keep the order of insertion. And it draws the noise of the night from the world's random
+numbers each time it renders: here nothing is rendered. Still, a replay reads the recording
+and never simulates the game again.
 """
 
 from collections import defaultdict
@@ -25,7 +25,8 @@ VIEW: Cell = (4, 3)
 """How far the player sees to each side: columns, rows."""
 
 MARGIN = 2
-"""A creature once noticed is followed so far beyond the view."""
+"""How many cells beyond the view a creature is followed once noticed, so that one at the
+edge does not appear and vanish with every step."""
 
 VITALS = ("health", "food", "drink", "energy")
 WALKABLE = ("grass", "sand", "path")
@@ -48,7 +49,7 @@ class Chart:
     """One byte a cell, column by column; 0 where nothing was seen."""
 
     def at(self, cell: Cell) -> str | None:
-        """Return what covers a cell; None if it was never seen or lies outside the world."""
+        """Return what covers a cell; None if it is unseen or lies outside the world."""
         x, y = cell
         if not (0 <= x < SIZE and 0 <= y < SIZE):
             return None
@@ -170,6 +171,7 @@ class World:
         self._creatures = tuple(noticed)
 
     def _draw_chart(self) -> None:
+        # The game holds the whole map; only what is in view is copied, as the player sees it.
         ground = self._env._world._mat_map
         x, y = _cell(self._env._player.pos)
         top, bottom = max(0, y - VIEW[1]), min(SIZE, y + VIEW[1] + 1)
@@ -180,6 +182,7 @@ class World:
     def _notice(self, thing: Any, here: Cell) -> list[Creature]:
         cell = _cell(thing.pos)
         dx, dy = cell[0] - here[0], cell[1] - here[1]
+        # By the object and not its id(), which another could get once this one is gone.
         number = self._numbers.setdefault(thing, len(self._numbers) + 1)
         margin = MARGIN if number in self._noticed else 0
         if abs(dx) > VIEW[0] + margin or abs(dy) > VIEW[1] + margin:
@@ -190,9 +193,11 @@ class World:
 
 
 class _Unpainted(crafter.Env):  # type: ignore[misc]  # its base has no types
-    """The game without pictures, its creatures in the order they came."""
+    """The game without rendering, its creatures in the order of insertion."""
 
     def reset(self) -> None:
+        # The game makes its sets anew within `reset`, right before it fills them: the only
+        # moment to put others in their place is between the two.
         original = self._world.reset
 
         def reset_in_order(seed: int | None = None) -> None:
@@ -208,7 +213,7 @@ class _Unpainted(crafter.Env):  # type: ignore[misc]  # its base has no types
 
 
 class _InOrder(dict[object, None]):
-    """What the game uses of a set, in the order of insertion."""
+    """The part of a set's interface that the game uses, in the order of insertion."""
 
     def add(self, thing: object) -> None:
         self[thing] = None
@@ -221,4 +226,5 @@ def _cell(pair: Any) -> Cell:
     return int(pair[0]), int(pair[1])
 
 
+# By the game's own numbers, which count from 1; 0 is a cell that was never seen.
 _MATERIALS: tuple[str | None, ...] = (None, *constants.materials)
