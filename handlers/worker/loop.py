@@ -112,7 +112,7 @@ class Worker:
         return state.agents[agent] if state else None
 
     def knowing(self, agent: str) -> PartitionState | None:
-        """Return the state of the partition in which an agent is known; None if it is not."""
+        """Return the state of the partition that knows an agent; None if it does not."""
         standing = self._standings.get(partition_of(agent))
         return standing.state if standing and agent in standing.state.agents else None
 

@@ -1,4 +1,4 @@
 """What happens, one module each: decide, consult a model, conclude, form, propose, reflect.
 
-A flow emits messages; what it must know it asks the stages.
+A flow calls stages for what it must know, and emits messages on its `turn`.
 """

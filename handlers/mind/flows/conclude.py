@@ -1,7 +1,8 @@
-"""Concluding: how a decision that waits comes to its end, by the model or without it.
+"""Concluding: end a decision that waits for the model, with its answer or without it.
 
-The model's words go out if they come in time. If nothing more is to come of the model,
-what is at hand is said: an answer whose prediction is missing, a heuristic that stands by.
+The model's answer is delivered if it comes in time. If nothing more is to come of the
+model, what is at hand is delivered: an answer without its prediction, or a heuristic that
+stands by.
 """
 
 from datetime import timedelta
@@ -22,18 +23,19 @@ from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
 
 SOONEST_S = 0.001
-"""No prediction is asked for that would have less time."""
+"""No prediction is asked for that would have fewer seconds."""
 
 
 def heard(
     turn: TurnContext, strategy: Strategy, result: ModelAnswered | ModelFailed
 ) -> None:
-    """Take in what the model answered, if that is still waited for."""
+    """Handle a model's result: conclude its decision, if that still waits for it."""
     refused = completion.refusal(turn.state, result)
     pending = turn.state.pending.get(result.ask_id)
     if refused is not None or pending is None:
         turn.emit(refused or Handled(reason="unknown", detail=result.ask_id))
         return
+    # Emitted first: it marks the ask as answered, so that a second result is refused.
     turn.emit(Handled(reason="recorded"))
     if isinstance(result, ModelFailed):
         end_without_model(turn, strategy, pending, completion.failed(pending, result))
@@ -46,7 +48,9 @@ def heard(
 def end_without_model(
     turn: TurnContext, strategy: Strategy, pending: Pending, otherwise: Dropped
 ) -> None:
-    """End a decision that the model adds nothing to: say what is at hand, if anything."""
+    """End a decision without more from the model: deliver what is at hand, else
+    `otherwise`.
+    """
     about, rival = pending.about, pending.rival
     if about is not None:
         ceiling = manner_of(turn.settings, strategy).ceiling
@@ -77,18 +81,21 @@ def _answered(
     if declined is not None:
         end_without_model(turn, strategy, pending, declined)
         return
+    # An empty answer is no answer: a heuristic that stands by may still give one.
     if isinstance(end, Dropped) and end.reason == "llm_no_response":
         end_without_model(turn, strategy, pending, end)
     elif isinstance(end, Dropped) or not _ask_prediction(turn, strategy, pending, end):
         _end(turn, pending, end)
-    # What is said is said by now: nobody waits for what heuristics earn by it.
+    # After the delivery, so that no answer waits for evidence to be counted.
     endorsement.endorse(turn, pending.decision_id, alike)
 
 
 def _nonsense(
     turn: TurnContext, pending: Pending, raw: str, end: Completed | Dropped
 ) -> Dropped | None:
-    """Return the end of a decision whose model sent no answer that anybody should hear."""
+    """Return the end of a decision whose model sent nonsense; None if the answer is
+    usable.
+    """
     if turn.settings.edition < completion.NONSENSE_SINCE:
         return None
     if isinstance(end, Dropped):
@@ -113,14 +120,15 @@ def _predicted(
 def _ask_prediction(
     turn: TurnContext, strategy: Strategy, pending: Pending, end: Completed
 ) -> bool:
-    """Ask what the model thinks of its words, if they can wait so long; tell whether.
+    """Ask the model to predict how its answer will turn out; return whether it was asked.
 
-    They wait for half the time in which they are worth something, at most, and in a race
-    until its deadline.
+    The answer waits for half of its remaining lifetime at most, and in a race until its
+    deadline.
     """
     model = turn.settings.model
     if pending.prompt is None or model is None:
         return False
+    # The other half is left for the delivery.
     left = (pending.expires_at - turn.now) / 2
     if pending.rival is not None:
         left = min(left, pending.rival.due_at - turn.now)
@@ -154,7 +162,8 @@ _SOONEST_S = 0.001
 
 
 _LATEST_S = 1e9
-"""No span is longer in a message; an agent's clock may leap by centuries."""
+"""No time to live in a message is longer, in seconds (some 30 years): an agent's clock may
+leap by centuries."""
 
 
 def prediction_asked(
@@ -165,7 +174,7 @@ def prediction_asked(
     question: tuple[str, str],
     wait_s: float,
 ) -> ModelAsked:
-    """Return the ask to the model how its own words will turn out, which wait for that.
+    """Return the ask for a prediction of an answer, which waits for it.
 
     `question` is the system prompt and the prompt.
     """
@@ -199,7 +208,7 @@ def prediction_asked(
 
 
 def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
-    """Return the part of the heuristic that answered because the model had not."""
+    """Return the fire of the heuristic that answered because the model had not."""
     return HeuristicFired(
         decision_id=pending.decision_id,
         event_id=pending.event_id,
@@ -212,7 +221,7 @@ def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
 
 
 def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> DeliveryAsked:
-    """Return the ask to say what a decision waited for, as long as it is still worth it."""
+    """Return the ask to deliver a late answer, with the lifetime that it has left."""
     rival = pending.rival if end.path == "heuristic" else None
     left_s = (pending.expires_at - turn.now).total_seconds()
     return DeliveryAsked(

@@ -1,8 +1,8 @@
-"""Tidying: which heuristics say the same as others, and which are of no use.
+"""Consolidation: merge heuristics that say the same, and retire those of no use.
 
-Only what an agent learnt or was taught may go for another, or for having never fired; of a
-pack's heuristics only one that failed too often, and none that its author locked. Whatever
-is found is proposed; the agent's policy may put it in force where nothing trusted goes.
+Only learnt and taught heuristics are merged away or retired as stale or never fired; of a
+pack's heuristics only one that failed too often, and none that its author locked. Each
+change is proposed; the agent's policy may apply it where nothing trusted goes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,21 +29,21 @@ from schemas.values.exact_math import round6
 from schemas.values.settings import LearningSettings, MatchLimits
 
 SCAN_LIMIT = 512
-"""How many taught heuristics of a domain are looked at."""
+"""How many taught heuristics of a domain are examined: each is compared with all others."""
 
 ENOUGH = 5.0
-"""So many observations are enough to give up on a heuristic that is deprecated."""
+"""So many observations, besides the prior, suffice to retire a deprecated heuristic."""
 
 BeliefOf = Callable[[str, str], Belief]
 
 
 PROPOSAL_LIMIT = 16
-"""How much one sleep proposes at most; the next one goes on."""
+"""How many proposals one sleep makes at most; the next one goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationInput:
-    """What is tidied."""
+    """What a consolidation reads: the state and all that judges a heuristic."""
 
     state: AgentState
     packs: Sequence[CompiledPack]
@@ -57,22 +57,22 @@ class ConsolidationInput:
         return self.life(heuristic_id, content_hash) != "frozen"
 
     def life(self, heuristic_id: str, content_hash: str) -> str:
-        """Return where a heuristic stands in its life."""
+        """Return a heuristic's lifecycle."""
         belief = self.belief_of(heuristic_id, content_hash)
         by_hand = heuristic_id in self.state.frozen
         return confidence.lifecycle(belief, by_hand, self.learning)
 
     def observations(self, heuristic_id: str, belief: Belief) -> float:
-        """Return how much evidence there is, besides the prior."""
+        """Return the weight of the evidence: alpha + beta less the prior's kappa."""
         its = terms.of(self.state, self.packs, heuristic_id)
         kappa = terms.under(self.learning, its).kappa
         return round6(belief.alpha + belief.beta - kappa)
 
 
 def changes(house: ConsolidationInput) -> Iterator[RepertoireChange]:
-    """Yield all that is to be tidied: merges, then what is of no use.
+    """Yield the changes to propose: merges, then retirements.
 
-    No heuristic is part of two: what one goes for must stay.
+    No heuristic is part of two: the one that a merge keeps must not be retired by another.
     """
     touched: dict[str, None] = {}
     for change in (*_merges(house), *_retirements(house)):
@@ -98,7 +98,9 @@ def _taught(house: ConsolidationInput, domain: str) -> list[Taught]:
 
 
 def _same(house: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
-    """Return the heuristic for the same situation that says the same, and is trusted more."""
+    """Return the heuristic to merge this one into: same situation and action, worth
+    more.
+    """
     if not (taught.vector and taught.action_vector):
         return None
     near = similar_heuristics.like_condition(
@@ -117,16 +119,18 @@ def _goes_for(house: ConsolidationInput, taught: Taught, other: KnownHeuristic) 
         return False
     if controls.action(house.state, house.packs, id_) != taught.action:
         return False
+    # A pack's heuristic always stays: its author maintains it.
     if heuristics.find(house.state, id_) is None:
         return True
     mine = _worth(house, taught.id, taught.content_hash)
+    # Strict, with the id as the last part: of two duplicates exactly one goes.
     return mine < _worth(house, id_, other.content_hash)
 
 
 def _worth(
     house: ConsolidationInput, id_: str, content_hash: str
 ) -> tuple[float, float, str]:
-    """By what of two that say the same one stays: evidence, confidence, then its id."""
+    """Return the key by which the better of two is kept: evidence, confidence, then id."""
     belief = house.belief_of(id_, content_hash)
     return house.observations(id_, belief), belief.confidence, id_
 
@@ -171,6 +175,7 @@ def _useless(house: ConsolidationInput, taught: Taught) -> ChangeReason | None:
     if effective.is_stale(belief.last_fired, house.now, house.learning.stale_days):
         return "stale"
     days = house.learning.stale_days
+    # 0 days switches it off; what was judged, or has no birth date, is not idle.
     if belief.fire_count or belief.signals or taught.since is None or not days:
         return None
     return "never_fired" if house.now - taught.since > timedelta(days=days) else None
@@ -197,7 +202,9 @@ def _retire(
 
 
 def stand(house: ConsolidationInput, heuristic_id: str, content_hash: str) -> Stand:
-    """Return a heuristic as it stands now."""
+    """Return a heuristic's present name, confidence and use, for the record of a
+    proposal.
+    """
     return Stand(
         heuristic_id=heuristic_id,
         content_hash=content_hash,
@@ -226,12 +233,12 @@ def _likeness(known: KnownHeuristic, taught: Taught) -> float:
 
 @lru_cache(maxsize=4096)
 def meaning(when: str | None) -> tuple[object, ...]:
-    """Return what a `when` means, however it is written."""
+    """Return the normal form of a `when`: equal for texts that mean the same."""
     return conditions.meaning(conditions.parse(when) if when else None)
 
 
 def propose_change(turn: TurnContext, change: RepertoireChange) -> None:
-    """Propose a change that was not proposed before; the policy may put it in force."""
+    """Propose a change that was not proposed before; apply it if the policy says so."""
     sleeping = turn.state.sleeping
     assert sleeping is not None
     proposal_id = _proposal_id(change)
@@ -258,14 +265,14 @@ def propose_change(turn: TurnContext, change: RepertoireChange) -> None:
 
 
 def _proposal_id(change: RepertoireChange) -> str:
-    """Return the same for the same change, so that nobody is asked twice."""
+    """Return an id that is the same for the same change, so that nobody is asked twice."""
     named = (f"{e.heuristic_id}@{e.content_hash}/{e.in_use}" for e in change.after)
     parts = (change.kind, change.reason, *named)
     return f"sleep-{ids.digest(*(each.encode() for each in parts))[:8]}"
 
 
 def _is_safe(turn: TurnContext, change: RepertoireChange) -> bool:
-    """Tell whether whatever answers by itself today will tomorrow: nothing trusted goes."""
+    """Tell whether a change removes no heuristic that answers by itself today."""
     turn.adopt(None)
     strategy = consult.strategy_in_force(turn)
     at_worst = DecisionContext(
@@ -273,6 +280,8 @@ def _is_safe(turn: TurnContext, change: RepertoireChange) -> bool:
         event_text="",
         event_source="",
         personality_biases=turn.biases_of(change.domain),
+        # The highest urgency gives the lowest threshold: what is trusted then counts as
+        # trusted.
         urgency=1.0,
     )
     trusted = threshold_of(strategy, turn.settings, at_worst)

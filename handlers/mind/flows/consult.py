@@ -1,6 +1,6 @@
-"""Consulting the model: which one may be asked at this point, and in which manner.
+"""Consulting the model: which model may be asked at this point, and how.
 
-Without a model there is no consultation, and its arm is not among those of a strategy.
+Without a model there is no consultation, and no strategy is offered its arm.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from schemas.values.settings import MindSettings
 
 @dataclass(frozen=True, slots=True)
 class Consultation:
-    """A model that may be asked."""
+    """A model that may be asked, and everything that shapes how."""
 
     model: ModelSettings
     system: str
@@ -34,7 +34,7 @@ class Consultation:
     arm: str
     manner: PromptManner
     strategy: Strategy
-    """Whoever asks it."""
+    """The strategy that asks it."""
     goals: tuple[str, ...] | None = None
     """The goals in it, if they are not those for every event."""
     domain: str | None = None
@@ -46,7 +46,9 @@ class Consultation:
         context: DecisionContext,
         question: Question | None = None,
     ) -> Prompt:
-        """Return what it is asked about an event, in Echoic's words or the strategy's own."""
+        """Return the prompt about an event: Echoic's, or the `question` a strategy
+        wrote.
+        """
         if question is not None:
             return prompts.in_own_words(question, self.model)
         eligible = [each for each in context.candidates if each.eligible]
@@ -78,7 +80,7 @@ class Surroundings(Protocol):
 
     @property
     def possible_goals(self) -> Sequence[str]:
-        """What tells which other goals a model may be told."""
+        """Texts that identify which other goals a model may be told."""
 
 
 def consultation(
@@ -87,10 +89,10 @@ def consultation(
     goals: tuple[str, ...] | None = None,
     domain: str | None = None,
 ) -> Consultation | None:
-    """Return the model of the settings, as this strategy asks it; None if there is none.
+    """Return how this strategy asks the settings' model; None if there is no model.
 
-    `goals` are those that count for the event, and `domain` is its own. As with
-    candidates, the arm covers all of which they may be, never which they are.
+    `goals` are those that count for the event, and `domain` is the event's. The arm covers
+    all goals that may count, never which do, as with candidates (ADR 0009).
     """
     model = turn.settings.model
     if model is None:
@@ -114,22 +116,20 @@ def consultation(
 
 
 def strategy_in_force(turn: TurnContext) -> Strategy:
-    """That of an experiment's variant, else the agent's own, else the settings'."""
+    """Return the strategy of the variant, else the agent's own, else the settings'."""
     own = turn.variant.strategy or turn.state.strategy
     spec = own or turn.settings.strategy
     return registry.in_force(spec, turn.settings)
 
 
 def strategy_that_asked(turn: TurnContext, pending: Pending | None) -> Strategy:
-    """Return the strategy of the variant under which a model was asked, else that in force."""
+    """Adopt the variant under which a model was asked; return its strategy."""
     turn.adopt(pending.variant if pending is not None else None)
     return strategy_in_force(turn)
 
 
 def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
-    """Return how a strategy asks: in its own manner, and where it has none as the settings
-    say.
-    """
+    """Return how a strategy asks: by its own parameters, else by the settings."""
     own = strategy if isinstance(strategy, Asking) else _NO_MANNER
     shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
     return PromptManner(
@@ -147,9 +147,7 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
 def threshold_of(
     strategy: Strategy, settings: MindSettings, context: DecisionContext
 ) -> float:
-    """Return the confidence from which a heuristic is trusted, by the strategy or the
-    settings.
-    """
+    """Return the confidence from which a heuristic answers by itself."""
     if isinstance(strategy, Trusting):
         return strategy.threshold(context)
     return HeuristicFirst(confidence_threshold=settings.threshold).threshold(context)
@@ -163,14 +161,14 @@ _UNSAID = Executive()
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words for one event."""
+    """The texts of the prompts for one event."""
 
     settings: MindSettings
     """The settings, with the base prompt in force."""
     prediction: str | None
-    """How a separate prediction is asked for; None: in the program's own words."""
+    """The template that asks for a separate prediction; None for the built-in one."""
     is_packs: bool
-    """Whether a pack has a say in them."""
+    """Whether a pack's texts are among them."""
 
 
 def wording(
@@ -179,11 +177,12 @@ def wording(
     strategy: Strategy,
     domain: str | None = None,
 ) -> Wording:
-    """Return the words for an event of a domain; without one, those for any other event."""
+    """Return the texts for a domain's events; without a domain, those of no pack."""
     own_base, own_prediction = _own(strategy)
     of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
     said = of_pack.executive if of_pack else _UNSAID
     base = own_base or said.system_prompt
+    # The strategy's text goes before the pack's, and that before the settings'.
     if base:
         settings = settings.model_copy(update={"base_prompt": base})
     by_pack = (said.system_prompt and not own_base) or (
@@ -195,9 +194,7 @@ def wording(
 
 
 def possible(packs: Sequence[CompiledPack], strategy: Strategy) -> tuple[str, ...]:
-    """Return what tells in which other words a model may be asked, by what domain it is
-    about.
-    """
+    """Return the packs' texts that may be used for some domain's events, for the arm."""
     own_base, own_prediction = _own(strategy)
     told = []
     for each in packs:
@@ -216,7 +213,7 @@ def _own(strategy: Strategy) -> tuple[str | None, str | None]:
 
 
 AFTER_ALL = -1.0
-"""The priority of what nobody waits for: less than the least salient event's."""
+"""The priority of what nobody waits for: salience is 0 or more, so this comes last."""
 
 
 def afterthought_asked(
@@ -227,7 +224,7 @@ def afterthought_asked(
     question: tuple[str, str],
     patience: timedelta,
 ) -> ModelAsked:
-    """Return an ask to the model that nobody waits for; whatever is to be said is first.
+    """Return an ask to the model that no decision waits for; answers are served before it.
 
     `question` is the system prompt and the prompt.
     """

@@ -1,4 +1,4 @@
-"""Deciding on an event: what it shows, whether it matters, who answers, and with what.
+"""Deciding on an event: what it shows of earlier advice, whether it matters, who answers.
 
 The stages in order: outcomes, salience, matching, executive, delivery. The one `Decided`
 of the event holds everything that led to it.
@@ -25,7 +25,7 @@ from schemas.ports.decision_context import (
 
 
 def decide(turn: TurnContext, event: Sensed) -> None:
-    """Say what the event shows of earlier advice, and decide on it."""
+    """Emit what the event shows of earlier advice, and the decision on it."""
     domain = turn.appearance.domain
     shown = outcomes.observed(
         turn.state,
@@ -39,16 +39,19 @@ def decide(turn: TurnContext, event: Sensed) -> None:
     if shown is not None:
         turn.credit(shown)
     silence.shown(turn, event, shown)
+    # After the credit: the decision must see the confidence that the outcome left.
     here = occasion(turn, event, domain)
+    # From here on the variant's settings are in force; the outcome was counted without it.
     turn.adopt(_variant(turn, here))
     if here.assessment.silence is None:
         _choose(turn, here)
     else:
+        # A gated event is a decision, too: silence is recorded with what led to it.
         turn.emit(decision_messages.gated(turn, here, strategy_in_force(turn)))
 
 
 def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | None:
-    """Return what the event takes back of what was just advised."""
+    """Return the failure of advice that the event undoes, if it undoes any."""
     if not turn.state.shown or event.in_reply_to is not None:
         return None
     fire = outcomes.undone_fire(
@@ -71,7 +74,7 @@ def _variant(turn: TurnContext, here: Occasion) -> Variant | None:
 
 
 def _choose(turn: TurnContext, here: Occasion) -> None:
-    """Take an arm by the strategy, and do what that arm needs done."""
+    """Choose an arm by the strategy, and emit what it needs: a fire, a delivery, an ask."""
     strategy = strategy_in_force(turn)
     relevant = turn.relevant_goals(here.domain.name)
     if relevant is None:
@@ -81,6 +84,7 @@ def _choose(turn: TurnContext, here: Occasion) -> None:
     consulted = consultation(turn, strategy, goals, here.domain.name)
     context = _context(turn, here, consulted, goals)
     choice = executive.choose(_odds(turn, strategy, context), context, turn.draw)
+    # The decision's own id serves as the response's, so it is taken before the emit.
     result = executive.result(context, choice, turn.next_id)
     prompt = None
     if consulted and choice.asks_model:
@@ -106,7 +110,7 @@ def _choose(turn: TurnContext, here: Occasion) -> None:
 
 
 def _odds(turn: TurnContext, strategy: Strategy, context: DecisionContext) -> Odds:
-    """Return the strategy's odds, with those of others mixed in if it is to be explored."""
+    """Return the strategy's odds, mixed with others' if exploration is on."""
     odds = strategy.decide(context)
     settings = turn.settings.exploration
     if settings is None:
@@ -141,7 +145,7 @@ def _context(
 
 
 def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ...]:
-    """Return what is known of such situations: the eligible, best first, then the others."""
+    """Return the matched heuristics: the eligible ones, best first, then the others."""
     matched = matching.candidates(
         turn.state,
         here.domain,
@@ -162,13 +166,14 @@ def _ask_model(
     prompt: Prompt,
     ask: ModelAsked,
 ) -> None:
-    """Ask, and give up the least salient of those that wait if they are too many."""
+    """Emit the ask, and end the least salient decision if too many wait for the model."""
     for heuristic in prompt.shown:
         turn.emit(
             decision_messages.fired(here, heuristic, ask.decision_id, "suggested")
         )
     turn.emit(ask)
     pending = turn.state.pending
+    # Sorted ids: an `immutables.Map` has no order that is the same everywhere (ADR 0005).
     given_up = completion.crowded_out(pending[id_] for id_ in sorted(pending))
     if given_up is not None:
         gives_way = completion.superseded(given_up)

@@ -1,4 +1,4 @@
-"""The messages that one decision is made of, from what led to it."""
+"""The messages of one decision, built from the occasion and the choice."""
 
 import base64
 from datetime import timedelta
@@ -25,7 +25,9 @@ from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, S
 
 
 def gated(turn: TurnContext, occasion: Occasion, strategy: Strategy) -> Decided:
-    """Return the decision to say nothing that a gate made before any strategy."""
+    """Return the decision to say nothing, for a gate failed before any strategy was
+    asked.
+    """
     return Decided(
         **_common(turn, occasion, strategy),
         path="none",
@@ -82,9 +84,9 @@ def fired(
     decision_id: str,
     mode: Literal["shown", "suggested", "kept"],
 ) -> HeuristicFired:
-    """Return a heuristic's part in a decision: shown to the person, or suggested to the model.
+    """Return a fire: a heuristic shown to the person, or suggested to the model.
 
-    Or it kept the companion from speaking.
+    With `kept` it is a learnt silence, which was applied.
     """
     return HeuristicFired(
         decision_id=decision_id,
@@ -100,7 +102,7 @@ def fired(
 def heuristic_delivery(
     occasion: Occasion, heuristic: HeuristicCandidate, decision_id: str
 ) -> DeliveryAsked:
-    """Return the ask to say what a heuristic says."""
+    """Return the ask to deliver a heuristic's response."""
     return DeliveryAsked(
         decision_id=decision_id,
         event_id=occasion.id,
@@ -145,6 +147,7 @@ def model_asked(
         request_hash=prompt.request_hash,
         prediction=None if prediction == "same" else prediction,
         rival=_rival(occasion, consulted, race) if race else None,
+        # Needed once more when the prediction is asked for; otherwise not put on record.
         goals=consulted.goals if prediction == "separate" else None,
         domain=consulted.domain if prediction == "separate" else None,
         template_digest=recorded_digest(turn, template_of(consulted.arm)),
@@ -154,7 +157,7 @@ def model_asked(
 def _withheld(
     candidates: tuple[Candidate, ...], prompt: Prompt | None
 ) -> tuple[Candidate, ...]:
-    """Return the candidates, with what was drawn of those that the model might be shown."""
+    """Return the candidates, marked by whether a draw withheld them from the model."""
     if prompt is None or not prompt.withheld:
         return candidates
     return tuple(
@@ -167,6 +170,7 @@ def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
     heuristic = race.heuristic
     deadline = occasion.at + timedelta(milliseconds=race.deadline_ms)
     return Rival(
+        # A heuristic's answer turns stale as any other, so it cannot wait for longer.
         due_at=min(deadline, occasion.expires_at),
         llm_arm=consulted.arm,
         model=consulted.model.name,
@@ -184,7 +188,7 @@ def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
 def _common(
     turn: TurnContext, occasion: Occasion, strategy: Strategy
 ) -> dict[str, Any]:
-    """Return what every decision says, whatever came of it."""
+    """Return the fields that every decision has, whatever was chosen."""
     event, state = occasion.event, turn.state
     return {
         "event_id": occasion.id,
@@ -199,6 +203,8 @@ def _common(
         "embedding": _recorded_vector(turn),
         "flags": occasion.flags,
         "experiment": occasion.assignment,
+        # The hash over all inputs and outputs before: a replay compares it decision by
+        # decision.
         "chain": state.chain,
     }
 

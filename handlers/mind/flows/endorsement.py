@@ -1,4 +1,4 @@
-"""Endorsing: a model's answer is compared with what the domain's heuristics would say.
+"""Endorsement: compare a model's answer with what the domain's heuristics would say.
 
 A heuristic that says the same and was not in the prompt is endorsed: the model came to it
 by itself. One that was shown may have been copied, so that agreement earns nothing, nor
@@ -24,7 +24,7 @@ from schemas.values.exact_math import round6
 from schemas.values.vectors import Vector
 
 ENDORSED_LIMIT = 16
-"""How many heuristics one answer endorses at most, the most alike."""
+"""How many heuristics one answer endorses at most, the most similar first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
     known = saying(turn, lesson.domain, text)
     remembered = turn.state.decisions.get(pending.decision_id)
     suggested = remembered.suggested if remembered is not None else ()
+    # What the model was shown it may have copied: no independent evidence (ADR 0010).
     unseen = [each for each in known if each.heuristic_id not in suggested]
     return Alike(
         shown={
@@ -60,7 +61,7 @@ def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
 
 
 def saying(turn: TurnContext, domain: str, text: str) -> list[KnownHeuristic]:
-    """Return the heuristics of a domain that say the same as a text, the most alike first."""
+    """Return the heuristics of a domain that say the same as a text, best match first."""
     vector = turn.aids.of(text)
     if vector is None:
         return []
@@ -77,13 +78,14 @@ def is_proposed(turn: TurnContext, domain: str, said: str) -> bool:
         if each.repertoire is not None and each.repertoire.domain == domain
     )
     return vector is not None and any(
+        # Another length is that of an earlier embedder: such vectors cannot be compared.
         len(action) == len(vector) and vectors.cosine(vector, action) >= limit
         for action in actions
     )
 
 
 def is_endorsed(turn: TurnContext, decision_id: str, known: KnownHeuristic) -> bool:
-    """Tell whether a heuristic was endorsed at a decision, and that still can change."""
+    """Tell whether a heuristic holds an endorsement by this decision that still counts."""
     held = turn.belief(known.heuristic_id, known.content_hash)
     return confidence.find(held, decision_id, "endorsement") is not None
 
@@ -94,7 +96,7 @@ def holding(
     event: Lesson | Moment,
     vector: Vector,
 ) -> tuple[KnownHeuristic, ...]:
-    """Return those of which condition and `when` hold of an event; `vector` is of its text."""
+    """Return those whose condition and `when` hold of an event; `vector` is its text's."""
     if turn.settings.edition < 2:
         return tuple(known)
     if not known or not vector:
@@ -131,7 +133,7 @@ def _when_holds(
 
 
 def endorse(turn: TurnContext, decision_id: str, found: Alike) -> None:
-    """Credit what the model said by itself, but for what is frozen."""
+    """Credit the heuristics that the model agreed with unseen, but for frozen ones."""
     weight = turn.learning.weights.endorsement
     for known in found.unseen[:ENDORSED_LIMIT]:
         if turn.life(known.heuristic_id, known.content_hash) == "frozen":
@@ -142,6 +144,8 @@ def endorse(turn: TurnContext, decision_id: str, found: Alike) -> None:
                 content_hash=known.content_hash,
                 decision_id=decision_id,
                 similarity=known.similarity,
+                # In proportion to the similarity; the fold caps what endorsements add in
+                # all.
                 weight=round6(weight * known.similarity),
             )
         )

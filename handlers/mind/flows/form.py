@@ -1,7 +1,7 @@
-"""Forming: a liked answer of a model becomes a heuristic, off the way of any answer.
+"""Forming: turn a liked answer of a model into a heuristic, outside any decision's path.
 
-A vote asks, with a priority under every answer's; the rule that comes back joins the
-domain's heuristics with all to prove, or counts for one that already says the same.
+A vote asks the model for a rule, at the lowest priority. The rule becomes a heuristic of
+low confidence, or the vote counts for a heuristic that already says the same.
 """
 
 from datetime import timedelta
@@ -30,13 +30,13 @@ from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector
 
 FORMING_LIMIT = 16
-"""How many heuristics of an agent may be in the making."""
+"""How many rules of an agent may be asked for at once."""
 
 DETAIL_LIMIT = 2_000
-"""How much of why a model failed is kept, in characters."""
+"""How many characters of a model's failure are kept."""
 
 PATIENCE = timedelta(minutes=10)
-"""So long a rule is worth asking for: nobody waits for it."""
+"""How long a rule is waited for; generous, since no decision depends on it."""
 
 
 def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
@@ -58,11 +58,12 @@ def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
 def heard(
     turn: TurnContext, forming: Forming, result: ModelAnswered | ModelFailed
 ) -> None:
-    """Make a heuristic of what a model sent, or say why none is made."""
+    """Make a heuristic of a model's rule, or emit why none is made."""
     turn.emit(Handled(reason="recorded"))
     if isinstance(result, ModelFailed):
         detail = f"{result.reason}: {result.detail}"[:DETAIL_LIMIT]
         _refuse(turn, forming.decision_id, Fault("model_failed", detail))
+    # The vote may have been changed while the model worked.
     elif forming.value <= 0:
         fault = Fault("vote_withdrawn", f"{quoted(forming.actor)} likes it no more")
         _refuse(turn, forming.decision_id, fault)
@@ -71,7 +72,7 @@ def heard(
 
 
 def give_up(turn: TurnContext, forming: Forming) -> None:
-    """Wait no longer for a rule."""
+    """End the wait for a rule."""
     _refuse(turn, forming.decision_id, Fault("model_timeout", "no answer came"))
 
 
@@ -111,7 +112,7 @@ def _formed(turn: TurnContext, forming: Forming, rule: Rule) -> HeuristicFormed:
 def same_as(
     turn: TurnContext, domain: str, rule: Rule, condition: Vector, action: Vector
 ) -> KnownHeuristic | None:
-    """Return the heuristic for the same situation, with the same test, that says the same."""
+    """Return the heuristic of the same condition, `when` and action, if there is one."""
     limits = turn.settings.limits
     known = similar_heuristics.like_condition(
         turn.state, turn.packs, domain, condition, limits.duplicate
@@ -130,13 +131,15 @@ def same_as(
 def _reinforce(
     turn: TurnContext, forming: Forming, same: KnownHeuristic, action: Vector
 ) -> None:
-    """Let the vote count for a heuristic that is there, and announce it."""
+    """Count the vote for a heuristic that exists already, and announce it."""
     turn.credit(
         FeedbackApplied(
             heuristic_id=same.heuristic_id,
             content_hash=same.content_hash,
             actor=forming.actor,
             value=forming.value,
+            # Marks it as the same vote once more: it moves no rapport a second time (ADR
+            # 0010).
             through=forming.decision_id,
         )
     )

@@ -1,4 +1,4 @@
-"""An occasion: an event on its way to a decision, with all that its answer will need."""
+"""An occasion: an event to decide on, with all that its answer will need."""
 
 from datetime import datetime, timedelta
 
@@ -23,10 +23,11 @@ from schemas.values.base import NAME_LIMIT
 from schemas.values.exact_math import round6
 from schemas.values.reasons import ResponseType
 
+# A day: an event that far off has a wrong clock, or waited too long to tell.
 _IMPLAUSIBLE_S = 24 * 3600.0
 
 PURPOSE = "experiment"
-"""What the draw of the variant is for; part of its key."""
+"""The purpose of the variant's draw; part of its key."""
 
 PERSON_FIELD = "person"
 """The field of an event that says which person it concerns."""
@@ -46,12 +47,12 @@ class Occasion(Struct, frozen=True):
     domain: Domain
     assessment: Assessment
     ttl_s: float
-    """For how long an answer is worth something."""
+    """For how many seconds an answer is worth delivering."""
     expires_at: datetime
     channel: str
     """Where an answer goes."""
     flags: tuple[str, ...]
-    """Oddities worth a look."""
+    """Names of oddities in the input, for people to look at."""
     assignment: Assignment | None
     """Which variant of a running experiment is in force."""
     own_urgency: float
@@ -59,7 +60,7 @@ class Occasion(Struct, frozen=True):
 
     @property
     def priority(self) -> float:
-        """What asks about it are served by."""
+        """The priority of its asks."""
         assessed = self.assessment
         return completion.priority(
             assessed.salience, assessed.is_threat, assessed.is_addressed
@@ -71,13 +72,13 @@ class Occasion(Struct, frozen=True):
         return "alert" if self.assessment.is_threat else "suggestion"
 
     def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
-        """Return how soon an answer is worth having, by the event and whoever answers."""
+        """Return the urgency, 0 to 1: the higher of the event's and the heuristic's."""
         own = heuristic.urgency if heuristic else 0.0
         return round6(max(self.own_urgency, own))
 
 
 def occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
-    """Return the occasion that an event makes; the event's own wishes go before the pack's."""
+    """Make the occasion of an event; the event's own values go before the pack's."""
     declared, pack = domain.event_type, domain.pack
     ttl_s = (
         event.ttl_s
@@ -122,9 +123,7 @@ def _assignment(turn: TurnContext, event: Sensed) -> Assignment | None:
 
 
 def _flags(turn: TurnContext, event: Sensed) -> tuple[str, ...]:
-    """Return a time that cannot be, a report on nothing that is known, no vector to match
-    by.
-    """
+    """Return the oddities: no vector, an implausible time, a reply to nothing known."""
     flags = []
     if turn.settings.edition >= 2 and turn.aids.vector is None:
         flags.append("no_vector")
@@ -154,6 +153,7 @@ def assigned(
     has the same variant for as long as the experiment runs, in the log and in every replay.
     """
     unit = _unit(experiment.by, event, session_id)
+    # Keyed by the unit and not by the event, so that nobody changes sides within one.
     value = ids.draw(seed, agent, f"{experiment.id}/{unit}", PURPOSE)
     name: VariantName = "a" if value < SHARE_OF_A else "b"
     return Assignment(
@@ -172,6 +172,7 @@ def _unit(by: UnitKind, event: Sensed, session_id: str) -> str:
     person = event.fields.get(PERSON_FIELD)
     if not isinstance(person, str) or not person:
         return event.source if event.type == WORDS_TYPE else session_id
+    # A digest keeps units apart that a cut would merge.
     if len(person) > NAME_LIMIT:
         return ids.digest(person.encode())
     return person

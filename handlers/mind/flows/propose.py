@@ -1,7 +1,7 @@
-"""Proposals: may these settings be proposed, put in force, or taken back?
+"""Proposals: submit, apply or revert a change of settings or heuristics.
 
 A proposal is checked when it is made and again when it is applied, for its strategy may
-be another by then. Only what was applied last can be taken back.
+be another by then. Only what was applied last can be reverted.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class _RefusedError(Exception):
 
 
 def answer(turn: TurnContext, control: ProposalControl) -> None:
-    """Make, apply or revert a proposal, or refuse to with the reason."""
+    """Submit, apply or revert a proposal, or refuse it with the reason."""
     try:
         _check_agent(turn, control)
         match control:
@@ -107,6 +107,7 @@ def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
     if proposal.repertoire is not None:
         _changed_back(turn, control, proposal.repertoire)
         return
+    # Reverting restores `before`: out of order that would undo the newer one, too.
     newest = proposals.newest_applied(turn.state)
     if newest is not None and newest.id != proposal.id:
         raise _RefusedError(
@@ -123,7 +124,7 @@ def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
 def _changed(
     turn: TurnContext, control: ProposalApplied, change: RepertoireChange
 ) -> None:
-    """Let heuristics go or come, if those that it is about are what they were."""
+    """Apply a change of the repertoire, if the heuristics concerned are what they were."""
     outdated = repertoire.outdated(turn.state, turn.packs, change)
     if outdated is not None:
         raise _RefusedError("outdated", outdated)
@@ -145,7 +146,7 @@ def _changed_back(
 def _answered(
     turn: TurnContext, control: ProposalControl, change: RepertoireChange
 ) -> None:
-    """Say that it is done, and announce what is frozen or released by it."""
+    """Emit that it is done, and announce what is frozen or released by it."""
     names = ", ".join(each.name for each in change.after)
     detail = f"{control.proposal_id}: {change.kind} {names}"
     done = ControlApplied(control=control.token, detail=detail)
@@ -176,7 +177,7 @@ def _known(turn: TurnContext, proposal_id: str) -> Proposal:
 def _changes(
     turn: TurnContext, control: ProposalSubmitted
 ) -> tuple[SettingChange, ...]:
-    """Return what would change, from what to what."""
+    """Return each change with the value before and after, in order of names."""
     spec = turn.state.strategy or turn.settings.strategy
     config = registry.in_force(spec, turn.settings).config
     changes = []
@@ -208,7 +209,7 @@ def _check_possible(turn: TurnContext, changes: Sequence[SettingChange]) -> None
 def proposed_heuristic(
     content: Formed, domain: str, proposal_id: str
 ) -> HeuristicFormed:
-    """Return the heuristic that an applied proposal brings."""
+    """Return the heuristic that an applied proposal adds."""
     return HeuristicFormed(
         **content.model_dump(), domain=domain, proposal_id=proposal_id
     )

@@ -1,8 +1,8 @@
-"""Sleeping: an agent looks back, one event at a time, and proposes what to change.
+"""Sleep: an agent reviews recent decisions, one at a time, and proposes what to change.
 
-A model that is shown no heuristic decides again on what happened. What it says by itself
-speaks for the heuristics that say the same; what it says each time may become one. Nobody
-waits for any of it, and whoever waits for the model ends it.
+A model that is shown no heuristic decides again on what happened. Its answer endorses the
+heuristics that say the same; what it says each time may become one. No decision waits for
+any of it, and a decision that waits for the model ends it.
 """
 
 from datetime import datetime, timedelta
@@ -37,7 +37,7 @@ from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
 
 PATIENCE = timedelta(minutes=10)
-"""So long an answer to an event of the past is worth having."""
+"""How long an answer about a past event is waited for."""
 
 
 SAID_LIMIT = 1_000
@@ -45,7 +45,7 @@ SAID_LIMIT = 1_000
 
 
 def requested(turn: TurnContext, control: SleepRequested) -> None:
-    """Sleep because somebody asked for it, or say why not."""
+    """Begin a sleep that was asked for, or refuse it with the reason."""
     token = control.token
     if turn.input.agent == SHARED_AGENT:
         detail = f"{quoted(token)} concerns one agent: name it"
@@ -64,14 +64,14 @@ def requested(turn: TurnContext, control: SleepRequested) -> None:
 
 
 def idle(turn: TurnContext) -> None:
-    """Sleep because nothing happened for long."""
+    """Begin a sleep because nothing happened for long."""
     settings = turn.settings.sleep
     decisions = _recent(turn, settings.limit, None)
     _begin(turn, decisions, settings.apply, "idle")
 
 
 def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
-    """Take in what a model says of an event of the past; it is still waited for."""
+    """Handle the model's result about a past event, which the sleep waits for."""
     turn.emit(Handled(reason="recorded"))
     sleeping, about = _under_way(turn)
     if isinstance(result, ModelFailed):
@@ -84,7 +84,7 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
 
 
 def give_up(turn: TurnContext) -> None:
-    """Wait no longer for a model, nor ask it anything more."""
+    """End the sleep, for the model does not answer."""
     _end(turn, "model_timeout", "no answer came")
 
 
@@ -112,13 +112,14 @@ def _begin(
 
 
 def _go_on(turn: TurnContext) -> None:
-    """Ask about the next event, or end if there is none, or somebody is in a hurry."""
+    """Ask about the next event; end if none is left or a decision needs the model."""
     sleeping = turn.state.sleeping
     assert sleeping is not None
     left = [each for each in turn.state.moments if each.decision_id in sleeping.left]
     if not left:
         _end(turn, "done")
         return
+    # A model call of a sleep would compete with the answer that somebody waits for.
     if turn.state.pending:
         _end(turn, "woken", "an answer of the model is waited for")
         return
@@ -137,7 +138,7 @@ def _consulted(turn: TurnContext, moment: Moment) -> Consultation | None:
 
 
 def _ask_again(turn: TurnContext, moment: Moment, consulted: Consultation) -> None:
-    """Ask as on the day, but for what was known of such situations."""
+    """Ask about the event as it was asked then, but without any candidates."""
     context = DecisionContext(
         event_id=moment.event_id, event_text=moment.text, event_source=moment.source
     )
@@ -157,7 +158,7 @@ def _ask_again(turn: TurnContext, moment: Moment, consulted: Consultation) -> No
 
 
 def _reflect(turn: TurnContext, about: Moment, text: str) -> None:
-    """Compare what a model says with what was done, and with all that is known."""
+    """Compare the model's answer with the decision then, and with the heuristics now."""
     sleeping, _ = _under_way(turn)
     turn.adopt(None)
     manner = manner_of(turn.settings, consult.strategy_in_force(turn))
@@ -192,7 +193,7 @@ def _reflect(turn: TurnContext, about: Moment, text: str) -> None:
 
 
 def _endorse(turn: TurnContext, about: Moment, known: list[KnownHeuristic]) -> None:
-    """Credit what a model said that was shown none of it, once for each decision."""
+    """Endorse the heuristics that the model agreed with unseen, once for each decision."""
     if turn.settings.endorsement:
         id_ = about.decision_id
         fresh = [e for e in known if not endorsement.is_endorsed(turn, id_, e)]
@@ -201,7 +202,8 @@ def _endorse(turn: TurnContext, about: Moment, known: list[KnownHeuristic]) -> N
 
 
 def _likeness(turn: TurnContext, about: Moment, said: str) -> float | None:
-    """Return how like two answers are; None if their vectors do not tell."""
+    """Return the cosine of two answers; None if their vectors cannot be compared."""
+    # Two silences are alike, too, and have no vectors.
     if said == about.said:
         return 1.0
     if not (said and about.said):
@@ -213,9 +215,7 @@ def _likeness(turn: TurnContext, about: Moment, said: str) -> float | None:
 
 
 def _may_teach(turn: TurnContext, about: Moment) -> bool:
-    """Tell whether a heuristic may be made of what was said: a model's words nobody
-    disliked.
-    """
+    """Tell whether a heuristic may be made of it: a model's answer that nobody disliked."""
     state, id_ = turn.state, about.decision_id
     if not turn.settings.formation or about.path != "llm" or not about.said:
         return False
@@ -226,7 +226,7 @@ def _may_teach(turn: TurnContext, about: Moment) -> bool:
 
 
 def _take(turn: TurnContext, about: Moment, rule: Rule | Fault) -> None:
-    """Propose the heuristic that a model made of what it said each time."""
+    """Propose the heuristic of a rule, or emit why there is none."""
     sleeping, _ = _under_way(turn)
     made = rule if isinstance(rule, Fault) else _proposed(turn, about, rule)
     if isinstance(made, Fault):
@@ -283,7 +283,7 @@ def _proposed(turn: TurnContext, about: Moment, rule: Rule) -> RepertoireChange 
 
 
 def _end(turn: TurnContext, reason: SleepEnd, detail: str = "") -> None:
-    """Tidy up, and say what the sleep came to."""
+    """Consolidate the heuristics, and emit the sleep's summary."""
     for change in consolidation.changes(_consolidation_input(turn)):
         consolidation.propose_change(turn, change)
     sleeping = turn.state.sleeping

@@ -1,8 +1,8 @@
-"""Quieting: what came of an occasion speaks for silence at like ones, or against it.
+"""Learning silence: what came of an occasion is evidence on silence at similar ones.
 
 For it: a person says that nothing should have been said, by a vote on the condition.
 Against it: praise, or success, where something was; or a person misses a word where
-nothing was. Whatever else is said of a decision, and no word at all, speaks for neither.
+nothing was. Any other judgement of a decision, or none, counts for neither.
 """
 
 from handlers.mind.context import TurnContext
@@ -25,15 +25,13 @@ from schemas.values.unicode_text import quoted
 
 _SPOKE = ("heuristic", "llm")
 _NAME = 40
-"""How many characters of its condition name one."""
+"""How many characters of its condition are in its name."""
 
 
 def silences(
     turn: TurnContext, event: Sensed, domain: str
 ) -> tuple[HeuristicCandidate, ...]:
-    """Return the heuristics that say nothing which hold of an event; none of a person's
-    words.
-    """
+    """Return the learnt silences that hold of an event; none for a person's own words."""
     vector = turn.aids.vector
     if not turn.settings.silence or vector is None or event.is_persons:
         return ()
@@ -47,7 +45,7 @@ def silences(
 
 
 def judged(turn: TurnContext, given: FeedbackGiven, vote: FeedbackApplied) -> None:
-    """Take a vote on a decision as evidence on silence, or make a heuristic of it."""
+    """Count a vote on a decision as evidence on silence, or form a heuristic of it."""
     known = _known(turn, vote.decision_id)
     if known is None or vote.decision_id is None:
         return
@@ -57,6 +55,7 @@ def judged(turn: TurnContext, given: FeedbackGiven, vote: FeedbackApplied) -> No
     value = _value(given, is_spoken=remembered.path in _SPOKE)
     like = quiet.like(turn.state, occasion, turn.settings.limits)
     for each in like:
+        # A vote that was changed to something else must take back what it counted before.
         if value is not None or _is_held(turn, each, vote):
             _weigh(turn, each, vote.decision_id, given.actor, value)
     if not like and value is not None and value > 0.0:
@@ -64,7 +63,7 @@ def judged(turn: TurnContext, given: FeedbackGiven, vote: FeedbackApplied) -> No
 
 
 def shown(turn: TurnContext, event: Sensed, end: OutcomeObserved | None) -> None:
-    """Take the success of what was said as evidence against silence there."""
+    """Count the success of what was said as evidence against silence there."""
     decision_id = _succeeded(turn, event, end)
     known = _known(turn, decision_id)
     if known is None or decision_id is None or known[1].path not in _SPOKE:
@@ -76,7 +75,7 @@ def shown(turn: TurnContext, event: Sensed, end: OutcomeObserved | None) -> None
 def _known(
     turn: TurnContext, decision_id: str | None
 ) -> tuple[Lesson, Remembered] | None:
-    """Return what a decision was on, and what is remembered of it, if silence is learnt."""
+    """Return a decision's occasion and record; None if unknown or silence is not learnt."""
     if not turn.settings.silence or decision_id is None:
         return None
     occasion = turn.state.occasions.get(decision_id)
@@ -87,7 +86,7 @@ def _known(
 
 
 def _value(given: FeedbackGiven, *, is_spoken: bool) -> float | None:
-    """Return what a vote says of silence, from -1 to 1; None if it says nothing of it."""
+    """Return a vote's value for silence, from -1 to 1; None if it is no evidence on it."""
     vote = given.signed
     if given.aspect not in ("overall", "action", "condition") or vote == 0.0:
         return None
@@ -100,7 +99,7 @@ def _value(given: FeedbackGiven, *, is_spoken: bool) -> float | None:
 def _succeeded(
     turn: TurnContext, event: Sensed, end: OutcomeObserved | None
 ) -> str | None:
-    """Return the decision whose words the event shows to have done good."""
+    """Return the decision whose response the event shows to have succeeded."""
     if end is not None:
         return end.decision_id if end.outcome == "success" else None
     if event.in_reply_to is None or event.outcome != "succeeded":
@@ -136,7 +135,7 @@ def _weigh(
 
 
 def _form(turn: TurnContext, decision_id: str, occasion: Lesson) -> None:
-    """Make a heuristic that says nothing of an occasion, with all to prove."""
+    """Form a learnt silence of an occasion, at low confidence."""
     when = quiet.situation(turn.state, turn.packs, occasion)
     if when is None or not occasion.text.strip():
         return

@@ -1,7 +1,7 @@
 """Completion: how a decision that waited for the model ends.
 
 An answer in time is delivered; a stale one, an empty one and a failure are not. The
-decision then ends as dropped with the reason, unless a heuristic stands by to answer instead.
+decision then ends as dropped with the reason, unless a heuristic stands by.
 """
 
 from collections.abc import Iterable, Mapping

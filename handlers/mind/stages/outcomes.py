@@ -6,7 +6,7 @@ decides, and one event closes one fire. A fire for which nothing comes in time e
 
 To take advice back an event must say so in whole words and name an entity or the action of
 a response of its own domain, shown a moment ago; or a field `undoes` must name that
-response, its action or an entity. A text that merely speaks of cancelling takes back nothing.
+response, its action or an entity. A text that merely speaks of cancelling undoes nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence

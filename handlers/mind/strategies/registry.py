@@ -61,7 +61,7 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
     """Make the strategy of a specification; what it leaves open comes from the settings.
 
     Raises:
-        UnknownStrategyError: there is no such name or parameter, or a value is out of range.
+        UnknownStrategyError: no such name or parameter, or a value is out of range.
     """
     # Bytes, for a cache needs a hashable key and parameters are a mapping.
     given = orjson.dumps(_parameters(spec, settings))
@@ -72,7 +72,7 @@ def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
     """Return the strategy by which an agent decides; one of an unlisted module is silent.
 
     Raises:
-        UnknownStrategyError: there is no such name or parameter, or a value is out of range.
+        UnknownStrategyError: no such name or parameter, or a value is out of range.
         MissingStrategyError: the log admits its module, and this program does not.
     """
     return _in_force(spec, settings, plugin.allowed())

@@ -104,7 +104,7 @@ class Urgency(_ByUrgency):
         return _first_over(context, pool, self.threshold(context))
 
     def threshold(self, context: DecisionContext) -> float:
-        """Return the lowered threshold; where it is immediate what is reasonable is enough."""
+        """Return the lowered threshold; at most `reasonable_confidence` if immediate."""
         lowered = super().threshold(context)
         if self.tier(context.urgency) != "immediate":
             return lowered
@@ -162,7 +162,7 @@ class FirstUrgency(_ByUrgency):
 def _first_over(
     context: DecisionContext, pool: tuple[HeuristicCandidate, ...], bar: float
 ) -> Odds:
-    """Return all the probability on the first whose confidence reaches the bar, if one does."""
+    """Return all the probability on the first that reaches `bar`, else on the model."""
     reaching = (each for each in pool if each.confidence >= bar)
     answers = next(reaching, pool[0])
     gate = confidence_gate(answers.confidence, bar)
