@@ -39,7 +39,7 @@ Figures = dict[str, object]
 
 
 async def measure(events: int) -> Figures:
-    """Return every figure, in the order of what it builds on."""
+    """Measure every figure; replays come after the live runs whose log they read."""
     figures: Figures = {}
     _say("the worker and the mind, part by part")
     parts = await worker_parts.measured()
@@ -75,7 +75,7 @@ async def measure(events: int) -> Figures:
 
 
 async def _latencies(rig: Rig) -> Figures:
-    """From an event to its decision, at several rates and with and without a model."""
+    """Measure from event to decision, at several rates, with and without a model."""
     figures: Figures = {}
     _say("what the queueing model expects")
     figures["latency_expected"] = await queueing.compared(rig, RATES)
@@ -96,7 +96,7 @@ async def _latencies(rig: Rig) -> Figures:
 
 
 async def _replays(rig: Rig) -> Figures:
-    """Return what is decided again, from the broker and from files."""
+    """Measure replays, from the broker and from files."""
     figures: Figures = {}
     _say("replay")
     figures["replay"] = {"events_per_s": round(await offline.replaying(rig))}

@@ -1,6 +1,6 @@
 """Compare recordings with a challenger: decisions a second, of CPU and of the clock.
 
-Each recording is a life told by the mind itself, read from its file, as
+Each recording is a session that the mind itself made, read from its file, as
 `echoic replay compare` would.
 """
 

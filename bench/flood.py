@@ -49,7 +49,7 @@ class Told:
 async def measured(
     running: Rig, messages: int, seconds: float, *, limited: bool
 ) -> dict[str, object]:
-    """Figures by period, in milliseconds."""
+    """Measure latency in milliseconds before, during and after the flood."""
     # Within one partition inputs are answered in order, so a flood there does delay others.
     assert partition_of(AGENT) != partition_of(flooding.AGENT)
     sensor = await running.server.add_sensor(flooding.AGENT, flooding.SOURCE)

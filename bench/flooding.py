@@ -1,7 +1,6 @@
 """A sensor that sends far too much, alone in a process: `python -m bench.flooding`.
 
-It publishes as fast as it is told to and waits for no acknowledgement, as a device that
-has lost its senses would.
+It publishes at the given rate and waits for no acknowledgement, as a faulty device would.
 """
 
 import asyncio

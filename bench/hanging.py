@@ -1,7 +1,7 @@
-"""How long heuristics take to answer while the model, asked all the time, never does.
+"""How long heuristics take to answer while the model is asked but never answers.
 
-Beside it stand the same without a model, and with one that answers at once: what asking
-costs is no matter of hanging.
+Two controls: the same without a model, and with one that answers at once, so that the cost
+of asking is not taken for the cost of hanging.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Hanging:
 
 
 async def measured(running: Rig) -> Hanging:
-    """Measure one after the other, by other events of the same kind."""
+    """Measure the three in turn, each by different events of the same kind."""
     # A seed for each run: the mind refuses an event whose id it has seen before.
     without, _ = await live.latency(
         running, RATE, worker=(MODULE,), path="heuristic", seed=1
@@ -55,7 +55,7 @@ async def measured(running: Rig) -> Hanging:
 
 @asynccontextmanager
 async def _model(serve: Serve) -> AsyncIterator[str]:
-    """The URL of a model that treats each connection so."""
+    """Serve a model that handles each connection with `serve`; yield its URL."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def connected(

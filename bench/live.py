@@ -37,13 +37,13 @@ DECIDED = "ev.*.out.*.decision.decided"
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """How a worker did with inputs that waited for it."""
+    """Rate and memory of a worker whose inputs waited for it."""
 
     events_per_s: float
     rss_mb: float
-    """The most memory it was seen to have."""
+    """The highest memory seen."""
     pss_mb: float
-    """What it had at the end, with its part of what it shares with other processes."""
+    """At the end, with its share of pages that other processes use too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Latency:
 
 
 async def bare_loop() -> float:
-    """Events a second of the bare loop."""
+    """Measure the events per second of the bare loop."""
     bodies = [event.body for event in world.events(BARE_INPUTS)]
     headers = {"ce-specversion": "1.0"}
     wires = [Wire(bare.INPUT, headers, body) for body in bodies]
@@ -70,7 +70,7 @@ async def bare_loop() -> float:
 
 @asynccontextmanager
 async def with_packs(heuristics: int) -> AsyncIterator[Rig]:
-    """A rig whose worker, now stopped, has been given packs."""
+    """Run a rig whose log has packs in force; the worker that loaded them is stopped."""
     async with rig() as running:
         async with child(running, "bench.worker"):
             await load_packs(running, heuristics)
@@ -106,14 +106,14 @@ async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput
 
 
 async def store_all(running: Rig, events: Sequence[world.Event]) -> list[int]:
-    """Put events into the log; the sequence of the last one of each partition."""
+    """Put events into the log; return the last sequence of each partition."""
     await store(running, [event.wire for event in events])
     partitions = sorted({partition_of(event.agent) for event in events})
     return [await running.log.last_sequence(inputs_of(each)) for each in partitions]
 
 
 async def crowd(running: Rig, agents: int, per_s: int) -> Latency:
-    """Latency when events come to many agents in turn, all of them known already."""
+    """Measure latency when events come to many agents in turn, all known already."""
     names = [
         name
         # Only about half of the partitions have packs, so more names than needed are tried.
@@ -140,7 +140,7 @@ async def latency(
     seed: int = 0,
     agents: Sequence[str] = (),
 ) -> tuple[Latency, Latency]:
-    """From publishing to the decision as a follower gets it, and as the broker stores it.
+    """Measure from publishing to the decision as a follower gets it, and as it is stored.
 
     The second is the broker's time of the decision minus that of its event in the log.
     Events come in an open loop: whoever is late does not slow them down. With a path,

@@ -1,7 +1,7 @@
-"""Decide a long recording again at logged state: `python -m bench.logged FILE`.
+"""Decide a long recording again in open loop: `python -m bench.logged FILE`.
 
-The recording is one life, made by the mind itself, told again and again with other times
-and ids. What is measured runs in a process of its own.
+The recording is one session that the mind made, repeated with other times and ids. What is
+measured runs in a process of its own.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ from streams.session_files.file import (
 INPUTS = 100_000
 # Enough kinds of events for caches to see variety, few enough to be decided in seconds.
 EVENTS = 1_500
-"""How many events the life has that is told again and again."""
+"""Events of the session that is repeated."""
 HEURISTICS = 1_000
 AGENT = "ada"
 PARTITION = partition_of(AGENT)
@@ -72,10 +72,10 @@ _ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How a replay at logged state did."""
+    """Rate and memory of an open-loop replay."""
 
     inputs_per_s: float
-    """Of the process's own time: others use this machine, too."""
+    """Per second of the process's CPU time: others use this machine, too."""
     decisions: int
     rss_mb: float
     rss_growth_mb: float
@@ -112,7 +112,7 @@ async def replayed(path: Path) -> Found:
 
 
 class _Life:
-    """A life told by the mind: each model answers at once, all is delivered."""
+    """A session made by the mind: each model answers at once, all is delivered."""
 
     def __init__(self) -> None:
         self._embedder = embedder("wordllama")
@@ -127,7 +127,7 @@ class _Life:
         self._steps = 0
 
     def tell(self) -> None:
-        """Live through all events."""
+        """Answer all events."""
         message = started()
         model = ModelSettings(name="bench/model")
         settings = message.settings.model_copy(update={"model": model})
@@ -197,7 +197,7 @@ def _long_session(inputs: int) -> SessionFile:
 
 
 def session() -> SessionFile:
-    """Return the life told once: a session that replays identically."""
+    """Return the session once, unrepeated: it replays identically."""
     life = _Life()
     life.tell()
     records = [
@@ -235,7 +235,7 @@ def _session_file(
 
 
 class _ToldAgain(Sequence[Record]):
-    """The records of a life, over and over, as if each time were another."""
+    """The records of a session, repeated with the times and ids of each round."""
 
     def __init__(self, turns_: Sequence[Turn], inputs: int) -> None:
         self._turns = turns_
@@ -296,7 +296,7 @@ class _ToldAgain(Sequence[Record]):
             )
 
     def _other(self, record: Record, time_: int) -> bytes:
-        """Return the body with the ids of that time."""
+        """Return the body with the ids of that round."""
         return _ID.sub(lambda found: self._id(found[0], time_), record.body)
 
     def _id(self, id_: bytes, time_: int) -> bytes:

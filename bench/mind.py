@@ -55,11 +55,11 @@ BEGIN_NS = 1_767_600_000_000_000_000
 STEP_NS = 2_000_000
 
 Figures = dict[str, float]
-"""Microseconds of CPU an event, by part, and `sum`."""
+"""Microseconds of CPU for each event, by part, and their `sum`."""
 
 
 async def measured(events: int = EVENTS, runs: int = RUNS) -> Figures:
-    """Return the medians of some runs."""
+    """Run several times, and return the median of each figure."""
     found = [await _run(events) for _ in range(runs)]
     medians = {part: statistics.median(each[part] for each in found) for part in PARTS}
     medians["sum"] = statistics.median(sum(each.values()) for each in found)
@@ -67,7 +67,7 @@ async def measured(events: int = EVENTS, runs: int = RUNS) -> Figures:
 
 
 async def _run(events: int) -> Figures:
-    """Microseconds an event of each part: the 20th percentile of all batches."""
+    """Return microseconds per event of each part: the 20th percentile of all batches."""
     life = _Life()
     await life.begin()
     told = [event.wire for event in world.events(events)]
@@ -107,7 +107,7 @@ class _Life:
                 await self.answer([wire])
 
     async def answer(self, wires: Sequence[Wire]) -> Figures:
-        """Answer inputs as one batch; microseconds an input by part."""
+        """Answer inputs as one batch; return microseconds per input by part."""
         records = [self._record(wire) for wire in wires]
         watch = _Watch()
         inputs = [read_input(record) for record in records]
@@ -131,14 +131,14 @@ class _Life:
         return watch.each(len(wires))
 
     def _step(self, taken: Input, aids: Aids) -> "_Step":
-        """Answer one input, and go on from there."""
+        """Answer one input, and keep the state after it."""
         before = self._states[taken.partition]
         step = _Step(before, taken, aids, handle.handle(before, taken, aids, EPOCH))
         self._states[taken.partition] = step.turn.state
         return step
 
     def _prepare_commit(self, made: Sequence[Turn]) -> None:
-        """Make of turns what a writer sends."""
+        """Build the messages and headers that a writer would send."""
         standings = {
             key: PartitionOwner(key, state) for key, state in self._states.items()
         }
@@ -155,7 +155,7 @@ class _Life:
 
 
 class _Step:
-    """An input answered, whose parts after the answer can be done again."""
+    """An answered input, whose later parts can be repeated to be timed alone."""
 
     def __init__(
         self, before: PartitionState, taken: Input, aids: Aids, answer: handle.Outputs

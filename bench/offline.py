@@ -25,7 +25,7 @@ STARTS = 9
 
 
 async def replaying(rig: Rig) -> float:
-    """Events a second that are answered anew and compared, read from the broker."""
+    """Measure events per second that are decided again and compared, from the broker."""
     provider = _provider(rig)
     inputs = 0
     begin = time.perf_counter()
@@ -40,7 +40,7 @@ async def replaying(rig: Rig) -> float:
 
 
 async def replaying_on_all_cores(rig: Rig) -> float:
-    """Return the same in a process for each processor, from when these have begun."""
+    """Measure the same in one process per processor, without the time they start in."""
     inputs = await known_agents.inputs_by_partition(rig.client)
     cores = os.cpu_count() or 1
     jobs = [
@@ -66,7 +66,7 @@ async def replaying_on_all_cores(rig: Rig) -> float:
 
 
 async def rebuilding(rig: Rig) -> float:
-    """Inputs a second that become rows in PostgreSQL, on all processors, until the swap."""
+    """Measure inputs per second of a rebuild in PostgreSQL on all processors."""
     inputs = sum((await known_agents.inputs_by_partition(rig.client)).values())
     with TemporaryDirectory(prefix="echoic-bench-") as folder:
         async with embedded_postgres(Path(folder)) as server:

@@ -109,7 +109,7 @@ async def measured(running: Rig) -> Service:
 
 
 async def _arriving_ms(running: Rig) -> float:
-    """From publishing an event to its record at a follower of the log, one at a time."""
+    """Measure from publishing an event to its record at a follower, one at a time."""
     after = await running.log.last_sequence(">")
     events = iter(world.events(REPEATED, seed=REPEATED))
     async with aclosing(running.log.follow("ev.*.in.>", after, 1)) as following:
@@ -125,7 +125,7 @@ async def _arriving_ms(running: Rig) -> float:
 
 
 async def _writing_ms(running: Rig, messages: int) -> float:
-    """To write so many messages of one partition and hear that they are stored."""
+    """Measure writing `messages` of one partition until they are acknowledged."""
     headers = {"ce-specversion": "1.0"}
     wire = Wire(f"ev.{PARTITIONS[0]}.out._.note.handled", headers, b"{}" * 200)
     end = await running.log.last_sequence(outputs_of(PARTITIONS[0]))
@@ -139,7 +139,7 @@ async def _writing_ms(running: Rig, messages: int) -> float:
 
 
 async def _several(running: Rig) -> float:
-    """Return the part of the recorded turns that are more than one message."""
+    """Return the share of recorded turns that have more than one message."""
     sizes = [
         len(group.outputs)
         for partition in PARTITIONS

@@ -1,4 +1,4 @@
-"""Records the session that `packs/survival` ships: a real game, heard and answered live.
+"""Record the session that `packs/survival` ships: a real game, answered live.
 
 It runs a whole instance over a throw-away folder, plays Crafter in lockstep with it (one
 step is one second of the session's clock), gives the thumbs of a scripted person, and
@@ -70,7 +70,7 @@ class Recording:
 
 
 class Hearing:
-    """What the player hears: every event is answered before the game goes on."""
+    """The player's side: every event is decided before the game goes on."""
 
     def __init__(self, live: Instance) -> None:
         self._live = live
@@ -92,11 +92,11 @@ class Hearing:
                     self._news.notify_all()
 
     async def after(self, ids: Sequence[str]) -> Sequence[bytes]:
-        """Return what is said to these events, once all of them are decided on."""
+        """Wait until all these events are decided on, and return what was said to them."""
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: all(id_ in self._decided for id_ in ids))
         spoken = sum(1 for id_ in ids if self._decided[id_])
-        # A decision may be known before its delivery arrives: wait for as many as were said.
+        # A decision may be known before its delivery arrives: wait for all that were said.
         return [await self._said.get() for _ in range(spoken)]
 
     async def _hear(self, message: Msg) -> None:

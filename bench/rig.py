@@ -52,7 +52,7 @@ class Rig:
 
 @asynccontextmanager
 async def rig() -> AsyncIterator[Rig]:
-    """A server over a folder that is gone afterwards."""
+    """Run a server over a temporary folder, and connect to it."""
     with TemporaryDirectory(prefix="echoic-bench-") as folder:
         async with embedded_server(Path(folder)) as server:
             client = await server.connect("bench")
@@ -70,7 +70,12 @@ async def rig() -> AsyncIterator[Rig]:
 async def child(
     rig: Rig, module: str, *arguments: str, credentials: Credentials | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A process that connects to the server; it has said that it is ready."""
+    """Start a process that connects to the server, and yield it once it is ready.
+
+    Raises:
+        RuntimeError: it ended, or printed something else first.
+        TimeoutError: it was not ready within `START_S` seconds.
+    """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -99,12 +104,12 @@ async def child(
 
 
 def given_credentials() -> Credentials:
-    """In the child: what the parent gave it to connect by; to be called once."""
+    """In the child: read the parent's credentials from stdin; to be called once."""
     return Credentials(**orjson.loads(sys.stdin.readline()))
 
 
 async def connected_child() -> BrokerClient:
-    """In the child: the connection that the parent's credentials give."""
+    """In the child: connect with the parent's credentials."""
     return await connect(given_credentials(), "bench child")
 
 
@@ -177,9 +182,9 @@ async def _cause_of_last(rig: Rig, outputs: str) -> int:
 
 
 async def rate(rig: Rig, after: int, count: int) -> float:
-    """Events answered per second by the broker's times of the outputs behind `after`.
+    """Return events per second, by the broker's times of the outputs after `after`.
 
-    The first write only starts the clock; it is taken to be a full one.
+    The first write only starts the clock; it is assumed to be a full batch.
     """
     outputs = outputs_of("*")
     (first,) = await rig.log.page(outputs, after, 1)

@@ -1,10 +1,10 @@
 """How long starts take over a long log: `python -m bench.starts [--events N]`.
 
-Some events are answered by a worker; the rest repeat them, which the mind answers too, and
-soon. Seven agents are busy, one speaks seldom, eight partitions idle, and the end is that
-of a killed worker: up to 15,000 groups stand behind the newest checkpoints. Then worker,
-projector, `state` and `log verify` begin over it as an unchanged program would, in this
-process, each until it is up to date.
+A worker answers some events; the rest repeat them, which the mind answers faster. Seven
+agents are busy, one is rarely active, eight partitions are idle, and the log ends as after
+a killed worker: up to 15,000 groups follow the newest checkpoints. Then worker, projector,
+`state` and `log verify` start over it as an unchanged program would, in this process, each
+until it is up to date.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from streams.jetstream.checkpoints import JetStreamCheckpoints
 
 EVENTS = 1_000_000
 DECIDED = 5_000
-"""So many events are of different kinds, and answered by a worker."""
+"""Events that differ from each other and are answered by a worker."""
 
 # Less than the rig's `BATCH`: one atomic write stores them, so their sequences are
 # contiguous, and `_repeat` may count back from the last.
@@ -56,7 +56,7 @@ Figures = dict[str, dict[str, float]]
 
 
 async def measure(events: int) -> Figures:
-    """Return the figures of each start."""
+    """Build the log, then measure each start in seconds of clock and of CPU."""
     started()  # The embedder is loaded, and is not of what is timed.
     async with rig() as running:
         async with child(running, "bench.worker"):
@@ -69,7 +69,7 @@ async def measure(events: int) -> Figures:
 
 
 async def _repeat(running: Rig, count: int, data: Path) -> Mapping[int, PartitionOwner]:
-    """Answer so many repeated events; verified up to where the checkpoints may end."""
+    """Answer `count` repeated events, and keep the marks of a verification near the end."""
     made_by = embedder("wordllama")
     checkpoints = JetStreamCheckpoints(running.client)
     code = state_code(made_by.digest)
@@ -128,7 +128,7 @@ async def _recovered(running: Rig, library: PackLibrary) -> dict[int, PartitionO
 def _marks(
     running: Rig, standings: Mapping[int, PartitionOwner], last: Mapping[int, Turn]
 ) -> verified.Marks:
-    """Return what a verification up to here would have left, but for the count of groups."""
+    """Return the marks of a verification up to here, without the count of groups."""
     marks = {}
     for partition, standing in standings.items():
         if partition in last:

@@ -46,7 +46,7 @@ _CODE = type | ModuleType | FunctionType
 
 
 def measured(events: int = EVENTS) -> dict[str, float]:
-    """Return the most megabytes of the state until so many events."""
+    """Return the highest megabytes of the state, up to each round number of events."""
     life, most = _Life(), 0.0
     found = {}
     for number, wire in enumerate(_told(events), start=1):
@@ -105,7 +105,7 @@ class _Life:
 
 
 def _told(events: int) -> Iterator[Wire]:
-    """So many events of the three sources, as the agent's own."""
+    """Yield `events` events of the three sources, all sent to the agent."""
     told = 0
     for seed in count(1):
         for event in world.events(4_000, seed):

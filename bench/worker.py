@@ -52,7 +52,7 @@ async def main() -> None:
 
 
 def _partitions() -> tuple[int, ...]:
-    """Return those of this process."""
+    """Return the partitions of this process."""
     share = next((each for each in sys.argv[1:] if "/" in each), "0/1")
     number, processes = share.split("/")
     # Every n-th, as an instance shares them out: neighbours differ in process.
@@ -68,7 +68,7 @@ def a_worker(
     checkpoints: Checkpoints | None = None,
     is_limited: bool = False,
 ) -> Worker:
-    """Return a worker of some partitions."""
+    """Create a worker of some partitions."""
     made_by = embedder("wordllama")
     return Worker(
         log,
@@ -82,9 +82,9 @@ def a_worker(
 
 
 def started(model: str | None = None, *, is_limited: bool = False) -> MindStarted:
-    """Return the settings as they are if nobody says otherwise; with a model, it is asked.
+    """Return the default settings, with a model if one is named.
 
-    Sensors may send as much as they like, unless they are limited as in an instance.
+    Sensors have no rate limit, unless they are limited as in an instance.
     """
     made_by = embedder("wordllama")
     limits = MatchLimits(

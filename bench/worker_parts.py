@@ -37,7 +37,7 @@ Figures = dict[str, float]
 
 
 async def measured(events: int = EVENTS) -> Figures:
-    """Microseconds of CPU an event, by part."""
+    """Measure microseconds of CPU per event, by part."""
     async with live.with_packs(1_000) as running:
         after = await running.log.last_sequence(">")
         last = await store(running, [event.wire for event in world.events(events)])
@@ -58,7 +58,7 @@ async def measured(events: int = EVENTS) -> Figures:
 
 
 async def _working(running: Rig, last: int) -> float:
-    """Let a worker in this process answer what waits."""
+    """Let a worker in this process answer what waits; return microseconds per event."""
     spent: list[float] = []
     begun, count = process_time_ns(), 0
     done = asyncio.Event()
@@ -83,7 +83,7 @@ async def _working(running: Rig, last: int) -> float:
 
 
 async def _receiving(running: Rig, after: int, events: int) -> float:
-    """Take what waits as the worker does."""
+    """Read what waits as the worker does; return microseconds per event."""
     taken, begun = 0, process_time_ns()
     positions = dict.fromkeys(PARTITIONS, after)
     async with aclosing(in_turn(running.log, positions, INPUTS_AT_ONCE)) as arriving:
@@ -106,7 +106,7 @@ async def _answered(running: Rig, after: int) -> AsyncIterator[Group]:
 
 
 async def _writing(running: Rig, answered: list[Group]) -> float:
-    """Write groups as the worker does."""
+    """Write groups as the worker does; return microseconds per group."""
     spent, ends = [], dict.fromkeys(PARTITIONS, 0)
     for start in range(0, len(answered), INPUTS_AT_ONCE):
         messages: dict[int, list[Wire]] = {}

@@ -1,7 +1,7 @@
-"""A made-up household: a pack of any size and the events its sensors tell.
+"""A made-up household: a pack of any size, and the events of its sensors.
 
-Nothing here is drawn anew: the same seed gives the same pack and the same events, so two
-runs answer the same questions.
+The same seed gives the same pack and the same events, so two runs answer the same
+questions.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from schemas.values.subjects import partition_of
 AGENTS = ("ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 PACK = "household"
 PACK_LIMIT = 20_000
-"""How many heuristics one pack may bring."""
+"""How many heuristics one pack may hold."""
 SOURCES = ("home", "garden", "kitchen", "office")
 
 _THINGS = (
@@ -160,14 +160,14 @@ class Event:
 
 
 def packs(heuristics: int) -> list[Pack]:
-    """Packs of so many heuristics together; all events are of the first one's domain."""
+    """Return packs of `heuristics` together; all events are of the first one's domain."""
     starts = range(0, heuristics, PACK_LIMIT)
     first, *others = [pack(min(PACK_LIMIT, heuristics - each), each) for each in starts]
     return [first, *(each.model_copy(update={"events": ()}) for each in others)]
 
 
 def pack(heuristics: int, first: int = 0) -> Pack:
-    """Return a pack of so many heuristics, each with a condition of its own and a `when`."""
+    """Return a pack of heuristics, each with its own condition and `when`."""
     return Pack(
         schema=1,
         name=f"{PACK}_{first}" if first else PACK,
@@ -188,7 +188,7 @@ def pack(heuristics: int, first: int = 0) -> Pack:
 
 
 def events(count: int, seed: int = 1) -> list[Event]:
-    """So many events: most of them quiet, some that a heuristic is about."""
+    """Return `count` events: most of them quiet, some that a heuristic is about."""
     rng = Random(seed)
     return [_event(rng, number) for number in range(count)]
 

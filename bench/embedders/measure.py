@@ -43,13 +43,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a limit does."""
+    """Precision and recall of one limit."""
 
     limit: float
     precision: float
     recall: float
     traps: float
-    """Which part of the traps passes."""
+    """The share of the traps that passes."""
 
 
 def main() -> None:

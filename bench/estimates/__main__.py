@@ -48,7 +48,7 @@ WORLDS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all, and write it down."""
+    """Measure all worlds; write the figures and the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args(arguments).runs

@@ -1,4 +1,4 @@
-"""A world's logs, one after the other, and how often what is said of them is wrong."""
+"""How often intervals and verdicts are wrong over many logs of one world."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from evaluation.ope.settings import EstimationSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What came of so many logs."""
+    """Coverage and errors over many logs."""
 
     world: str
     runs: int
@@ -34,7 +34,7 @@ class Measured:
 def measured(
     world: World, runs: int, *, seed: int = 7, resamples: int = 400
 ) -> Measured:
-    """Play a world so often. Its seed is fixed: the same call gives the same figures."""
+    """Play a world `runs` times; the seed is fixed, so the figures are repeatable."""
     # Seeded by the name, so that a world added or removed changes no other's figures.
     draws = np.random.default_rng([seed, *world.name.encode()])
     settings = EstimationSettings(resamples=resamples)

@@ -28,7 +28,7 @@ _TRUTH_SESSIONS = 400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """How a log comes about, and so what is true of it."""
+    """How a log is generated, and so what is true of it."""
 
     name: str
     sessions: int = 60
@@ -61,7 +61,7 @@ class World:
 
 @cache
 def truth(world: World) -> float:
-    """Return the difference of a decision: exact, or of 400,000 sessions where sizes matter."""
+    """Return the true difference per decision: exact, or simulated where sizes matter."""
     if not world.by_size:
         return world.flips * world.gain
     draws = np.random.default_rng(1)
@@ -72,7 +72,7 @@ def truth(world: World) -> float:
 
 
 def play(world: World, draws: np.random.Generator) -> Columns:
-    """Return one log."""
+    """Generate one log."""
     size = _sizes(world, draws)
     session = np.repeat(np.arange(world.sessions), size)
     flip = draws.random(len(session)) < world.flips
@@ -113,7 +113,7 @@ def _gain(world: World, size: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _sizes(world: World, draws: np.random.Generator) -> NDArray[np.int64]:
-    """Return how long each session is."""
+    """Draw the number of decisions of each session."""
     share = np.ones(world.sessions)
     if world.sizes == "lognormal":
         # The mean of exp(N(m, s²)) is exp(m + s²/2), so m = -1/2 with s = 1 keeps it at 1.
@@ -134,5 +134,5 @@ def _certain(chosen: NDArray[np.int64], taken: NDArray[np.int64]) -> Odds:
 
 @cache
 def _empty() -> Columns:
-    """Whatever else columns may hold, as it is for a plain log."""
+    """Return columns of one row, for the defaults of all that a world does not set."""
     return columns_of([Observation("", "a", 1.0, 0.0, {"a": 1.0}, {"a": 1.0})])

@@ -1,4 +1,4 @@
-"""The curve as a drawing: what of each hour is System 1's, and what it says is worth."""
+"""The learning curve as SVG: System 1's share of each hour, and how good its advice is."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,6 +1,6 @@
-"""What came of each hour: who answered, how well, at what cost, and who got credit for it.
+"""Figures of each hour: who answered, how well, at what cost, and what was credited.
 
-It watches the turns go by, and knows from the ground truth what each answer was worth.
+It observes every turn, and knows from the ground truth what each answer was worth.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Answers:
     """By the ground truth."""
     succeeded: int = 0
     failed: int = 0
-    """What the player did upon it, as the player tells it."""
+    """Outcomes of following it, as the player reports them."""
 
     @property
     def goodness(self) -> float:
@@ -98,7 +98,7 @@ class Hour:
 
     @property
     def needed_share(self) -> float:
-        """The same where something is to be said."""
+        """The same over the occasions where advice helps."""
         needed = self.occasions - self.needless
         return (needed - self.unmatched - self.untrusted) / needed if needed else 0.0
 
@@ -131,7 +131,7 @@ class Hour:
 
 
 class Measuring:
-    """Told of each turn."""
+    """An observer that counts each turn into its hour."""
 
     def __init__(self) -> None:
         self.hours: list[Hour] = []

@@ -1,7 +1,7 @@
-"""The scripted model: it knows what is good advice most of the time, and says so.
+"""The scripted model: it gives good advice most of the time.
 
-Every word is a keyed draw on the decision it is asked for, so that the same game gets the
-same answers. It is worse at making rules: now and then there is none, or no test in it.
+Every answer is a keyed draw on the decision it is asked for, so that the same game gets
+the same answers. It is worse at making rules: some have no test, and some are missing.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ScriptedModel:
         return orjson.dumps(fields).decode()
 
     def rule(self, event: Sensed, said: str, decision_id: str) -> str:
-        """Return what rule it sees behind what was said of an event."""
+        """Return the rule behind an answer, in the form that the prompt asks for."""
         case = case_of(event)
         if case is None or self._draw(decision_id, "lost") < self.lost:
             return "It depends."

@@ -1,7 +1,7 @@
 """The closed loop: a game, a person who judges what is said, and a model that is asked.
 
-One companion plays hour after hour. It begins with a pack that knows no heuristic, so
-whatever it comes to know it was taught by votes on the model's answers.
+One companion plays hour after hour. Its pack has no heuristic, so whatever it learns comes
+from votes on the model's answers.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ HOUR_S = 3_600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """What is to be lived through."""
+    """The parameters of a run."""
 
     hours: int
     hour_s: int = HOUR_S
@@ -51,7 +51,7 @@ class Course:
     """With which probability the model is asked where silence is trusted; 0: silence is
     not learnt."""
     misses: float = 0.1
-    """The probability that the person misses a word where none came and one was due."""
+    """The probability that the person objects where nothing was said and advice was due."""
     model: ScriptedModel
 
     @property
@@ -73,18 +73,18 @@ class Course:
 
 
 Watch = Callable[[int, Turn], None]
-"""Told of each turn, and of the hour that it is in, from 0."""
+"""Called with the hour, counted from 0, and each of its turns."""
 
 
 def lived(course: Course, watch: Watch) -> SessionFile:
-    """Live through a course."""
+    """Play a course, and return its session."""
     loop = _Loop(course, watch)
     asyncio.run(loop.live())
     return loop.mind.recorded()
 
 
 class _Loop:
-    """Everybody around the mind."""
+    """Game, person and model around the mind."""
 
     def __init__(self, course: Course, watch: Watch) -> None:
         self._course = course
@@ -125,7 +125,7 @@ class _Loop:
         self.mind.publish(wire)
 
     async def _hear(self, ids: Sequence[str]) -> Sequence[bytes]:
-        """Return what the person understood of what was said; some of it they judge."""
+        """Return what was said as the person understood it; some of it they judge."""
         heard, self._spoken = self._spoken, []
         for payload in heard:
             self._judge(orjson.loads(payload))
@@ -149,7 +149,7 @@ class _Loop:
         self.mind.tell(FeedbackGiven.model_validate(body))
 
     def _miss(self, decision_id: str, decided: Decided, event: Sensed) -> None:
-        """Now and then the person misses what was not said."""
+        """Let the person object, now and then, that nothing was said."""
         key = f"learning-{self._course.seed}"
         is_due = decided.silence == "learned_silence" and case_of(event) is not None
         if is_due and draw(key, "person", decision_id, "miss") < self._course.misses:

@@ -1,4 +1,4 @@
-"""What is good advice in the game, in which words it is given, and what rule is behind it.
+"""Good advice in the game: its wordings, and the rule behind it.
 
 This is the ground truth of the bench: person and model look things up here, the mind
 never does.
@@ -226,7 +226,7 @@ def deed_of(text: str) -> Deed | None:
 
 
 def is_good(text: str, event: Sensed) -> bool:
-    """Tell whether these words are the right ones after an event."""
+    """Tell whether these words are good advice after an event."""
     case = case_of(event)
     return case is not None and deed_of(text) == case.deed
 

@@ -34,7 +34,7 @@ LIVED = 80
 FIRST_SEED = 100
 
 CHANCE = 1.96
-"""So many errors lie between two measurements of the same, 19 times in 20."""
+"""The normal quantile of 0.975: 19 in 20 differences are within so many errors."""
 
 PAIRS = (
     Pair(
@@ -117,7 +117,7 @@ def _value(sessions: Sequence[Lived]) -> float:
 
 
 def _difference(ours: Sequence[Lived], theirs: Sequence[Lived]) -> tuple[float, float]:
-    """Challenger less baseline over the worlds that both played, with its error."""
+    """Return challenger less baseline over the worlds that both played, with its error."""
     off = [
         _influence(second, theirs) - _influence(first, ours)
         for first, second in zip(ours, theirs, strict=True)
@@ -134,7 +134,7 @@ def _apart(
 
 
 def _influence(session: Lived, of: Sequence[Lived]) -> float:
-    """Return how far a session draws the mean over all of them."""
+    """Return a session's influence on the ratio of means (delta method)."""
     known = fmean(each.known for each in of)
     return (session.total - _value(of) * session.known) / known
 

@@ -1,4 +1,4 @@
-"""What one session is worth: its decisions as rows, and the mean of what they came to."""
+"""One session measured: its decisions as rows, and the mean of their outcomes."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""A real game of Crafter, heard and answered by the mind itself, without broker or clock.
+"""A real game of Crafter, answered by the mind in memory, without broker or clock.
 
-Time is the game's, ids derive from the seed, and what is said arrives at once: the same
-seed and settings play the same session to the byte. It comes back as a session file.
+Time is the game's, ids derive from the seed, and delivery is immediate: the same seed and
+settings play the same session, byte for byte. It is returned as a session file.
 """
 
 import asyncio

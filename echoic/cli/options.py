@@ -87,7 +87,7 @@ def new_app(name: str, about: str) -> typer.Typer:
 
 
 def _with_options(work: Callable[..., object]) -> Callable[..., object]:
-    """Replace a command's `Call` parameter by the options it stands for, after all others."""
+    """Replace a command's `Call` by the options it stands for, after all others."""
     first = next(iter(inspect.signature(work).parameters.values()), None)
     kind = None if first is None else first.annotation
     if first is None or Call not in (kind, *get_args(kind)[:1]):

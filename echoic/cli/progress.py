@@ -19,7 +19,7 @@ _LINES_S = 5.0
 
 
 class Progress:
-    """A counter on stderr, shown from one second on: in place on a terminal, else by lines."""
+    """A counter on stderr from one second on: in place on a terminal, else by lines."""
 
     def __init__(self, what: str) -> None:
         """Count `what`, such as `inputs folded`."""

@@ -175,7 +175,7 @@ def _hints(given: Iterable[str] | None) -> dict[str, object]:
 
 
 def _values(fields: Iterable[str] | None) -> dict[str, object]:
-    """Parse `name=value` pairs; a value is JSON where it can be parsed as such, else text."""
+    """Parse `name=value` pairs; a value that is no JSON is text."""
     found: dict[str, object] = {}
     for text in fields or ():
         name, equals, value = text.partition("=")

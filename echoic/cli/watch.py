@@ -151,7 +151,7 @@ def _is_news(account: Account, names: Names) -> bool:
 
 
 def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
-    """Print what a group taught; return the names, with those of newly formed heuristics."""
+    """Print what a group taught; return the names, with those just formed."""
     for output in outputs:
         message = output.message
         if isinstance(message, HeuristicFormed):

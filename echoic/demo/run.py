@@ -135,7 +135,7 @@ class Audience:
                 self._news.notify_all()
 
     async def decided(self, event_id: str) -> Account:
-        """Return the decision on an event, once it is made."""
+        """Wait for the decision on an event, at most `PATIENCE_S`."""
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: event_id in self.accounts)
         return self.accounts[event_id]
@@ -173,7 +173,7 @@ async def _play(live: Instance, audience: Audience, speed: float) -> int:
 
 
 async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
-    """Return a connection with the rights of a sensor, and no others."""
+    """Connect with the rights of a sensor, and no others."""
     credentials = await sensor_credentials(live.settings, AGENT, "crafter")
     return await stack.enter_async_context(connected(credentials, "crafter"))
 
@@ -191,7 +191,7 @@ async def _verify(live: Instance) -> Verification:
 
 
 def _settings(folder: Path) -> Settings:
-    """Return the defaults, unread from any file: the demo is the same on every machine."""
+    """Return settings from flags and defaults alone: the same demo on every machine."""
     flags = {
         "data": str(folder),
         "agent": AGENT,
@@ -262,7 +262,7 @@ class Story:
         self._silent = 0
 
     def lines(self, account: Account) -> Iterator[str]:
-        """Yield what is to be shown of a decision: its line, or nothing if one like it was."""
+        """Yield the line of a decision, or nothing if one like it was shown."""
         spoke = account.said is not None
         kind = account.heuristic_id if spoke else account.silence
         if kind in self._told:

@@ -99,7 +99,7 @@ def head(known: Known, style: Style = PLAIN) -> Iterator[str]:
 
 
 def history(moves: Sequence[Move], style: Style = PLAIN) -> Iterator[str]:
-    """Yield one line for each move: when, what, by whom, from where to where, and its cause.
+    """Yield one line for each move: time, signal, actor, trust before and after, cause.
 
     A narrow terminal has no room for what sort of signal it is; the words tell that, too.
     """

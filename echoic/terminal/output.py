@@ -30,7 +30,7 @@ def print_json(value: object, *, is_recorded: bool = False) -> None:
 
 
 def plain(value: object) -> object:
-    """Return a value as a program wants to read it, without the noise of binary fractions."""
+    """Return a value for programs: ISO times, numbers rounded, keys as text."""
     match value:
         case float():
             return _figure(value)

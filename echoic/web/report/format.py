@@ -178,7 +178,7 @@ def moment(iso: str | None) -> str:
 
 
 def notes(row: Fact | Headline) -> list[str]:
-    """Return what is to be said of a number besides: its note, then the other estimators."""
+    """Return the notes on a number: its own, then the other estimators."""
     extra = row.extra if isinstance(row, Headline) else {}
     others = (
         f"{name.upper()} {signed(extra[name])}"

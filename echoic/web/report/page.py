@@ -21,7 +21,7 @@ POLICY = (
 
 
 def render(document: Document) -> str:
-    """Return the comparison's document as a page; the same document gives the same bytes."""
+    """Render the comparison's document; the same document gives the same bytes."""
     template = templates().get_template("report/page.html")
     return template.render(document=document, days=_days(document)) + "\n"
 
