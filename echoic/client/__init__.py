@@ -1,4 +1,4 @@
-"""What callers do with an instance: submit, watch, find, explain, record.
+"""The callers' side of an instance: submit, watch, find, explain, record.
 
 Command line, services and pages are thin layers over it.
 """

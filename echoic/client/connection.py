@@ -97,6 +97,7 @@ async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
         await asyncio.sleep(LOOK_S)
         note = None if client.is_connected else read_note(settings.data)
         if note is not None:
+            # The client keeps reconnecting by itself, from now on to this address.
             client.set_server_pool([note.nats_url])
 
 

@@ -39,12 +39,12 @@ class Account:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more is to come."""
+        """Whether the answer is final."""
         return self.decided.final or self.ending is not None
 
     @property
     def said(self) -> str | None:
-        """What was said, if anything was."""
+        """The words that were said; None for silence."""
         if isinstance(self.ending, Completed):
             return self.ending.text
         if self.decided.final and self.decided.silence is None:
@@ -53,14 +53,14 @@ class Account:
 
     @property
     def silence(self) -> str | None:
-        """Why nothing was said, from the closed lists."""
+        """The reason of a silence, from the closed lists."""
         if isinstance(self.ending, Dropped):
             return self.ending.reason
         return self.decided.silence
 
     @property
     def path(self) -> str:
-        """How it came about, as it ended."""
+        """The path by which the final answer came about."""
         if isinstance(self.ending, Completed):
             return self.ending.path
         return "fallback" if isinstance(self.ending, Dropped) else self.decided.path
@@ -174,6 +174,7 @@ def as_fields(account: Account) -> dict[str, object]:
         "prediction_confidence": account.prediction_confidence,
         "latency_ms": round(account.latency_ms, 3),
         "session_id": decided.session_id,
+        # Derived from the event's id, so it is known even if nothing was traced.
         "trace_id": trace_id(decided.event_id),
     }
 

@@ -25,6 +25,7 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
     # In the order of authority: a later name, by an edit, replaces the one given at
     # formation.
     names = await _formed(log, agent)
+    # The agent's own packs come last, as they replace shared ones of the same name.
     for owner in (SHARED_AGENT, agent):
         subjects = input_subject(partition_of(agent), owner, "control", "*")
         async for record in scan(log, subjects):

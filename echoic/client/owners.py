@@ -44,6 +44,7 @@ async def answer(
     client: Client, partitions: Sequence[int], state: State, heuristics: Heuristics
 ) -> None:
     """Answer requests for this process's partitions and agents."""
+    # Encoded once: a process keeps its partitions for as long as it runs.
     own = orjson.dumps({"pid": os.getpid(), "partitions": partitions})
 
     async def who(message: Msg) -> None:

@@ -63,6 +63,7 @@ async def publish(
 ) -> None:
     """Publish an event as a sensor does; return when the broker has acknowledged it."""
     subject = sensor_subject(agent, event.source, event.type)
+    # Source and type are tokens of the subject, and are not repeated.
     body = event.model_dump_json(exclude_none=True, exclude={"source", "type"})
     await publish_raw(
         client, subject, body.encode(), {**(headers or {}), "ce-id": event_id}

@@ -69,6 +69,7 @@ async def recalled(
 async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
     subject = output_subject(partition_of(agent), agent, "decision", Decided.token)
     async for record in scan(log, subject):
+        # Compared by header: decoding every decision of the agent would take longer.
         if record.headers.get("ce-id") == id_:
             return read_output(record)
     return None

@@ -84,6 +84,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
     """Return a state as fields for JSON; `v` grows when a field changes its meaning."""
     known, shared = remembered.agent, remembered.shared
     strategy = known.strategy or (shared.settings and shared.settings.strategy)
+    # None: no goals were set for the agent, so the instance's apply.
     goals = known.goals
     if goals is None:
         goals = shared.settings.goals if shared.settings else ()

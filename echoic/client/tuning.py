@@ -71,6 +71,7 @@ def ranges_of(texts: Sequence[str]) -> dict[str, Range]:
         raise EchoicError(
             "nothing is to be searched", next_step="echoic tune learning.gamma=0.9..1"
         )
+    # Some, but not all of them.
     if 0 < sum(name in LEARNING for name in found) < len(found):
         raise EchoicError(
             "learning settings and a strategy's parameters are judged differently:"

@@ -78,10 +78,12 @@ def _in_force(sources: "Sequence[_Source]", ignored: tuple[str, ...] = ()) -> Se
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for option in OPTIONS:
+        # Sources are in order of precedence, so the first that has the option wins.
         found = next((source for source in sources if source.has(option)), None)
         values[option.name] = found.value(option) if found else option.default
         origins[option.name] = found.origin(option) if found else "default"
     own = {option.field: values.pop(option.name) for option in OWN}
+    # Only now, as this default depends on the environment.
     own["data"] = own["data"] or default_data()
     return Settings(**own, behaviour=values, origins=origins, ignored=ignored)
 
@@ -155,7 +157,7 @@ class _Source:
             raise SettingsError(
                 f"{place}: {option.name} = {raw!r} is not allowed: give {allowed}",
                 next_step=f"correct the {place}; docs/settings.md lists what there is",
-                # The ValueError only carries what is allowed; its traceback would add nothing.
+                # The ValueError only carries what is allowed.
             ) from None
 
 

@@ -115,6 +115,7 @@ def processes(value: object) -> str:
 
 def texts(value: object) -> tuple[str, ...]:
     """Return a list of texts; in a variable they are divided by semicolons."""
+    # Not commas, which sentences such as goals hold.
     parts = value.split(";") if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise ValueError("texts, divided by semicolons or as a list")

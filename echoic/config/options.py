@@ -118,8 +118,9 @@ def _option(setting: Setting, field: FieldInfo) -> Option:
 
 
 def _parser(setting: Setting, field: FieldInfo) -> Parser:
-    """Return the parser that the setting names, else that of the field's type and bounds."""
+    """Return the parser that the setting names, else that of its type and bounds."""
     kind = field.annotation
+    # `tuple[str, ...]` is looked up as `tuple`.
     origin = get_origin(kind) or kind
     if setting.form:
         return _FORMS[setting.form]

@@ -1,4 +1,4 @@
-"""Ways in for other programs: the services `svc.<agent>.*` over NATS.
+"""Services for other programs: `svc.<agent>.*` over NATS, by request and reply.
 
-A door checks a request, hands it to `echoic.client`, and answers in JSON.
+A handler checks a request, passes it to `echoic.client`, and replies in JSON.
 """

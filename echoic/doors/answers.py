@@ -114,6 +114,7 @@ class Serving:
     async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the final decision on it."""
         event_id = str(body.get("event_id") or publish.new_event_id())
+        # The id belongs to the message, and is no field of the event.
         fields = {key: body[key] for key in body if key != "event_id"}
         try:
             event = Sensed.model_validate(

@@ -215,6 +215,7 @@ def _fields(body: bytes) -> Mapping[str, Any]:
         fields = orjson.loads(body) if body.strip() else {}
     except orjson.JSONDecodeError as error:
         raise _RefusedError("not_json", str(error)) from error
+    # `null` counts as an empty body.
     if not isinstance(fields, dict | None):
         raise _RefusedError("not_an_object", "the body must be a JSON object")
     return fields or {}

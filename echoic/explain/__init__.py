@@ -1,4 +1,4 @@
-"""Why a decision came out as it did, and what would have changed it.
+"""Explanations: why a decision was made, and what would have changed it.
 
 Everything is read from the decision's own record, or decided again at its logged state.
 """

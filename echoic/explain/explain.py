@@ -53,6 +53,7 @@ REASONS: Mapping[str, str] = {
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""
 
+# The reason that each gate gives for a silence when it closes.
 _SILENCE_OF_GATE = {
     "intent": "informational",
     "relevance": "below_relevance",
@@ -222,6 +223,7 @@ def _led_to(account: Account, gates: Sequence[Gate], names: Names) -> str:
         return "nothing changes: the race would be run all the same"
     if confidence.passed:
         return f"would have spoken by {_best(decided, confidence, names)}"
+    # Without a trusted heuristic the strategy asks the model, if it may.
     if decided.path == "llm" or _llm(decided) is not None:
         return "would have asked the model"
     return f"would have stayed silent: {account.silence or 'low_confidence'}"

@@ -39,7 +39,7 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
 
 
 def opening(decided: Decided) -> tuple[str, float] | None:
-    """Return the name and two-digit value of a number that would open every gate, if any."""
+    """Return the name and two-digit value of a number that would open every gate."""
     closed = [gate for gate in decided.gates if not gate.passed]
     # Thresholds are rounded down and values up, so that two digits are always enough to
     # pass; `round6` first, or 0.29 * 100 = 28.999… would lose a whole step.
@@ -83,6 +83,7 @@ def _changed(gate: Gate, decided: Decided, name: str, number: float) -> Gate:
         case "relevance", "salience":
             value = number
         case "habituation", "salience":
+            # As the mind computes effective salience: the score times the sensitivity.
             value = round6(number * salience.sensitivity)
         case "habituation", "sensitivity":
             value = round6(salience.score * number)

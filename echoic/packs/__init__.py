@@ -1,4 +1,4 @@
 """Packs as folders of files: found, read with the positions of their lines, checked.
 
-What is wrong in one is told with its place and how to mend it.
+Each problem is reported with its place and advice.
 """

@@ -12,7 +12,7 @@ RECORDING = PACKS / "survival" / "recording" / "evening.echoic"
 
 
 def found(path: Path) -> Path:
-    """Return an existing path as given, else a bundled one, such as `packs/desk` or `desk`."""
+    """Return an existing path as given, else a bundled one such as `desk`."""
     if path.exists():
         return path
     for folder in (PACKS, PACKS.parent):

@@ -1,4 +1,4 @@
-"""What runs an instance: servers, their supervision, worker and projector processes.
+"""The running instance: servers, their supervision, worker and projector processes.
 
-It is the composition root: here alone do adapters and drivers meet.
+This is the composition root, the only place where adapters and drivers meet.
 """

@@ -35,7 +35,7 @@ STOP_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What to project, and into what."""
+    """The log to project, and the database to fill."""
 
     credentials: Credentials
     database_url: str

@@ -71,7 +71,7 @@ class Damage:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is damaged or gone but what is recorded."""
+        """Whether nothing is damaged, and nothing gone but what the log records."""
         return not self.survey.damaged and not self.losses
 
     @property
@@ -84,7 +84,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
-    """What a salvage did."""
+    """The result of a salvage."""
 
     damage: Damage
     copy: Path

@@ -20,7 +20,7 @@ from streams.jetstream.accounts import Credentials
 
 
 class ServerMoved(Exception):
-    """A server came back at another port; whoever is connected must connect anew."""
+    """A server was restarted on another port, so every client has to connect anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

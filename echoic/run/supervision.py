@@ -27,7 +27,7 @@ class Child(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it in a sentence."""
+        """Its name in messages."""
 
     def tend(self) -> None:
         """Do the upkeep that it needs while it runs; called at each check."""

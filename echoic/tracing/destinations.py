@@ -94,6 +94,7 @@ class Collector:
             parts.hostname or "",
             parts.port or (443 if parts.scheme == "https" else 80),
         )
+        # This connects nothing yet; the first request does.
         self._connection = connection(*self._address, timeout=POST_S)
 
     @property
@@ -160,6 +161,7 @@ class Spool:
         """
         line = encode.to_json(resource, spans) + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        # The mode is set at creation, so the file is never readable by others.
         descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "ab") as file:
             file.write(line)
@@ -188,7 +190,7 @@ class Destination:
         self._probed = False
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
-        """Send a batch to whoever takes it.
+        """Send a batch to the collector, or else to the file.
 
         Raises:
             OSError: neither the collector nor the file takes it.

@@ -58,9 +58,9 @@ class Tracer:
         self._closing = False
         self._allowance = _Allowance(SILENT_PER_S)
         self.dropped = 0
-        """How many answered inputs did not fit, and spans nobody took."""
+        """The number of answered inputs that did not fit, and of spans that were not sent."""
         self.thinned = 0
-        """How many silent decisions were left out to keep the rate."""
+        """The number of silent decisions that were left out to keep the rate."""
         self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
         self._thread.start()
 
@@ -82,6 +82,7 @@ class Tracer:
 
     def close(self) -> None:
         """Send what is left and stop, within a second."""
+        # Set before waking the thread, which then drains the queue once more and ends.
         self._closing = True
         self._wake.set()
         self._thread.join(CLOSE_S / 2)
@@ -140,6 +141,7 @@ def open_tracer(
     if environment.get("OTEL_TRACES_EXPORTER", "otlp") == "none":
         return None
     collector = Collector(endpoint(base, environment))
+    # If nothing answers there, spans go into a file, which is to hold nobody's words.
     near = collector.endpoint.is_loopback and collector.answers()
     return Tracer(
         Observer(content=content == "on" or (content == "auto" and near), packs=packs),
@@ -161,6 +163,7 @@ def resource(environment: Mapping[str, str]) -> dict[str, str]:
         names.HOST_ID: _machine() or f"{uuid.getnode():012x}",
         names.DEPLOYMENT_ENVIRONMENT_NAME: "development",
         **dict(pairs(environment.get("OTEL_RESOURCE_ATTRIBUTES", ""))),
+        # Last: OTEL_SERVICE_NAME wins over the service's name in OTEL_RESOURCE_ATTRIBUTES.
         names.SERVICE_NAME: environment.get("OTEL_SERVICE_NAME", names.ENGINE),
     }
 

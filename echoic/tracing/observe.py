@@ -70,7 +70,10 @@ class Observer:
         self._content = content
         self._packs = dict(packs or {})
         self._held: OrderedDict[str, _Held] = OrderedDict()
+        # Decision ids by ask id, so that a result finds its decision.
         self._waiting: dict[str, str] = {}
+        # Event ids by decision id, oldest first; kept longer than the trace, for late
+        # links.
         self._events: OrderedDict[str, str] = OrderedDict()
 
     def answered(self, seen: Answered) -> Iterator[Trace]:
@@ -138,6 +141,7 @@ class Observer:
             tags=found,
             stages=steps.stages(decided, times.started_ns, times.decided_ns),
             steps=tuple(self._outcomes(seen)),
+            # Every other silence is a decision, and no failure.
             error="the mind failed" if decided.silence == "error" else None,
         )
         self._held[id_] = _Held(trace, final=decided.final)
@@ -180,6 +184,7 @@ class Observer:
             changed[names.REPLY_TEXT] = end.text
         held = self._held.get(end.decision_id)
         if held is None:
+            # Its trace was sent; a span that is added later may not be shown with it.
             yield self._late(seen, end.decision_id, changed)
             return
         held.final = True
@@ -211,6 +216,7 @@ class Observer:
         return Step(
             name=name,
             kind="consumer",
+            # The broker's clock may be ahead of ours.
             start_ns=min(seen.input.record.time_ns, seen.times.started_ns),
             end_ns=seen.times.committed_ns,
             attributes={names.AGENT_ID: seen.input.agent, **attributes},

@@ -72,7 +72,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionTrace:
-    """What is known of one decision when its trace is written."""
+    """The facts of one decision from which its trace is built."""
 
     decision_id: str
     event_id: str
@@ -96,7 +96,7 @@ class DecisionTrace:
     stages: tuple[Step, ...] = ()
     """Within `decide`."""
     steps: tuple[Step, ...] = ()
-    """What followed: model calls, deliveries, outcomes of earlier decisions."""
+    """Model calls, deliveries, and outcomes of earlier decisions."""
     error: str | None = None
 
 
@@ -172,12 +172,14 @@ def _context(
     match = _TRACEPARENT.fullmatch(traceparent or "")
     if match is None or match[2] == "0" * 16 or match[1] == "0" * 32:
         return None, ()
+    # A sensor may use the event's id as its trace id, and so share the trace.
     if match[1] == trace_id:
         return match[2], ()
     return None, (Link(match[1], match[2], {names.LINK: names.LINK_SENSOR}),)
 
 
 def _root(trace: DecisionTrace, links: tuple[Link, ...]) -> Step:
+    # Model calls and deliveries end after the commit, and the root covers them all.
     ends = [trace.committed_ns, trace.decided_ns, *(s.end_ns for s in trace.steps)]
     return Step(
         name=names.process_name(trace.source, trace.type),

@@ -186,6 +186,7 @@ def _with_content(
 
 
 def _parts(text: str) -> str:
+    # OpenTelemetry's GenAI conventions put messages into attributes as JSON text.
     return orjson.dumps([{"type": "text", "content": text}]).decode()
 
 
@@ -223,6 +224,7 @@ def _publish(
     return Step(
         name=names.publish_name(ask.channel),
         kind="producer",
+        # A delivery records no start of its own, so the span includes the wait for it.
         start_ns=asked_ns,
         end_ns=entry.record.time_ns,
         attributes=attributes,

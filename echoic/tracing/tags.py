@@ -38,6 +38,7 @@ def decide_tags(
         names.EVENT_SOURCE: decided.source,
         names.AGENT_ID: agent,
         names.STRATEGY_ID: decided.strategy,
+        # As text, like every tag that is searched for.
         names.STRATEGY_VERSION: str(decided.strategy_version),
         names.PACK_ID: decided.domain,
         names.DECISION_PATH: decided.path,
@@ -83,8 +84,9 @@ def dropped_tags(dropped: Dropped) -> Tags:
 
 
 def summary(decided: Decided) -> str:
-    """Return a line free of people's words: `crafter.thirst: silent, low_confidence …`."""
+    """Return a line without people's words: `crafter.thirst: silent, low_confidence`."""
     what = f"{decided.source}.{decided.type}: "
+    # Gates are in order, so the first closed one decided.
     closed = next((gate for gate in decided.gates if not gate.passed), None)
     if decided.silence is None:
         what += f"{_outcome(decided)} by {decided.path}, {decided.arm}"

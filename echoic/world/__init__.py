@@ -1,4 +1,4 @@
-"""A mind in memory for a world of one's own: no broker, no clock, no process.
+"""A mind in memory for simulated worlds: no broker, no clock, no process.
 
-The world moves the time; what was lived comes back as a session's file.
+The world moves the time; the session can be saved as a file.
 """

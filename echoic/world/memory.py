@@ -79,7 +79,7 @@ class InMemoryMind:
         self._partition = partition_of(setting.agent)
         self.epoch: UUID = uuid5(NAMESPACE_URL, setting.name)
         self.last_note = ""
-        """Why the last input was quarantined; "" if none was."""
+        """The reason of the last quarantine; "" if there was none."""
         self._embedder = _embedder()
         self._pack: CompiledPack = load.compile_with(setting.pack, self._embedder)
         self._state = PartitionState()
