@@ -174,7 +174,7 @@ class Gathering:
     def _result(self, input_: Record) -> None:
         result = views.result(input_)
         request = self._requests.get(result.ask_id) if result else None
-        # Of several results of one ask the first counts, as it did for the mind.
+        # Of several results of one ask the first counts.
         if result is None or request is None or request.take is not None:
             return
         # By the broker's clock on both ends: the time that the agent waited, with queueing.

@@ -36,8 +36,7 @@ from schemas.state.evidence import belief_key
 from schemas.values.record import Record, nanoseconds
 
 SYNTHETIC = 1 << 48
-"""The sequences of inputs that a replay makes begin here: above any of a real log, and below
-2^53, up to which JSON numbers are exact."""
+"""The sequences of inputs that a replay makes begin here, above any of a real log."""
 
 Point = tuple[int, float]
 """An agent's time in nanoseconds since 1970, and a confidence from there on."""

@@ -1,6 +1,7 @@
-"""The recording as it was lived: what each decision came to, when, and at what cost.
+"""The chronicle of a recording: what each decision came to, when, and at what cost.
 
-It is read off the messages, no mind is asked: facts about the recorded strategy.
+It is read off the messages without deciding anything again: facts about the logging
+strategy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +32,12 @@ _TOLD = (Decided, Completed, Dropped, ModelAsked, FeedbackApplied, OutcomeObserv
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """One decision of the recording, and how it went on."""
+    """One decision of the recording, and its completion."""
 
     decision_id: str
     event_id: str
     sequence: int
-    """Of the input it answers."""
+    """The sequence of the input it answers."""
     at: datetime
     """The agent's time."""
     source: str
@@ -51,7 +52,7 @@ class Telling:
     """Whether a gate closed before the strategy was asked."""
     asked_model: bool = False
     latency_ms: float | None = None
-    """From the event's arrival to the last word on it, by the broker's clock."""
+    """Milliseconds from the event's arrival to its final output, by the broker's clock."""
     tokens: int = 0
     cost_usd: float = 0.0
 
@@ -64,7 +65,7 @@ class Chronicle:
     outcomes: Mapping[str, Outcome]
     """By decision id."""
     sessions: tuple[SessionValue, ...] = ()
-    """What each session came to, by each measure that a pack declares."""
+    """The outcome of each session, by each measure that a pack declares."""
 
 
 Packs = Mapping[str, CompiledPack]
@@ -92,7 +93,7 @@ async def chronicle(recording: Recording, settings: OutcomeSettings) -> Chronicl
 
 @dataclass(slots=True)
 class Writing:
-    """A chronicle on its way; give it the groups that concern the recording, in order."""
+    """Builds a chronicle from the groups that concern the recording, in order."""
 
     recording: Recording
     settings: OutcomeSettings
@@ -112,19 +113,19 @@ class Writing:
         self.ledger = Ledger(self.settings)
 
     async def bring(self) -> None:
-        """Have the packs in force at hand; before the first group, and after each."""
+        """Load the packs in force; to be called before the first group and after each."""
         if self._is_changed:
             self._is_changed = False
             self.standing = await brought(self.standing, self.recording.log)
             self._packs = {each.pack.name: each for each in self.standing.packs}
 
     def done(self) -> Chronicle:
-        """Return what was written."""
+        """Return the chronicle, once all groups were taken."""
         tellings = tuple(self.tellings.values())
         return Chronicle(tellings, self.ledger.ended(), self.sessions.values())
 
     def take(self, group: Group) -> None:
-        """Take one group in."""
+        """Add one group."""
         outputs = [read_output(each) for each in group.outputs]
         is_within = group.input.sequence >= self.recording.first
         is_own = parse(group.input.subject).agent == self.recording.agent
@@ -135,6 +136,7 @@ class Writing:
             self._is_changed = True
 
     def _tell(self, group: Group, outputs: Sequence[Output]) -> None:
+        # Most groups say nothing of a decision; parsing their input would cost most of it.
         telling = [each for each in outputs if isinstance(each.message, _TOLD)]
         if not telling and parse(group.input.subject).kind != "result":
             return
@@ -242,4 +244,5 @@ def _telling(input_: Input, event: Sensed, output: Output, decided: Decided) -> 
 
 
 def _apart_ms(arrived_ns: int, record: Record) -> float:
+    # Clamped, as a broker whose clock is set back would make it negative.
     return max(0.0, (record.time_ns - arrived_ns) / 1e6)

@@ -1,6 +1,7 @@
-"""In force: what held for an agent at a place in the log, by its controls alone.
+"""What was in force for an agent at a sequence of the log, by its controls alone.
 
-Only what the mind applied counts, and only that is read: a long life takes no longer.
+Only the outputs of applied controls are read, by their subjects, so the time it takes grows
+with the controls and not with the log.
 """
 
 from collections import defaultdict
@@ -19,6 +20,7 @@ async def standing_before(
 
     None is the end of the log.
     """
+    # By the sequence of their input, which is the order in which the mind applied them.
     causes: dict[int, list[Record]] = defaultdict(list)
     for owner in (SHARED_AGENT, agent):
         for message in CHANGES:
@@ -34,7 +36,7 @@ async def standing_before(
         input_ = await log.record(cause)
         if input_ is not None:
             outputs = [read_output(record) for record in causes[cause]]
-            # Some controls are judged by what the packs say that are in force.
+            # What some controls do depends on the packs in force, so these are loaded first.
             standing = await brought(standing, log)
             standing = standing.after(read_input(input_), outputs)
     return await brought(standing, log)

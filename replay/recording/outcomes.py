@@ -1,9 +1,9 @@
-"""Outcomes: what each decision came to, in [0, 1], whichever arm was taken.
+"""Outcomes: the reward of each decision, in [0, 1], whichever arm was taken.
 
-The world is asked first: a report that names the decision, an undo of it, else the first
-of the pack's outcome patterns seen within its window. A person's votes are asked second.
-Silence has a value of its own, stated in the settings, where the world shows none. A
-window that the recording cuts off is censored and counts for nobody.
+What the world showed comes first: a report that names the decision, an undo of it, else the
+first of the pack's outcome patterns seen within its window. A person's votes come second.
+Silence has a value from the settings where the world shows none. A window that the end of
+the recording cuts off is censored, and the decision has no value.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,40 +21,40 @@ from schemas.state.agent import Expectation
 from schemas.values.exact_math import total
 
 SEEN = ("report", "undo", "pattern", "feedback")
-"""Outcomes that somebody or something really showed."""
+"""The sources of outcomes that were observed, not set by the settings."""
 
 OutcomeSource = Literal[
     "report", "undo", "pattern", "feedback", "silence", "unseen", "unknown"
 ]
 
 _REPORTED: Mapping[str, float] = {"succeeded": 1.0, "failed": 0.0}
-"""Overridden and cancelled say nothing of the advice."""
+"""Values of a report; overridden and cancelled say nothing about the advice."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeSettings:
-    """What counts as a good outcome, and what as none."""
+    """How outcomes are valued."""
 
     prefer: Literal["outcome", "feedback"] = "outcome"
-    """Which is asked first, the world or the person."""
+    """Which counts if both are known, the world or the person."""
     window_s: float | None = None
-    """No pattern is waited for longer; None leaves each its own time."""
+    """The longest time in seconds to wait for a pattern; None leaves each its own."""
     silence: float = 0.5
-    """The value of having said nothing, where the world shows none."""
+    """The value of silence, where the world shows none."""
     unseen: float | None = 0.5
-    """The value of an answer whose patterns were all waited for in vain; None: unknown."""
+    """The value of an answer of which no pattern was seen in its window; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one decision came to."""
+    """The outcome of one decision."""
 
     value: float | None
     source: OutcomeSource
     is_censored: bool = False
     """Whether the recording ended before its window did."""
     votes: int = 0
-    """How many people judged it."""
+    """How many people voted on it."""
 
 
 UNKNOWN = Outcome(None, "unknown")
@@ -66,7 +66,7 @@ class _Case:
 
     is_silent: bool
     is_learnt: bool
-    """Whether it is silent since that was learnt."""
+    """Whether its silence is a learnt one."""
     domain: str
     entities: frozenset[str]
     waiting: tuple[Expectation, ...] = ()
@@ -75,13 +75,13 @@ class _Case:
     """Each person's latest vote, from -1 to 1."""
     was_armed: bool = False
     is_cut: bool = False
-    """Whether nobody could see what came of it: its clock was left."""
+    """Whether its window was cut off by a change to another clock."""
     ends_life: bool = False
-    """Whether its event ended a life: having said nothing then was neither good nor bad."""
+    """Whether its event ended a life, after which silence is neither good nor bad."""
 
     @property
     def is_reported(self) -> bool:
-        """Whether a report has named it, which no pattern outdoes."""
+        """Whether a report has named it, which takes precedence over patterns."""
         return self.world is not None and self.world[1] == "report"
 
 
@@ -89,15 +89,19 @@ class Ledger:
     """The outcomes of one agent's decisions, as its recording is read from the start."""
 
     def __init__(self, settings: OutcomeSettings) -> None:
-        """Judge by `settings`."""
+        """Start empty; `settings` say how outcomes are valued."""
         self._settings = settings
         self._cases: dict[str, _Case] = {}
         self._of_event: dict[tuple[str, str], str] = {}
+        # Decisions whose window is open: each event is compared with these alone.
         self._open: dict[str, _Case] = {}
         self._now: datetime | None = None
 
     def sensed(self, event: Sensed, domain: str, now: datetime) -> None:
-        """See what an event shows of the decisions before it."""
+        """Match an event with the decisions that wait for an outcome.
+
+        `now` is the agent's time, not the broker's.
+        """
         if self._now is not None and now < self._now:
             self._cut()
         self._now = now
@@ -123,7 +127,7 @@ class Ledger:
         is_learnt: bool = False,
         now: datetime,
     ) -> None:
-        """Begin to wait for what a decision on an event comes to."""
+        """Start to wait for the outcome of a decision on an event."""
         armed = outcome_patterns.armed(pack, event, now) if pack else ()
         case = _Case(
             is_silent=is_silent,
@@ -140,20 +144,20 @@ class Ledger:
             self._open[decision_id] = case
 
     def voted(self, decision_id: str, actor: str, value: float) -> None:
-        """Take a person's vote on a decision; a later one replaces it."""
+        """Record a person's vote on a decision; a later one replaces it."""
         case = self._cases.get(decision_id)
         if case is not None:
             case.votes[actor] = value
 
     def undone(self, decision_id: str) -> None:
-        """Take that a person undid what a decision led to."""
+        """Record that a person undid what a decision led to."""
         case = self._cases.get(decision_id)
         if case is not None and not case.is_reported:
             case.world = (0.0, "undo")
             self._open.pop(decision_id, None)
 
     def ended(self) -> Mapping[str, Outcome]:
-        """Return what every decision came to, now that the recording is over."""
+        """Return the outcome of every decision, at the end of the recording."""
         if self._now is not None:
             self._expire(self._now)
         return {id_: self._outcome(id_, case) for id_, case in self._cases.items()}
@@ -176,7 +180,7 @@ class Ledger:
                 return
 
     def _cut(self) -> None:
-        """Wait no longer: time goes back only where another clock tells it."""
+        """Censor all open windows: time goes back only where another clock takes over."""
         for case in self._open.values():
             case.is_cut = True
         self._open.clear()
@@ -206,7 +210,8 @@ class Ledger:
         if decision_id in self._open or case.is_cut:
             return Outcome(None, "unknown", is_censored=True, votes=votes)
         if case.is_learnt:
-            # Whether it was right only a person can say.
+            # A learnt silence is never given the assumed value: only a vote can say whether
+            # it was right.
             return Outcome(None, "unknown", votes=votes)
         if case.is_silent and not case.ends_life:
             return Outcome(self._settings.silence, "silence", votes=votes)
@@ -215,7 +220,7 @@ class Ledger:
         return Outcome(None, "unknown", votes=votes)
 
     def _known(self, case: _Case) -> Iterator[tuple[float, OutcomeSource]]:
-        """Yield what was seen of it, the preferred first."""
+        """Yield the observed values, the preferred source first."""
         vote: list[tuple[float, OutcomeSource]] = []
         if case.votes:
             vote = [(_mean_on_unit(case.votes), "feedback")]
@@ -224,10 +229,10 @@ class Ledger:
 
 
 def _shares(first: frozenset[str], second: frozenset[str]) -> bool:
-    # Only where both sides say who takes part can they be about different ones.
+    # An event or decision without entities may be about anybody.
     return not first or not second or not first.isdisjoint(second)
 
 
 def _mean_on_unit(votes: Mapping[str, float]) -> float:
-    # Sorted, since a sum of floats depends on its order.
+    # Votes in [-1, 1] are mapped to [0, 1]. Sorted, since a float sum depends on its order.
     return (total(votes[actor] for actor in sorted(votes)) / len(votes) + 1.0) / 2.0

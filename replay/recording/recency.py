@@ -1,7 +1,7 @@
-"""Recalling: when each heuristic last fired and succeeded, at each place of a recording.
+"""Recency: when each heuristic last fired and succeeded, at each place of a recording.
 
-It is folded from the recorded fires, outcomes and votes, by the mind's own fold, so that
-a score which weighs them can be asked of any recording, whatever ranked when it was made.
+It is folded from the recorded fires, outcomes and votes by the mind's own fold, so that a
+strategy that ranks by recency can be asked about any recording, whatever its own ranking.
 """
 
 from collections.abc import Mapping
@@ -23,27 +23,29 @@ _ENDS = {"success": True, "fail": False}
 
 
 class UnknownPastError(ValueError):
-    """A recording does not tell what a strategy wants to know of the time before it."""
+    """A strategy needs the recency from before a recording, which does not hold it."""
 
 
 class Recalling:
-    """What is remembered of each heuristic's content, output by output."""
+    """The recency of each heuristic's content, folded output by output."""
 
     def __init__(self, believed: Mapping[str, Belief]) -> None:
-        """Begin with what was remembered before the recording."""
+        """Start with the beliefs from before the recording."""
         self._recent = {key: believed[key].recent for key in sorted(believed)}
 
     def of(self, key: str) -> Recent | None:
-        """Return what is remembered of `<heuristic id>@<content hash>`; None if nobody
-        knows.
+        """Return the recency of `<heuristic id>@<content hash>`.
+
+        `NEVER` for a heuristic not met so far, None where an old checkpoint does not tell.
         """
         return self._recent.get(key, NEVER)
 
     def take(self, token: str, record: Record) -> None:
-        """Take an output in, if it is of a sort that is remembered."""
+        """Fold an output, if recency depends on its type."""
         match token:
             case "heuristic_fired":
                 fired = views.fired(record)
+                # A suggestion that only a model saw earns no credit, so it is no fire here.
                 if fired.mode == "shown":
                     key = belief_key(fired.heuristic_id, fired.content_hash)
                     self._recent[key] = recency.fired(self.of(key), _at(record))
@@ -63,7 +65,7 @@ class Recalling:
                 pass
 
     def change(self, input_: Input, before: AgentState, after: AgentState) -> None:
-        """Take an applied control in: an edit may take what was learnt over."""
+        """Fold an applied control: an edit may keep what the old content learnt."""
         message = input_.message
         if not isinstance(message, HeuristicEdited) or not message.keep:
             return
@@ -79,10 +81,10 @@ class Recalling:
 
 
 def known(recent: Recent | None, arm: str) -> Recent:
-    """Return what is remembered, for a strategy that cannot do without.
+    """Return the recency, for a strategy that needs it.
 
     Raises:
-        UnknownPastError: the recording began with beliefs that do not tell.
+        UnknownPastError: the recording began with beliefs that do not hold it.
     """
     if recent is None:
         raise UnknownPastError(

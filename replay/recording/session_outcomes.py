@@ -1,7 +1,8 @@
-"""Outcomes of whole sessions: how long a life was, what was scored, as packs declare them.
+"""Outcomes of whole sessions, such as a game's score or the length of a life, as packs
+declare them.
 
-A value per decision says nothing of these: advice may be right each time, and lives be
-shorter for it. They are counted from the domain's own events, one value a session.
+Values of single decisions do not show these: each advice may be right, and lives be shorter
+for it. They are counted from the domain's own events, one value for each session.
 """
 
 import math
@@ -16,20 +17,20 @@ from schemas.values.exact_math import total
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionValue:
-    """What one session came to by one measure."""
+    """The value of one session by one measure."""
 
     session: str
     domain: str
     declared: SessionOutcome
     value: float | None
-    """None: no event told of it."""
+    """None if no event carried it."""
     is_censored: bool = False
     """Whether the session ended before the life did, so that the value is a lower bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
-    """What the sessions of a recording came to by one measure."""
+    """The mean over a recording's sessions by one measure."""
 
     domain: str
     name: str
@@ -44,11 +45,11 @@ class SessionSummary:
     se: float | None
     """The standard error of the mean over sessions; None with fewer than two."""
     judged: bool = False
-    """No verdict of a comparison judges it."""
+    """Always false: no verdict of a comparison rests on it."""
 
 
 def ends_life(pack: CompiledPack | None, type_: str) -> bool:
-    """Tell whether an event of this type ends a life: what was said then cannot matter."""
+    """Tell whether an event of this type ends a life, after which advice cannot matter."""
     outcomes = pack.pack.session_outcomes if pack is not None else ()
     return any(each.measure == "duration" and each.type == type_ for each in outcomes)
 
@@ -69,16 +70,16 @@ class _Session:
 
 
 class SessionLedger:
-    """Counts what sessions come to, event by event."""
+    """Counts the outcomes of sessions, event by event."""
 
     def __init__(self) -> None:
-        """Begin with no session."""
+        """Start with no session."""
         self._sessions: dict[str, _Session] = {}
 
     def sensed(
         self, session: str, event: Sensed, pack: CompiledPack | None, now: datetime
     ) -> None:
-        """Take in an event of a session; `pack` is that of its domain."""
+        """Count an event of a session; `pack` is that of its domain."""
         found = self._sessions.setdefault(session, _Session(now, now))
         found.now = max(found.now, now)
         if pack is None:
@@ -90,7 +91,7 @@ class SessionLedger:
                 _count(tally, event)
 
     def values(self) -> tuple[SessionValue, ...]:
-        """Return what every session came to, in order."""
+        """Return the values of every session, in order of their first event."""
         return tuple(
             _value(name, session, tally)
             for name, session in self._sessions.items()
@@ -99,7 +100,7 @@ class SessionLedger:
 
 
 def summaries(values: Iterable[SessionValue]) -> tuple[SessionSummary, ...]:
-    """Return one line for each measure, over all sessions."""
+    """Return one summary for each measure, over all sessions."""
     by_measure: dict[tuple[str, str], list[SessionValue]] = {}
     for each in values:
         by_measure.setdefault((each.domain, each.declared.name), []).append(each)
@@ -115,6 +116,7 @@ def _count(tally: _Tally, event: Sensed) -> None:
 
 def _number(fields: Mapping[str, object], name: str | None) -> float | None:
     value = fields.get(name) if name is not None else None
+    # A bool is an int in Python, and no number in JSON.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number else None  # type: ignore[arg-type]  # it is a number
 
@@ -124,8 +126,8 @@ def _value(name: str, session: _Session, tally: _Tally) -> SessionValue:
     if declared.measure == "count":
         value = float(tally.count)
     elif declared.measure == "duration":
-        # Time lived for each end seen, which counts the last, unended life as well:
-        # Epstein and Sobel (1953), "Life testing", J. Am. Stat. Assoc. 48.
+        # Total time at risk over the number of ends seen, so that the last, censored life
+        # counts as well: Epstein and Sobel (1953), "Life testing", J. Am. Stat. Assoc. 48.
         lived_s = (session.now - session.began).total_seconds()
         value, is_censored = lived_s / max(tally.count, 1), tally.count == 0
     return SessionValue(
@@ -142,6 +144,7 @@ def _summary(values: Sequence[SessionValue]) -> SessionSummary:
     mean = total(known) / len(known) if known else None
     se = None
     if mean is not None and len(known) > 1:
+        # The sample variance over n, with n - 1 as its divisor.
         squares = total((each - mean) ** 2 for each in known)
         se = math.sqrt(squares / (len(known) - 1) / len(known))
     declared = values[0].declared

@@ -1,7 +1,7 @@
-"""Sessions of a log: where each begins and ends, and one of them as a file.
+"""The sessions of a log, and the export of one of them to a file.
 
-A session file stands for itself: it holds the state before its first input, every raw
-message of its agent and of what is shared, and the packs that are in force.
+A session file is self-contained: it holds the state before its first input, every raw
+message of its agent and of the shared one, and the packs that are in force.
 """
 
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ class UnknownSessionError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class SessionSpan:
-    """A session as the log holds it."""
+    """A session's place in the log, with its counts."""
 
     agent: str
     id: str
@@ -54,7 +54,7 @@ class SessionSpan:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One group on the way through a partition, with the states around it."""
+    """One group of a partition, with the states before and after it."""
 
     before: PartitionState
     after: PartitionState
@@ -123,7 +123,8 @@ async def export(
         if step.sequence < span.first:
             start = step.after
         else:
-            # What is in force at its start is needed, too, if its first input loads more.
+            # The state before as well: what is in force at the start may be replaced by
+            # the first input, and the replay needs both.
             digests |= _packs(step.before, span.agent) | _packs(step.after, span.agent)
         end = step.after
     start = checkpoint.of_agent(start, span.agent)

@@ -1,6 +1,6 @@
-"""Sources: where recorded inputs come from, a session's file or a stretch of the log.
+"""The sources of recorded inputs: a session's file, or a stretch of the log.
 
-Whatever the source, it is one `Recording`, and it can only be read.
+Either gives a `Recording`, which can only be read.
 """
 
 from collections.abc import AsyncGenerator
@@ -30,12 +30,12 @@ from streams.session_files.paged_log import SessionStream
 
 
 class RecordingError(ValueError):
-    """What was named is no recording, or one that cannot be replayed."""
+    """The named source is no recording, or one that cannot be replayed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A stretch of one agent's life as it was recorded."""
+    """A recorded stretch of one agent's inputs and outputs."""
 
     log: ReadableLog
     partition: int
@@ -55,7 +55,7 @@ class Recording:
 
     @property
     def digest(self) -> str:
-        """What the recording is known by: the same for as long as nothing in it changes."""
+        """Its identity: the chain covers every message, so it changes with any of them."""
         place = f"{self.log.epoch}/{self.agent}/{self.first}/{self.last}"
         return ids.digest(place.encode(), self.chain.encode())
 
@@ -65,12 +65,12 @@ class Recording:
         return agent in (self.agent, SHARED_AGENT)
 
     def groups(self) -> AsyncGenerator[Group, None]:
-        """Its groups in order, among them other agents' of the partition."""
+        """Iterate over the groups in order, other agents' of the partition included."""
         return groups(self.log, self.partition, self.start.position, self.last)
 
 
 def from_file(path: Path) -> Recording:
-    """Return a session's file.
+    """Open a session's file, which is read page by page.
 
     Raises:
         SessionFileError: it is none, of another version, cut or damaged; names the line.
@@ -84,7 +84,7 @@ def from_file(path: Path) -> Recording:
 
 
 def of_file(file: SessionFile, origin: str) -> Recording:
-    """Return a session's file that was read whole; `origin` is what errors call it.
+    """Return the recording of a file in memory; `origin` is its name in errors.
 
     Raises:
         RecordingError: it holds no decision, or a state that this program cannot read.
@@ -142,7 +142,7 @@ _DECIDED = (Decided.kind, Decided.token)
 
 
 class _Scan:
-    """Notes on the way where a range begins and ends, and the state around it."""
+    """Finds where a range begins and ends, and the states there."""
 
     def __init__(self, agent: str, first: int, since: datetime | None) -> None:
         self._agent = agent

@@ -1,7 +1,7 @@
-"""Standing: what a strategy's context takes from the controls that were applied so far.
+"""What is in force for an agent: the part of a strategy's context that controls determine.
 
-A light fold: settings, packs, goals, biases, what was taught, and the agent's strategy,
-and nothing that is learnt from events. It uses the folds of the mind itself.
+A light fold of settings, packs, goals, biases, taught heuristics and the agent's strategy,
+without anything learnt from events. It uses the mind's own folds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ from schemas.values.subjects import SHARED_AGENT
 from streams.log import ReadableLog
 
 CHANGES = (ControlApplied, ProposalMade, HeuristicFormed)
-"""The outputs that change a standing."""
+"""The outputs that change what is in force."""
 
 CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
 
@@ -46,7 +46,7 @@ NO_VARIANT = Variant()
 
 
 Contender = Variant | StrategySpec | None
-"""Who is asked: a strategy, or one with a personality; None is the agent's own."""
+"""What is asked: a strategy, or one with a personality; None is the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A strategy made ready for a standing, with the arm of the model as it asks it."""
+    """A strategy built for what is in force, with the arm by which it asks the model."""
 
     strategy: Strategy
     llm_arm: str | None
@@ -71,18 +71,18 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class InForce:
-    """What is in force for one agent; each change makes a new one."""
+    """What is in force for one agent; immutable, each change makes a new one."""
 
     shared: SharedState = field(default_factory=SharedState)
     agent: AgentState = STRANGER
-    """Only of what controls change."""
+    """The agent's state, of which only what controls change is kept up to date."""
     by_digest: Mapping[str, CompiledPack] = field(default_factory=dict)
     variant: Variant = NO_VARIANT
     """Of a running experiment."""
 
     @classmethod
     def of(cls, state: PartitionState, agent: str) -> "InForce":
-        """Return the standing of an agent in a state; its packs are still to be brought."""
+        """Return what is in force for an agent in a state; packs are loaded by `brought`."""
         return cls(state.shared, state.agents.get(agent, STRANGER))
 
     @cached_property
@@ -95,7 +95,7 @@ class InForce:
         """The packs in force, by name.
 
         Raises:
-            MissingPackError: one of them was not brought.
+            MissingPackError: one of them was not loaded.
         """
         return aiding.in_force(self.shared, self.agent, Aids(packs=self.by_digest))
 
@@ -119,12 +119,12 @@ class InForce:
 
     @property
     def strategy(self) -> StrategySpec:
-        """The strategy that the agent decides by."""
+        """The agent's strategy: the variant's, else its own, else the settings'."""
         own = self.variant.strategy or self.agent.strategy
         return own or self.settings.strategy
 
     def under(self, name: VariantName | None) -> "InForce":
-        """Return the standing under a variant of the experiment that runs."""
+        """Return what is in force under a variant of the running experiment."""
         if name is None or self.agent.experiment is None:
             return self
         return replace(self, variant=self.agent.experiment.named(name))
@@ -155,13 +155,13 @@ class InForce:
         return None
 
     def needs_packs(self) -> tuple[str, ...]:
-        """Return the digests of packs in force that were not brought."""
+        """Return the digests of packs in force that were not loaded."""
         shelves = (self.shared.packs, self.agent.packs)
         digests = {ref.digest for shelf in shelves for ref in shelf.values()}
         return tuple(sorted(digests - self.by_digest.keys()))
 
     def after(self, input_: Input, outputs: Sequence[Output]) -> "InForce":
-        """Return the standing after an input and what the mind made of it."""
+        """Return what is in force after an input and its outputs."""
         said = [each for each in outputs if isinstance(each.message, CHANGES)]
         if not said:
             return self
@@ -185,16 +185,14 @@ class InForce:
 
 
 def variant_of(contender: Contender) -> Variant:
-    """Return a contender, whichever way it is given; what is left open stays the agent's
-    own.
-    """
+    """Return a contender as a variant; what it leaves open stays the agent's own."""
     if isinstance(contender, Variant):
         return contender
     return Variant(strategy=contender)
 
 
 async def brought(standing: InForce, log: ReadableLog) -> InForce:
-    """Return the standing with its packs at hand, as far as the log's store has them."""
+    """Return what is in force with its packs loaded, as far as the log's store has them."""
     missing = standing.needs_packs()
     if not missing:
         return standing
@@ -207,11 +205,12 @@ async def brought(standing: InForce, log: ReadableLog) -> InForce:
 
 
 def _without_vectors(blob: bytes) -> CompiledPack:
-    """Return a pack for its words alone: nothing is matched with it."""
+    """Return a pack without its vectors, as nothing is matched with it."""
     pack = from_blob(blob)
     return compile_pack(pack, [b""] * len(pack.heuristics))
 
 
+# Cached, since each change of what is in force asks for the same packs again.
 @lru_cache(maxsize=64)
 def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
     return _words_of(of_pack(pack))

@@ -1,7 +1,7 @@
-"""Views: of recorded messages only those fields that a replay at logged state looks at.
+"""Views: recorded messages decoded to the fields that the open loop uses, and no others.
 
-Reading a decision whole takes longer than deciding it again. What a view cannot read is
-left to `schemas.codec.decode`, so that nothing is understood in two ways.
+Decoding a decision in full takes longer than deciding it again. What a view cannot decode is
+left to `schemas.codec.decode`, so that there is one meaning of every message.
 """
 
 from collections.abc import Mapping
@@ -171,7 +171,7 @@ class VoteView(Struct, frozen=True):
 
 
 class ResultView(Struct, frozen=True):
-    """What came back from a model."""
+    """The result of a model call."""
 
     ask_id: str
     request_hash: str
@@ -207,7 +207,7 @@ def token_of(record: Record) -> str:
 
 
 def check_version(record: Record) -> None:
-    """See that an output is not of a newer program.
+    """Check that an output is not of a newer program.
 
     Raises:
         UnreadableOutputError: it is; the error names its sequence.
@@ -315,7 +315,7 @@ def _output(record: Record, model: MessageType, view: type[V]) -> V:
         if version == str(model.version):
             read: V = _DECODERS[view].decode(record.body)
             return read
-        # Of another version: whoever knows all of them reads it.
+        # Another version: the codec upcasts it to today's fields first.
         fields = orjson.loads(read_output(record).message.to_bytes())
         return msgspec.convert(fields, view)
     except msgspec.MsgspecError as error:
