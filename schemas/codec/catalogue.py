@@ -165,6 +165,7 @@ def by_token(*models: MessageType) -> dict[tuple[str, str], MessageType]:
     return found
 
 
+# Indexed on import, so that a token used twice fails at once and not in a log.
 _BY_TOKEN = by_token(*INPUTS, *OUTPUTS)
 
 

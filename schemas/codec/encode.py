@@ -43,6 +43,7 @@ def write_output(
     return Wire(
         subject=subjects.output_subject(partition, agent, message.kind, message.token),
         headers={
+            # CloudEvents attributes as headers (binary mode); the group mark is extensions.
             **_headers(message, agent, id_, "/echoic/mind"),
             "ce-time": rfc3339(at),
             "ce-causeseq": str(mark.cause_sequence),

@@ -25,6 +25,7 @@ def message_model(kind: MessageType) -> type[Message]:
     if issubclass(kind, Message):
         return kind
     model: type[Message] = _model(kind, Message)
+    # Class variables are no fields, so `create_model` does not carry them over.
     model.kind, model.token, model.version = kind.kind, kind.token, kind.version
     return model
 
@@ -75,6 +76,7 @@ def _explained(kind: type[StructPart]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for each in kind.__mro__:
+        # Bases without fields of their own, such as `object`, have nothing to read.
         if not (issubclass(each, StructPart) and each.__annotations__):
             continue
         (declared,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body

@@ -230,6 +230,7 @@ def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object],
     compares = _ORDER[operator_]
     if isinstance(wanted, str):
         return lambda value: isinstance(value, str) and compares(value, wanted)
+    # The condition's side is prepared once, when it is compiled.
     kind, limit = _kind(wanted), _rounded(wanted)
     return lambda value: _kind(value) == kind and compares(_rounded(value), limit)
 

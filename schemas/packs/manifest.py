@@ -186,6 +186,7 @@ class Pack(Part):
         names = [heuristic.name for heuristic in self.heuristics]
         declared = [(event.type, event.source) for event in self.events]
         measured = [each.name for each in self.session_outcomes]
+        # Ids derive from names, so two heuristics of one name would share their evidence.
         if any(len(set(each)) < len(each) for each in (names, declared, measured)):
             message = "two heuristics, event types or outcomes have one name"
             raise PydanticCustomError("duplicate", message)
@@ -339,6 +340,7 @@ def from_blob(blob: bytes) -> Pack:
         PackError: this is no pack, or one of a newer format.
     """
     try:
+        # Strict: a blob was written by `to_blob`, so a number given as text means damage.
         pack = Pack.model_validate_json(blob, strict=True)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]

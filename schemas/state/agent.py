@@ -260,6 +260,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Biases that override these, for the events of one domain."""
     packs: Map[str, PackRef] = field(default_factory=Map)
     """Packs of this agent alone, by name."""
+    # Sensors and people can send any number of names, so maps keyed by them are bounded.
     sources: Bounded[str, SourceMemory] = field(
         default_factory=lambda: Bounded(limits.SOURCES)
     )

@@ -90,6 +90,7 @@ def bounds_of(field: FieldInfo) -> Bounds:
     """Return the least and the greatest value of a field that has both, ends included."""
     if field.annotation is bool:
         return False, True
+    # Exactly one bound at each end: a tunable field without one is a mistake of ours.
     (low,) = (each.ge for each in field.metadata if isinstance(each, Ge))
     (high,) = (each.le for each in field.metadata if isinstance(each, Le))
     assert isinstance(low, int | float)
@@ -99,6 +100,7 @@ def bounds_of(field: FieldInfo) -> Bounds:
 
 def part_in(field: FieldInfo) -> type[Part] | None:
     """Return the part that a field holds, if it holds one, be it optional."""
+    # The arguments are the members of `Part | None`.
     kinds = (field.annotation, *get_args(field.annotation))
     parts = (
         each for each in kinds if isinstance(each, type) and issubclass(each, Part)
@@ -108,5 +110,6 @@ def part_in(field: FieldInfo) -> type[Part] | None:
 
 def _as_recorded(setting: Setting, field: FieldInfo, value: Any) -> Any:
     if field.annotation is bool:
+        # Operators write a switch as a word, `on` or `off`.
         return value == "on"
     return value if setting.scale == 1.0 else value * setting.scale

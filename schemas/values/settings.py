@@ -131,6 +131,8 @@ EDITION = 2
 class MindSettings(Part):
     """Everything that shapes behaviour and is no message of its own."""
 
+    # A default is what a log of before the field meant, never what new instances run with:
+    # that is the declaration's `start`. `exclude_if` keeps the bytes of such logs.
     edition: int = Field(default=FIRST_EDITION, ge=1, exclude_if=FIRST_EDITION.__eq__)
     """Which edition of the rules decides; logs of before it was recorded are of the
     first."""

@@ -95,6 +95,7 @@ def _level(gauge: Gauge, strain: float, before: int) -> int:
     """Return the highest mark crossed since the gauge was last relieved."""
     if strain < gauge.relief:
         return 0
+    # A level never falls by itself: only relief ends an alarm, and only a rise is news.
     return max(before, sum(strain >= mark for mark in gauge.marks))
 
 
@@ -128,6 +129,7 @@ def _battery_strain(now: Readings) -> float | None:
     return -100.0 if now.charging else -now.battery_percent
 
 
+# In percent of what the cores can do: over 100 programs already wait.
 LOAD = Gauge(
     name="load",
     strain=lambda now: now.load_percent,

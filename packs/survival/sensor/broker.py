@@ -20,6 +20,8 @@ from schemas.values.record import Wire
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
+# Seconds for one attempt to connect and for one acknowledgement, attempts for each event,
+# and for a lost connection the attempts and the seconds between them.
 _CONNECT_S = 5
 _STORED_S = 5.0
 _TRIES = 3
@@ -91,6 +93,7 @@ class Broker:
         ) from failure
 
     async def _on_message(self, message: Msg) -> None:
+        # The callback must not wait for room: that would hold up every later message.
         if self._said.full():
             self._said.get_nowait()
         self._said.put_nowait(message.data)

@@ -97,6 +97,7 @@ def _cause(before: Observation, now: Observation) -> str:
 def _vitals(before: Observation, now: Observation) -> Iterator[Sensed]:
     for vital in VITALS:
         value, previous = now.vitals[vital], before.vitals[vital]
+        # A mark counts when it is crossed, also if a loss of several skips over it.
         fell = any(value <= mark < previous for mark in LOW)
         if fell and now.alive:
             yield _vital_fell(vital, value, previous, now.step)
@@ -158,6 +159,7 @@ def _achievements(before: Observation, now: Observation) -> Iterator[Sensed]:
 def _items(before: Observation, now: Observation) -> Iterator[Sensed]:
     for name, marks in NEEDED.items():
         count, previous = now.inventory[name], before.inventory[name]
+        # Crossed upward, or used up: both change what can be built.
         if any(previous < mark <= count for mark in marks) or count == 0 < previous:
             yield Sensed(
                 type="inventory_changed",

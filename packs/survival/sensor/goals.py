@@ -71,6 +71,7 @@ def sleep(see: Observation) -> Goal:
 def fight(see: Observation, kind: str) -> Goal:
     """Hunt down the nearest creature of a hostile kind."""
     victory = f"defeat_{kind}"
+    # The game counts victories, and does not say which creature fell.
     wins = see.achievements.get(victory, 0)
     while see.achievements.get(victory, 0) == wins:
         enemy = see.nearest(kind)

@@ -74,6 +74,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     return Plan(
         agent=args.agent,
         base=args.base or now,
+        # Ids derive from it: without a name each run gets new ones, which are no repeats.
         run=args.run or now.isoformat(),
         steps=args.steps,
         seed=args.seed,

@@ -49,6 +49,7 @@ def _stroll(see: Observation, seed: str) -> Action:
 
     The way is drawn anew every `_PATIENCE` steps.
     """
+    # One draw for each stretch, keyed by its number: no state, and the same walk each time.
     turn = f"{see.life}/{see.step // _PATIENCE}"
     ways: list[Way] = sorted(WAYS)
     way = ways[int(draw(seed, "player", turn, "stroll") * len(ways))]
@@ -56,11 +57,13 @@ def _stroll(see: Observation, seed: str) -> Action:
     blocked = any(creature.cell == ahead for creature in see.creatures)
     if see.chart.at(ahead) in WALKABLE and not blocked:
         return f"move_{way}"
+    # Shut in at the end of the night: digging is the only way out.
     if sheltered(see):
         return "do" if see.inventory["wood_pickaxe"] else "noop"
     return explore(see) or "noop"
 
 
+# In steps: how far away an item may lie, and how long one way is kept.
 _CLOSE = 4
 _PATIENCE = 14
 _WANTED = (

@@ -80,6 +80,7 @@ def event_id(plan: Plan, at: datetime, index: int) -> str:
     """Return a UUIDv7 of the game's time; its other bits hash run, agent and index."""
     key = f"{plan.run}|{plan.agent}|{SOURCE}|{index}".encode()
     bits = int.from_bytes(hashlib.blake2b(key, digest_size=10).digest(), "big")
+    # As RFC 9562, 5.7 lays a UUIDv7 out: time, version 7, 12 bits, variant 2, 62 bits.
     value = (int(at.timestamp() * 1000) & ((1 << 48) - 1)) << 80
     value |= (
         0x7 << 76 | (bits >> 62 & 0xFFF) << 64 | 0b10 << 62 | bits & ((1 << 62) - 1)

@@ -25,6 +25,7 @@ def shelter(see: Observation) -> Goal:
         if action is None:
             return failed("no way to the stone")
         see = yield action
+    # Turn, dig, step in, dig, step on, step back (which turns to the entrance), close.
     for action in (way, "do", way, "do", way, back, "place_stone"):
         see = yield action
     if sheltered(see):
@@ -34,6 +35,7 @@ def shelter(see: Observation) -> Goal:
 
 def sheltered(see: Observation) -> bool:
     """Tell whether the player stands in a closed room of at most two cells."""
+    # Three cells are enough to know that the room is too large.
     return len(pocket(see, 3)) <= 2
 
 
@@ -45,6 +47,7 @@ def _site(see: Observation) -> tuple[Cell, Action, Action] | None:
         for way in WAYS
         if _solid(see, entry := (x - WAYS[way][0], y - WAYS[way][1]), way)
     ]
+    # Nearest first, so the path search mostly runs once.
     for _, entry, way in sorted(sites):
         if see.cell == entry or walk(see, entry) is not None:
             return entry, f"move_{way}", f"move_{_OPPOSITE[way]}"
@@ -68,6 +71,7 @@ def _solid(see: Observation, entry: Cell, way: Way) -> bool:
     )
 
 
+# What would leave a gap: ground to walk on, lava, and what was never seen.
 _OPEN = (*WALKABLE, "lava", None)
 _OPPOSITE: Mapping[Way, Way] = {
     "left": "right",

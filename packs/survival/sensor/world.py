@@ -171,7 +171,7 @@ class World:
         self._creatures = tuple(noticed)
 
     def _draw_chart(self) -> None:
-        # The game holds the whole map; only what is in view is copied, as the player sees it.
+        # The game holds the whole map; only what is in view is copied.
         ground = self._env._world._mat_map
         x, y = _cell(self._env._player.pos)
         top, bottom = max(0, y - VIEW[1]), min(SIZE, y + VIEW[1] + 1)
