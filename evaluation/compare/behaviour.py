@@ -103,6 +103,7 @@ def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, 
                 kind=kind,
                 unit="USD",
                 baseline=ours.cost_low,
+                # A figure to plot and to compare; the range beside it is what is known.
                 challenger=_middle(theirs.cost_low, theirs.cost_high),
                 delta=_middle(theirs.cost_low, theirs.cost_high) - ours.cost_low,
                 low=theirs.cost_low if theirs.imputed else None,

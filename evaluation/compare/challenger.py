@@ -50,6 +50,8 @@ def comparison(whole: Whole, index: int) -> Comparison:
     challenger = whole.strategy(index)
     fields = plain(found.as_json())
     _name_the_challenger(fields["difference"])
+    # Arms do not name the voice, so the estimator would credit one voice with what came of
+    # the other.
     if challenger.personality is not None:
         _withhold_values(fields)
     verdict = fields["difference"]["verdict"]

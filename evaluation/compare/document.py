@@ -62,7 +62,7 @@ class OutcomePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DivergencePart:
-    """The first place where the recording is not what its own strategy gives."""
+    """The first output at which self-replay differs from the recording."""
 
     session: str
     sequence: int
@@ -98,7 +98,7 @@ class Fact:
     unit: str = ""
     low: float | None = None
     high: float | None = None
-    """Between these the challenger's lies, if a part of it is imputed."""
+    """The range of the challenger's number, if a part of it is imputed."""
     note: str | None = None
 
 
@@ -146,17 +146,17 @@ class GatePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
-    """What was really done, and how likely that was."""
+    """The arm that was taken, and its propensity."""
 
     arm: str
     probability: float
     challenger_probability: float
-    """With which the challenger's arm would have been taken; 0: never observed."""
+    """The propensity of the challenger's arm; 0: it could not be observed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A decision that the challenger makes otherwise."""
+    """A decision at which the challenger would take another arm."""
 
     decision: str
     session: str
@@ -173,8 +173,8 @@ class Flip:
     status: Status
     explanation: tuple[GatePart, ...]
     share: float = 1.0
-    """With which probability the two take different arms: 1 of strategies that never draw,
-    and what this decision counts for wherever flips are counted."""
+    """The probability that the two take different arms, by which this flip is counted: 1
+    for strategies that never draw."""
     outcome_of: Whose | None = None
     """Whose arm was taken, so whose outcome it is; None if neither's."""
 
@@ -254,7 +254,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """All of it."""
+    """A whole comparison, of one baseline with one or more challengers."""
 
     v: int = 1
     kind: str = "comparison"
@@ -266,7 +266,7 @@ class Document:
     baseline: StrategyPart
     sessions: tuple[SessionPart, ...]
     frozen: str
-    """What the set of sessions is known by, in whatever order they were named."""
+    """A digest of the set of recordings, whatever order they were named in."""
     outcome: OutcomePart
     session_outcomes: tuple[SessionSummary, ...] = ()
     self_replay: SelfReplayPart

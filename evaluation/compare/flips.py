@@ -196,6 +196,7 @@ def _status(
     # The stated value of silence is an assumption and no observation.
     if value is not None and value != NEUTRAL and outcome.source != "silence":
         went_well = value > NEUTRAL
+        # The challenger's arm was explored here, so its outcome was really observed.
         if decision.arm == theirs:
             return "improved" if went_well else "regressed"
         # What followed a silence says nothing about what speaking would have led to.

@@ -62,6 +62,7 @@ class Whole:
     @cached_property
     def frozen(self) -> str:
         """What the set of recordings is known by."""
+        # Sorted, so that the order in which recordings were named does not matter.
         digests = sorted(result.recording.digest for result in self.results)
         return ids.digest(*(digest.encode() for digest in digests))
 
@@ -69,6 +70,8 @@ class Whole:
         """Return a strategy as the recordings have it."""
         found = [each.recording.strategies[index] for each in self.results]
         by_hash = {each.config_hash: each for each in found}
+        # Recordings may have been made under several settings. The least hash is an
+        # arbitrary choice, but the same in whatever order they were named.
         first = by_hash[min(by_hash)]
         others = len(by_hash) - 1
         if not others:

@@ -50,6 +50,7 @@ def observations(
                 target=dict(each.odds[challenger].arms),
                 baseline=dict(each.odds[BASELINE].arms),
                 decision=each.decision_id,
+                # Coarse buckets: finer ones would leave the reward model too few rows each.
                 context=f"{each.source}.{each.type}",
                 logging=each.logging,
                 is_censored=outcome.is_censored,
@@ -97,5 +98,6 @@ def flip_share(first: Odds, second: Odds) -> float:
     It is the least probability with which two coupled draws take different arms.
     """
     others = dict(second.arms)
+    # Rounding may bring the common share just above 1.
     agree = total(min(share, others.get(arm, 0.0)) for arm, share in first.arms)
     return max(0.0, 1.0 - agree)

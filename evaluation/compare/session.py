@@ -124,6 +124,7 @@ async def _compared(
     return SessionResult(
         recording=note,
         verification=verification,
+        # Contexts are large, and this result goes from one process to another.
         decisions=tuple(replace(each, context=None) for each in reached),
         critical=critical(reached),
         chronicle=told,
@@ -199,6 +200,7 @@ async def _lives(
     passes = [[each] for each in own] if plan.answers.port else [own]
     found: list[tuple[list[ClosedLoopDecision], Ending]] = []
     await provider.fetch_packs_of(recording.start)
+    # Only the first pass verifies; without challengers one pass remains for that alone.
     for is_later, together in enumerate(passes or [[]]):
         lives, minds = Lives(together), len(together) + (not is_later)
         progress = work.passing(_DECIDING * minds)

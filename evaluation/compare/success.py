@@ -192,6 +192,8 @@ def sensitivity(
     for what, change in trials:
         outcomes = {id_: change(each) for id_, each in evidence.outcomes.items()}
         yield _tried(what, evidence.rows(outcomes), evidence, quick)
+    # Filling both sides alike proves little, as it hardly moves a difference: the extremes
+    # are failures on the one side with successes on the other.
     if any(each.value is None for each in evidence.outcomes.values()):
         for how, of_target in (("against", 0.0), ("for", 1.0)):
             what = f"all that is unknown gone {how} the challenger"
@@ -243,6 +245,7 @@ def without_each(
     None if that was not tried: with a single session, more than `LEFT_OUT_LIMIT` of them,
     or a verdict that shows no value.
     """
+    # Sorted, so that the document is the same whatever order recordings were named in.
     sessions = sorted({row.session for row in rows})
     if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in WITHHELD:
         return None
@@ -269,6 +272,8 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
         return f"{decision.source}.{decision.type}"
 
     parts = []
+    # `groupby` joins neighbours alone, hence the sort; it is stable, so each part keeps
+    # the order of time.
     for name, group in groupby(sorted(evidence.decisions, key=sort), key=sort):
         part = replace(evidence, decisions=list(group))
         seen = sum(_shows_challenger(each, part) for each in part.decisions)
@@ -314,6 +319,7 @@ def _shared(evidence: Evidence) -> Headline:
         outcome.value
         for each in evidence.decisions
         if _flip(each, evidence.challenger) == 0.0
+        # What exploration drew instead is no decision of either.
         and each.arm == each.odds[BASELINE].greedy
         and (outcome := evidence.outcomes.get(each.decision_id, UNKNOWN)).value
         is not None

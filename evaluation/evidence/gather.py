@@ -201,6 +201,7 @@ class Reader:
             case OutcomeObserved(outcome=("success" | "fail") as outcome):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 success, fire_id = outcome == "success", message.fire_id
+                # A fire has one outcome: the first that was observed.
                 self._outcomes.setdefault(fire_id, float(success))
                 is_second = self._is_voted(key, message)
                 fact = Seen(sequence, key, declared, fire_id, success, is_second)

@@ -275,6 +275,7 @@ def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> 
         if held is None or points is None:
             continue
         confidence = believing.confidence(key, held.declared)
+        # Many facts leave a bounded confidence where it was; a curve has its moves alone.
         if not points or points[-1].confidence != confidence:
             points.append(Point(fact.sequence, confidence))
 

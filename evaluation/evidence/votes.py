@@ -75,8 +75,8 @@ class Voting:
         """Return the same person's earlier vote on the same, as the mind remembers it."""
         if vote.decision_id is None:
             return judging.vote_in(held, vote)
-        # A decision that the mind has forgotten was looked up in the log by whoever sent
-        # the vote, and what was found came along with it.
+        # The mind has forgotten the decision, so Echoic looked it up in the log when the
+        # vote came in, and what it found came along.
         if isinstance(given, FeedbackGiven) and given.about is not None:
             return given.about.vote
         place = vote.decision_id, vote.actor
@@ -109,6 +109,8 @@ class Voting:
         self._entered[vote.decision_id] = _is_found(after, fact) or was_settled
         if vote.fire_id is not None:
             said = self._said.setdefault(vote.fire_id, {})
+            # A new vote replaces the person's earlier one, also if it is on an aspect that
+            # is no evidence of the action.
             said.pop(vote.actor, None)
             if judging.STRANDS[vote.aspect] == "pair":
                 said[vote.actor] = vote.value
@@ -132,6 +134,7 @@ class Voting:
     ) -> tuple[Strand, ...]:
         if isinstance(given, FeedbackGiven) and given.about is not None:
             return given.about.entries
+        # Votes in this recording are newer than what the agent remembered at its start.
         known = self._entered.get(vote.decision_id or "")
         if known is not None:
             return ("pair",) if known else ()

@@ -55,6 +55,8 @@ def judge(trials: Iterable[SessionTrial]) -> tuple[SessionJudgement, ...]:
         if each.value.value is not None:
             key = each.value.domain, each.value.declared.name
             by_measure.setdefault(key, []).append(each)
+    # Bonferroni: all intervals hold together with probability 1 - ALPHA, however dependent
+    # the measures are.
     alpha = sequential.ALPHA / max(len(by_measure), 1)
     return tuple(_judged(by_measure[key], alpha) for key in sorted(by_measure))
 

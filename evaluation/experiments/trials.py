@@ -156,6 +156,8 @@ class _Reading:
 
     def _decided(self, input_: Input, output: Output, decided: Decided) -> None:
         event, assignment = input_.message, decided.experiment
+        # A decision may be on another occasion than the input, such as a due timer; only
+        # those on a sensor's event are trials.
         if not isinstance(event, Sensed) or decided.event_id != input_.id:
             return
         pack = self._packs().get(decided.domain)
@@ -174,6 +176,7 @@ class _Reading:
         )
         if assignment is not None and assignment.id == self.experiment.experiment_id:
             self.trials[output.id] = _trial(assignment, decided)
+            # A session belongs to the variant it began under.
             self.assigned.setdefault(session, assignment)
             self.open_unit, self.open_session = assignment.unit, session
 

@@ -143,6 +143,7 @@ def _of_model(passage: GroupInContext, output: Output) -> Cause | None:
         case SilenceWeighed():
             by = message.actor or "the world"
             return _cause(output, "silence", _weighed(message), by, input_.id)
+        # `HeuristicFormed` has no content hash: what is in force after the group has it.
         case HeuristicFormed(is_silence=True):
             hash_ = _content(passage.after, message.heuristic_id)
             what = "formed where nothing should have been said"

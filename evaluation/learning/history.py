@@ -155,6 +155,8 @@ class _Writing:
         """Take one group in."""
         facts = self._facts.pop(passage.sequence, deque())
         is_control = passage.before is not passage.after
+        # Only a control can move confidences without naming a heuristic, and listing them
+        # all for every group would be slow.
         stood = known(passage.before, self._believing) if is_control else {}
         caused: set[str] = set()
         self._session = self._sessions.get(passage.sequence, self._session)
@@ -164,6 +166,7 @@ class _Writing:
             after = self._confidence(passage.after, cause, cause.content_hash)
             self._note(cause, before, after)
             caused.add(cause.heuristic_id)
+        # Facts that no cause claimed are folded all the same, or later moves would be off.
         for fact in facts:
             self._believing.take(fact)
         self._rule(passage, {id_: stood[id_] for id_ in stood if id_ not in caused})

@@ -173,6 +173,7 @@ class _Count:
         for each in eligible:
             self.tallies[each.heuristic_id].confidences.append(each.confidence)
         nearest: tuple[float, HeuristicCandidate] | None = None
+        # Thresholds ascend, so the last one answered at is the largest that would do.
         for place, asked in enumerate(THRESHOLDS):
             candidate = by_arm.get(decision.odds[place].greedy)
             if candidate is not None:

@@ -115,6 +115,7 @@ def _mean(values: Iterator[float | None]) -> Mean:
 
 def _parts(values: Sequence[T], count: int) -> Iterator[Sequence[T]]:
     for part in range(count):
+        # Integer division of both ends: parts differ by one at most, and none is lost.
         first, last = (len(values) * each // count for each in (part, part + 1))
         if first < last:
             yield values[first:last]

@@ -85,7 +85,7 @@ class Witnessed:
                 self.ignored.add(known.fire_id)
 
     def trust(self, given: FeedbackGiven) -> None:
-        """Adopt what a vote's sender found in the log about an older decision."""
+        """Adopt what a vote carries about a decision that the agent has forgotten."""
         about, id_ = given.about, given.decision_id or ""
         if about is not None and about.fire_id is not None and id_ not in self.deeds:
             names = about.heuristic_id or "", about.content_hash or ""

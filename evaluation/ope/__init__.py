@@ -1,4 +1,4 @@
-"""How good a strategy would have been, told from decisions that another one made.
+"""Off-policy evaluation: a strategy's value, estimated from another strategy's decisions.
 
-Whatever the log does not say is not made up; it is bounded, or refused.
+It knows nothing of Echoic's messages. What the log does not support is bounded or refused.
 """

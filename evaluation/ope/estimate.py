@@ -165,6 +165,7 @@ def _difference_of(compared: Compared, found: float | None) -> float | None:
 
 
 def _clipped(value: float, least: float = 0.0) -> float:
+    # DR may leave the range of possible values, since its weights are not bounded by 1.
     return min(max(value, least), 1.0)
 
 

@@ -158,6 +158,8 @@ def effective_size(
     target: Weights, baseline: Weights, rows: int, limits: Limits
 ) -> Gate:
     """Check the effective sample size (Kish), in decisions and as a share of all rows."""
+    # Both limits apply: a share alone would pass ten decisions of a short log, a number
+    # alone a log of which nearly everything is ignored.
     value, whose = Sides(target.ess, baseline.ess).weaker(min)
     least = max(limits.ess, limits.ess_share * rows)
     return Gate(
@@ -187,6 +189,7 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
     """Check that the weights' tail is light enough for their mean to converge (Pareto k)."""
     found = [k for k in (target.pareto_k, baseline.pareto_k) if k is not None]
     value = max(found, default=None)
+    # No fitted shape on either side is no reason to refuse: see `Weights.pareto_k`.
     if value is None:
         most = max(target.most, baseline.most)
         told = "" if most == float("inf") else f": no weight exceeds {most:.3g}"
@@ -212,6 +215,8 @@ def outcome_coverage(
     status = _below(share, limits.known_share_caution, limits.known_share)
     detail = f"{known:,} of {rows:,} outcomes known (need {limits.known_share:.0%})"
     z = max(abs(target.known_z), abs(baseline.known_z))
+    # If knowing an outcome depends on the arm, the known ones are a biased sample, however
+    # many they are.
     if known < rows and z > limits.propensity_z_max:
         status = "refused"
         detail += (

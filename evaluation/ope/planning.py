@@ -160,12 +160,14 @@ def plan(
     # A fixed point: the t quantile depends on the number of sessions it leads to.
     for _ in range(_ROUNDS):
         needed = _factor(sessions) * noise / (flip_rate * effect**2)
+        # Rounded before `ceil`, or 1000.0000000001 decisions would become 1,001.
         decisions = ceil(round(max(needed, least), 6))
         sessions = max(ceil(decisions / decisions_per_session), LEAST_SESSIONS)
     flips = ceil(round(decisions * flip_rate * scheme.challenger, 6))
     more = sessions
     if recorded is not None and recorded.exploration is not None:
         added = _added(effect, scheme, recorded, sessions)
+        # Starting anew is always possible, and cheaper if what is recorded is too noisy.
         more = min(sessions, ceil(round(added / decisions_per_session, 6)))
         more = max(more, _until_gates(scheme, recorded))
     return Plan(scheme, flips, decisions, sessions, more)
@@ -252,6 +254,7 @@ def advice(
     said = f"{_sessions(better)} with challenger exploration at 0.2"
     if now is None:
         return said
+    # Where the current exploration does at least as well, nothing has to be changed.
     same = _more(effect, now, recorded)
     if same <= better:
         return f"{_sessions(same)} at the current exploration"

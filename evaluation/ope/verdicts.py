@@ -121,6 +121,7 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
         return Verdict.INCONCLUSIVE, Reason(
             "no_decisions", "every decision was cut off"
         )
+    # Certain without any estimate: where odds never differ, the difference is exactly 0.
     if not evidence.has_flips:
         return Verdict.EQUIVALENT, Reason(
             "never_differ", "both would have made every decision alike"
@@ -133,6 +134,8 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
     if refused - {"outcome_coverage"}:
         return Verdict.INCONCLUSIVE, None
     found = verdict, reason
+    # Here `refused` can hold nothing but the coverage of outcomes. An inconclusive
+    # verdict has nothing to lose, so it is not tried in other worlds.
     is_open = evidence.filled or refused
     if is_open and found[0] != Verdict.INCONCLUSIVE:
         found = _survivor(found, evidence.filled, margin, _UNKNOWN)

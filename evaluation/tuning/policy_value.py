@@ -135,6 +135,7 @@ class WorthObjective:
         """
         specs = tuple(strategy_with(self.spec, choice) for choice in choices)
         decisions = await self._decisions(specs, sessions)
+        # The search has the earlier sessions, which begin with the first.
         is_search = sessions.start == 0
         settings = _SEARCH if is_search else _HOLD_OUT
         return [
@@ -160,8 +161,12 @@ class WorthObjective:
             here = {session for place, session in wanted if place == index}
             if not here:
                 continue
+            # One pass asks the baseline (None) and all choices together.
             async for decision in ask_open_loop(each.recording, (None, *specs)):
                 if decision.context is not None and decision.session in here:
+                    # Sessions of two recordings may share a name and are two clusters all
+                    # the same. Contexts are dropped: nothing later reads them, and they
+                    # are most of a decision's memory.
                     session = f"{index}/{decision.session}"
                     found.append(replace(decision, context=None, session=session))
         return found

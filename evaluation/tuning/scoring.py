@@ -75,6 +75,8 @@ def retuned(evidence: Sequence[Evidence], changes: Mapping[str, Scalar]) -> Retu
     Raises:
         TuningError: there is no such setting, or it cannot have such a value.
     """
+    # Prequential scores depend on the order of predictions: it is that of time, and the
+    # agent decides between stretches that began together.
     stretches = sorted(evidence, key=lambda each: (each.began_ns, each.agent))
     old = [predictions(each, {}) for each in stretches]
     new = [predictions(each, changes) for each in stretches]

@@ -152,6 +152,8 @@ async def search(
     # By time and not at random: what is found has to hold on what comes later.
     cut = min(round(count * SEARCH_SHARE), count - 2)
     trials = await _tried(objective, proposer, range(cut))
+    # Ties are common: many settings decide every recorded event alike. The one nearest to
+    # what is in force changes least.
     far = _distances(trials, current or {})
     order = sorted(
         range(len(trials)),
@@ -172,6 +174,8 @@ async def _tried(
 ) -> list[Trial]:
     tried: dict[tuple[tuple[str, Scalar], ...], Evaluation] = {}
     while choices := proposer.ask():
+        # A proposer may repeat itself; an evaluation reads all recordings, so each choice
+        # has one, and the proposer still hears of every repetition.
         fresh = list({_key(each): each for each in choices}.values())
         fresh = [each for each in fresh if _key(each) not in tried]
         found = await objective.gains(fresh, earlier)
@@ -254,6 +258,7 @@ def _holds(evaluation: Evaluation, adjusted: float | None) -> bool:
 
 
 def _worth(objective: Objective, trial: Trial) -> float:
+    # Refused choices sort after all others and can never be finalists.
     if isinstance(trial.search, Refused):
         return float("-inf")
     return objective.worth(trial.search)
