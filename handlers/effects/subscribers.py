@@ -82,6 +82,8 @@ class Effects:
         finally:
             for task in tasks:
                 task.cancel()
+            # Waited for: the queues give their asks back while the connection is still
+            # open.
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def subscribe(self, broker: NatsBroker) -> None:
@@ -133,6 +135,7 @@ async def _hand_to(
             output=output,
             ask=ask,
             receipt=message,
+            # The broker's count, which survives a restart of this process.
             is_repeated=raw.metadata.num_delivered > 1,
         )
     )

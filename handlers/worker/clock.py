@@ -84,6 +84,7 @@ class Alarms:
         now, ringing = self._clock(), []
         while (alarm := self._soonest()) is not None and alarm.at <= now:
             ringing.append(alarm)
+            # Put off before the tick is appended: its answer drops or moves the alarm.
             later = min(2 * alarm.again, AGAIN_AT_MOST)
             self._set(replace(alarm, at=now + alarm.again, again=later))
         return ringing

@@ -37,6 +37,7 @@ async def in_turn(
         while True:
             for lane in lanes:
                 lane.take_in()
+            # Nothing is at hand: sleep until any reader has something, then look at all.
             if not any(lane.waiting for lane in lanes):
                 await asyncio.wait(
                     {lane.arrivals.coming() for lane in lanes},
@@ -48,6 +49,7 @@ async def in_turn(
             lanes.append(lanes.pop(0))
     finally:
         for lane in lanes:
+            # Also when one reader failed: the others would keep their subscriptions open.
             await lane.arrivals.close()
 
 

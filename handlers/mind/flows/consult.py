@@ -98,6 +98,7 @@ def consultation(
     if model is None:
         return None
     manner = manner_of(turn.settings, strategy)
+    # The arm is made of these, whatever counts for the event at hand.
     always = tuple(turn.goals)
     form = manner.prediction
     usual = wording(turn.settings, turn.packs, strategy)
@@ -107,6 +108,7 @@ def consultation(
     words = strategy.words if isinstance(strategy, Own) else None
     arm = prompts.arm(model, words or system, manner, (*turn.possible_goals, *told))
     here = wording(turn.settings, turn.packs, strategy, domain)
+    # None: the usual prompt serves, and the record needs to name no goals.
     others = None if goals == always else goals
     if others is not None or here.is_packs:
         these = always if others is None else others

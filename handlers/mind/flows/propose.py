@@ -76,6 +76,7 @@ def _submitted(turn: TurnContext, control: ProposalSubmitted) -> None:
             f"there is a proposal {quoted(control.proposal_id)}: give another id",
         )
     changes = _changes(turn, control)
+    # Checked before anything is emitted, so that a refusal is the only output.
     _check_possible(turn, changes)
     _apply(turn, control, changes)
     turn.emit(
@@ -113,6 +114,7 @@ def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
         raise _RefusedError(
             "newer_applied", f"{quoted(newest.id)} was applied on top: revert it first"
         )
+    # A control may have set the strategy by hand, which a revert must not overwrite.
     if proposals.in_force(turn.state) != proposal.after:
         raise _RefusedError(
             "newer_applied",
@@ -125,6 +127,7 @@ def _changed(
     turn: TurnContext, control: ProposalApplied, change: RepertoireChange
 ) -> None:
     """Apply a change of the repertoire, if the heuristics concerned are what they were."""
+    # The proposal may be days old: an edit or a release since makes it another change.
     outdated = repertoire.outdated(turn.state, turn.packs, change)
     if outdated is not None:
         raise _RefusedError("outdated", outdated)
@@ -179,6 +182,7 @@ def _changes(
 ) -> tuple[SettingChange, ...]:
     """Return each change with the value before and after, in order of names."""
     spec = turn.state.strategy or turn.settings.strategy
+    # `before` is the value in force, defaults included, not just what was set.
     config = registry.in_force(spec, turn.settings).config
     changes = []
     for name in sorted(control.changes):

@@ -51,6 +51,7 @@ def requested(turn: TurnContext, control: SleepRequested) -> None:
         detail = f"{quoted(token)} concerns one agent: name it"
         turn.emit(ControlRefused(control=token, reason="invalid", detail=detail))
         return
+    # One sleep at a time: the state has one place for it.
     asleep = turn.state.sleeping
     if asleep is not None:
         detail = f"the agent sleeps since {asleep.begun_at:%H:%M:%S}: wait for its end"
@@ -75,6 +76,7 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
     turn.emit(Handled(reason="recorded"))
     sleeping, about = _under_way(turn)
     if isinstance(result, ModelFailed):
+        # One failure ends it: the next event would meet the same model.
         _end(turn, "model_failed", f"{result.reason}: {result.detail}"[:2_000])
     elif sleeping.for_rule:
         _take(turn, about, formation.read(result.text, _lesson(about)))
@@ -95,6 +97,7 @@ def _recent(turn: TurnContext, limit: int, since: datetime | None) -> tuple[str,
         for each in turn.state.moments
         if since is None or each.at >= since
     ]
+    # Not `found[-limit:]`, which with a limit of 0 would be all of them.
     return tuple(found[len(found) - min(limit, len(found)) :])
 
 
@@ -104,6 +107,7 @@ def _begin(
     policy: ApplyPolicy,
     cause: SleepCause,
 ) -> None:
+    # Derived from its cause, so that a replay gives the same sleep the same id.
     sleep_id = ids.digest(b"sleep", turn.input.id.encode())[:12]
     turn.emit(
         SleepBegun(sleep_id=sleep_id, cause=cause, apply=policy, decisions=decisions)
@@ -163,6 +167,7 @@ def _reflect(turn: TurnContext, about: Moment, text: str) -> None:
     turn.adopt(None)
     manner = manner_of(turn.settings, consult.strategy_in_force(turn))
     said = prompts.read_answer(text, manner.ceiling, manner.prediction).text
+    # `None` stays apart from "differs": without vectors nobody knows.
     likeness = _likeness(turn, about, said)
     limit = turn.settings.limits.endorse
     agrees = None if likeness is None else likeness >= limit
@@ -180,6 +185,7 @@ def _reflect(turn: TurnContext, about: Moment, text: str) -> None:
     )
     _endorse(turn, about, known)
     model = turn.settings.model
+    # A rule is asked for only if the model said the same twice, and no heuristic says it.
     is_new = not (known or endorsement.is_proposed(turn, about.domain, said))
     if model is None or not is_new or not agrees or not _may_teach(turn, about):
         _go_on(turn)
@@ -221,6 +227,7 @@ def _may_teach(turn: TurnContext, about: Moment) -> bool:
         return False
     if id_ in state.lessons and lessons.known(state, id_, turn.settings) is None:
         return False
+    # In sorted order, as everything that iterates over a map of the state.
     people = (state.rapport[person] for person in state.rapport.sorted_keys())
     return all(each.deltas.get(id_, 0.0) >= 0.0 for each in people)
 
@@ -251,6 +258,7 @@ def _proposed(turn: TurnContext, about: Moment, rule: Rule) -> RepertoireChange 
         return Fault(
             "known", f"the heuristic {quoted(same.heuristic_id)} says the same"
         )
+    # Another id than a vote on the same decision would give: the two may both form one.
     id_ = ids.learnt_heuristic_id(f"sleep/{about.decision_id}")
     formed = Formed(
         heuristic_id=id_,
@@ -284,6 +292,7 @@ def _proposed(turn: TurnContext, about: Moment, rule: Rule) -> RepertoireChange 
 
 def _end(turn: TurnContext, reason: SleepEnd, detail: str = "") -> None:
     """Consolidate the heuristics, and emit the sleep's summary."""
+    # However the sleep ends: consolidation needs no model.
     for change in consolidation.changes(_consolidation_input(turn)):
         consolidation.propose_change(turn, change)
     sleeping = turn.state.sleeping

@@ -33,6 +33,7 @@ def silences(
 ) -> tuple[HeuristicCandidate, ...]:
     """Return the learnt silences that hold of an event; none for a person's own words."""
     vector = turn.aids.vector
+    # Whoever speaks to the companion is never met with learnt silence (ADR 0017).
     if not turn.settings.silence or vector is None or event.is_persons:
         return ()
     occasion = formation.of_event(event, domain, vector)
@@ -58,6 +59,7 @@ def judged(turn: TurnContext, given: FeedbackGiven, vote: FeedbackApplied) -> No
         # A vote that was changed to something else must take back what it counted before.
         if value is not None or _is_held(turn, each, vote):
             _weigh(turn, each, vote.decision_id, given.actor, value)
+    # Only a vote for silence forms one; one against it has nothing to count against.
     if not like and value is not None and value > 0.0:
         _form(turn, vote.decision_id, occasion)
 
@@ -69,6 +71,7 @@ def shown(turn: TurnContext, event: Sensed, end: OutcomeObserved | None) -> None
     if known is None or decision_id is None or known[1].path not in _SPOKE:
         return
     for each in quiet.like(turn.state, known[0], turn.settings.limits):
+        # The full weight of an outcome, by nobody's vote.
         _weigh(turn, each, decision_id, None, -1.0)
 
 

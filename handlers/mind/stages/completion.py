@@ -212,6 +212,7 @@ def nonsense(raw: str, said: str, asked: str) -> str | None:
         said: the part of it that would be delivered.
         asked: the beginning of its prompt.
     """
+    # Case and white space are levelled: models copy with small changes of both.
     question, answer = _plain(asked), _plain(said)
     beginning = question[:ECHOED_CHARACTERS]
     if len(beginning) == ECHOED_CHARACTERS and beginning in _plain(raw):

@@ -58,6 +58,7 @@ def answer(
 
 
 def _check_agent(agent: str, message: ControlMessage) -> None:
+    # The shared agent stands for a partition: what is set there holds for all its agents.
     is_shared = agent == SHARED_AGENT
     if is_shared and not isinstance(message, _SHARED):
         raise _RefusedError(
@@ -130,6 +131,7 @@ def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
             "unknown_pack",
             f"no pack with sha256 {quoted(message.digest)} is in the store",
         )
+    # The digest decides what is loaded; a wrong name would be a mistake of the sender's.
     if pack.pack.name != message.name:
         raise _RefusedError(
             "invalid",
@@ -214,6 +216,7 @@ def _experiment_stopped(state: AgentState, message: controls.ExperimentStopped) 
     running = state.experiment
     if running is None:
         raise _RefusedError("no_experiment", "no experiment runs")
+    # Naming one guards against stopping another that began meanwhile.
     if message.experiment_id not in (None, running.id):
         raise _RefusedError(
             "no_experiment",

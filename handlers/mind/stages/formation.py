@@ -80,6 +80,7 @@ class Fault:
 def question(lesson: Lesson, edition: int) -> tuple[str, str]:
     """Return the system prompt and the prompt that ask for a rule."""
     is_fenced = edition >= FENCED_SINCE
+    # What sensors and models wrote is data: fenced, it cannot pose as our instructions.
     cut = fenced if is_fenced else capped
     asked = _QUESTION.format(
         source=lesson.source,

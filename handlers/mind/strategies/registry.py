@@ -118,6 +118,7 @@ def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
     """Tell whether the recorded settings admit the module of a strategy of one's own."""
     module, colon, _ = spec.name.partition(":")
     is_own = bool(colon) and module not in STRATEGIES
+    # Logs of the first edition recorded no list, so nothing can be checked against it.
     if not is_own or settings.edition < LISTED_SINCE:
         return True
     return module in settings.strategy_modules
@@ -186,6 +187,7 @@ def _own(name: str, parameters: Parameters) -> Strategy:
 
 def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyError:
     """Return the error for the first invalid parameter."""
+    # The first alone: one parameter at a time is easier to correct than a list.
     fault = error.errors(include_url=False)[0]
     parameter = str(fault["loc"][0])
     return UnknownStrategyError(_told(name, kind, parameter, fault), parameter)

@@ -40,6 +40,7 @@ class _ByUrgency(HeuristicFirst):
     def threshold(self, context: DecisionContext) -> float:
         """Return the threshold with the personality's bias, lowered by urgency."""
         bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
+        # Clamped after both: no urgency takes the threshold below the safe range.
         lowered = self.confidence_threshold + bias - context.urgency * self.reduction
         return round6(clamp(lowered, *SAFE_THRESHOLDS))
 
