@@ -1,4 +1,4 @@
-"""What can go wrong between the log and the read models; every error says what to do."""
+"""Errors between the log and the read models; each message says what to do."""
 
 
 class ProjectionError(Exception):

@@ -1,8 +1,7 @@
-"""Biases: personality as small adjustments, by the nearest who says something.
+"""Biases: personality as small adjustments of decisions.
 
-The agent's own for a domain go before its own for all, these before the pack's of that
-domain, and these before the settings'. From the second edition on each counts for at most
-a tenth.
+In order of precedence: the agent's own for a domain, its own for all, the pack's of that
+domain, the settings'. From the second edition on each is limited to `MOST_BIAS`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +24,10 @@ def in_force(
     packs: Sequence[CompiledPack],
     domain: str | None = None,
 ) -> dict[str, float]:
-    """Return the biases for an event of a domain; without one, those for any other event."""
+    """Return the biases for an event of a domain; for None, those of no domain."""
     of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
     found: dict[str, float] = {
+        # Later entries override earlier ones, name by name.
         **settings.biases,
         **(of_pack.biases if of_pack else _NONE),
         **state.biases,

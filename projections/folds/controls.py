@@ -1,4 +1,4 @@
-"""What an applied control changes in one agent."""
+"""Fold an applied control into one agent's state."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from schemas.values.settings import StrategySpec
 
 
 def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
-    """Return the agent's state after a control that the mind applied."""
+    """Return the agent's state after an applied control; unchanged by any other message."""
     match input_.message:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
             return sessions.applied(state, message, input_)
@@ -43,7 +43,7 @@ def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
 
 
 def pack_ref(message: controls.PackLoaded) -> PackRef:
-    """Return the reference that a load puts in force."""
+    """Return the reference to the pack that a load puts in force."""
     return PackRef(
         name=message.name, version=message.pack_version, digest=message.digest
     )
@@ -62,7 +62,8 @@ def _prior_updated(state: AgentState, message: controls.PriorUpdated) -> AgentSt
 def content_in_force(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> str | None:
-    """Return the content hash of a heuristic as it stands now; None if there is none."""
+    """Return the content hash of a heuristic in force; None if there is none."""
+    # Taught heuristics first: an id of a pack that was taught again hides the pack's.
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
         return taught.content_hash
@@ -76,7 +77,7 @@ def content_in_force(
 def action(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> controls.Action | None:
-    """Return what a heuristic would have done as it stands now; None if it only speaks."""
+    """Return the action of a heuristic in force; None if it has only a text."""
     taught = heuristics.find(state, heuristic_id)
     if taught is not None:
         return taught.action

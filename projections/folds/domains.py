@@ -15,11 +15,12 @@ from schemas.packs.manifest import CompiledPack, EventType
 from schemas.state.agent import Shelf
 from schemas.values.by_identity import by_identity
 
+# The time constant of recovery from habituation, in seconds, by a pack's setting.
 _TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
 
 
 class Domain(Struct, frozen=True):
-    """Where an event belongs."""
+    """The domain of an event: a pack, or an undeclared source."""
 
     name: str
     pack: CompiledPack | None = None
@@ -28,14 +29,17 @@ class Domain(Struct, frozen=True):
 
     @property
     def tau_s(self) -> float:
-        """How fast the mind gets used to such events."""
+        """The time constant of recovery from habituation, in seconds."""
         if self.event_type is not None and self.event_type.tau_s is not None:
             return self.event_type.tau_s
         return _TAU_S[self.pack.pack.setting if self.pack else "other"]
 
 
 def of_event(packs: Sequence[CompiledPack], event: Sensed) -> Domain:
-    """Return the domain of an event, given the packs in force by name."""
+    """Return the domain of an event: the first pack that declares its type, else its source.
+
+    `packs` are those in force, ordered by name.
+    """
     for pack in packs:
         declared = pack.event_type(event.type, event.source)
         if declared is not None:
@@ -55,11 +59,13 @@ def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
 
 
+# Asked for at each event; packs and shelves are frozen and stay the same object between
+# changes, so identity serves as the key where hashing a shelf would be slow.
 @by_identity(256)
 def _names_by_root(
     of_pack: tuple[str, ...], shelf: Shelf | None
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return the names that conditions know, by the field of the event in which they begin."""
+    """Return the field names in conditions, by the top-level field that they begin with."""
     names: dict[str, tuple[str, ...]] = {}
     for name in sorted({*of_pack, *(_fields_named(shelf) if shelf else ())}):
         root = name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What an event is to an agent, and what is remembered of it once it was decided on."""
+"""Events: their domain and habit to an agent, and what is remembered once decided."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from schemas.values.vectors import Vector
 
 
 class Appearance(Struct, frozen=True):
-    """What an event is to an agent, by what was known before it."""
+    """What is known of an event at its arrival: domain, sort and like habit."""
 
     domain: Domain
     sort: str
@@ -26,11 +26,11 @@ class Appearance(Struct, frozen=True):
     known: tuple[Habit, ...]
     """The habits of its sort."""
     index: int | None
-    """Of the habit that it is like."""
+    """The index in `known` of the habit that the event is like; None if of none."""
 
     @property
     def habit(self) -> Habit | None:
-        """The habit that it is like."""
+        """The habit that the event is like."""
         return None if self.index is None else self.known[self.index]
 
 
@@ -48,9 +48,10 @@ def appearance(
     *,
     is_bounded: bool = False,
 ) -> Appearance:
-    """Return what an event is, given the packs in force and how alike duplicates are.
+    """Return the appearance of an event, given the packs in force.
 
-    What a habit keeps of it may be bounded.
+    `duplicate` is the least cosine similarity of like events; with `is_bounded` long
+    values of named fields are hashed.
     """
     domain = domains.of_event(packs, event)
     sort = sort_of(event)
@@ -71,7 +72,7 @@ def remembered(
     vector: Vector | None,
     now: datetime,
 ) -> AgentState:
-    """Return the state that remembers an event: its id, what it was decided as, its text."""
+    """Return the state with an event remembered: its id, decision, vector and time."""
     memory = state.sources.get(event.source) or SourceMemory()
     memory = replace(memory, seen=memory.seen.set(event_id, decision_id))
     if vector is not None:
@@ -91,7 +92,10 @@ def habituated(
     *,
     passed: bool,
 ) -> AgentState:
-    """Return the state that is used to such events a little more, if this one passed."""
+    """Return the state with the event's habit renewed or begun.
+
+    Only an event that `passed` the gate habituates; others count toward a burst.
+    """
     known = habits.seen(
         appearance.known, appearance.index, vector, appearance.named, now, passed
     )

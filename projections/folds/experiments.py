@@ -1,4 +1,4 @@
-"""Experiments: which one runs, and since when the variant in force is."""
+"""Experiments: which one runs, and when its present variant came into force."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from schemas.values.settings import MindSettings
 def applied(
     state: AgentState, message: ExperimentStarted | ExperimentStopped, now: datetime
 ) -> AgentState:
-    """Return the state after an experiment began or ended."""
+    """Return the state after an experiment was started or stopped."""
     if isinstance(message, ExperimentStopped):
         return replace(state, experiment=None)
     return replace(state, experiment=_started(message, now))
@@ -29,7 +29,10 @@ def decided(
 
 
 def asked(state: AgentState, ask_id: str) -> AgentState:
-    """Return the state in which an ask remembers the variant that it was made under."""
+    """Return the state whose pending answer keeps the variant it was asked under.
+
+    The variant may change before the answer comes, which is still judged by this one.
+    """
     experiment, pending = state.experiment, state.pending[ask_id]
     if experiment is None or experiment.variant is None:
         return state
@@ -39,7 +42,7 @@ def asked(state: AgentState, ask_id: str) -> AgentState:
 
 
 def under(settings: MindSettings, variant: Variant) -> MindSettings:
-    """Return the settings as a variant changes them; its strategy goes before theirs."""
+    """Return the settings with a variant's personality in place of theirs."""
     if variant.personality is None:
         return settings
     return settings.model_copy(update={"personality": variant.personality})
@@ -48,7 +51,10 @@ def under(settings: MindSettings, variant: Variant) -> MindSettings:
 def switched(
     experiment: Experiment, name: VariantName, now: datetime
 ) -> datetime | None:
-    """Return when the variant became this one, if another was in force before it."""
+    """Return when the variant changed to `name`; None if no other was in force before.
+
+    The washout counts from then, so that a first variant has none.
+    """
     return experiment.switched_at if experiment.variant in (None, name) else now
 
 

@@ -1,4 +1,4 @@
-"""Fires and decisions: what later feedback and outcomes will be about."""
+"""Fires and decisions, remembered for later feedback and outcomes."""
 
 import sys
 from datetime import datetime, timedelta
@@ -26,11 +26,11 @@ from schemas.values.reasons import Outcome
 def decided(
     state: AgentState, decision_id: str, message: Decided, now: datetime
 ) -> AgentState:
-    """Return the state that remembers a decision."""
+    """Return the state with a decision remembered."""
     session_id = message.session_id
     remembered = Remembered(
         event_id=message.event_id,
-        # One string for all decisions, though each message has its own: 1 MB.
+        # One string shared by all decisions, where each message has its own: saves 1 MB.
         source=sys.intern(message.source),
         session_id=None if session_id is None else sys.intern(session_id),
         path=message.path,
@@ -40,7 +40,7 @@ def decided(
 
 
 def completed(state: AgentState, message: Completed) -> AgentState:
-    """Return the state in which a pending decision has spoken."""
+    """Return the state after a pending decision was completed."""
     state = pending_answers.spoken(state, message.decision_id)
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
@@ -50,7 +50,7 @@ def completed(state: AgentState, message: Completed) -> AgentState:
 
 
 def dropped(state: AgentState, message: Dropped) -> AgentState:
-    """Return the state in which a pending decision has come to nothing."""
+    """Return the state after a pending decision was dropped."""
     if message.ask_id is not None:
         status: AskStatus = "late" if message.reason == "llm_timeout" else "answered"
         state = pending_answers.over(state, message.ask_id, status)
@@ -62,14 +62,14 @@ def dropped(state: AgentState, message: Dropped) -> AgentState:
 
 
 def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
-    """Return the state that knows what became of an ask."""
+    """Return the state with an ask in this status."""
     return replace(state, asks=state.asks.set(ask_id, status))
 
 
 def fired(
     state: AgentState, fire_id: str, message: HeuristicFired, trigger: Trigger
 ) -> AgentState:
-    """Return the state that remembers a shown fire and waits for what its pack expects."""
+    """Return the state with a shown fire, open if its pack expects an outcome."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -95,7 +95,7 @@ def fired(
 
 
 def suggested(state: AgentState, message: HeuristicFired) -> AgentState:
-    """Return the state that remembers what the model was shown."""
+    """Return the state whose decision remembers a heuristic suggested to the model."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -110,7 +110,7 @@ def shown(
     trigger: Trigger,
     undo_s: float,
 ) -> AgentState:
-    """Return the state that knows what was shown within so many seconds and may be undone."""
+    """Return the state with a fire that may be undone within `undo_s` seconds."""
     if not undo_s:
         return replace(state, shown=()) if state.shown else state
     fire = ShownFire(
@@ -122,12 +122,13 @@ def shown(
         domain=trigger.domain,
         entities=trigger.entities,
     )
+    # Cleaned here alone, where one is added: the tuple cannot grow in between.
     fresh = [each for each in state.shown if is_fresh(each, trigger.at, undo_s)]
     return replace(state, shown=(*fresh, fire)[-limits.SHOWN_FIRES :])
 
 
 def nothing_awaited(now: datetime) -> Trigger:
-    """Return what a fire begins with of which no outcome is waited for."""
+    """Return a trigger that expects no outcome."""
     return Trigger(at=now, domain="", entities=(), expectations=())
 
 
@@ -137,7 +138,7 @@ def is_fresh(fire: ShownFire, now: datetime, undo_s: float) -> bool:
 
 
 def counts_already(state: AgentState, message: OutcomeObserved) -> bool:
-    """Tell whether the fire has its implicit signal, where that can change no more."""
+    """Tell whether the fire has an implicit signal that is settled."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None or not remembered.is_ignored:
         return False
@@ -146,7 +147,7 @@ def counts_already(state: AgentState, message: OutcomeObserved) -> bool:
 
 
 def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
-    """Tell whether people's votes on the fire are settled, and can change no more."""
+    """Tell whether people's votes on the fire are settled."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None or "pair" not in remembered.entries:
         return False
@@ -154,7 +155,7 @@ def is_voted(state: AgentState, message: OutcomeObserved, held: Belief) -> bool:
 
 
 def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:
-    """Return the state that knows which fire stands for several that were ignored."""
+    """Return the state that marks the fire which stands for a run of ignored ones."""
     remembered = state.decisions.get(message.decision_id)
     if remembered is None:
         return state
@@ -165,7 +166,7 @@ def ignored(state: AgentState, message: AdviceIgnored) -> AgentState:
 def ended(
     state: AgentState, message: OutcomeObserved | OutcomeExpired, outcome: Outcome
 ) -> AgentState:
-    """Return the state in which a fire's outcome is known, and nothing is waited for."""
+    """Return the state with a fire's outcome recorded, and the fire no longer open."""
     state = replace(
         state,
         fires=tuple(f for f in state.fires if f.fire_id != message.fire_id),
@@ -179,10 +180,12 @@ def ended(
 
 
 def _waiting(state: AgentState, fire: OpenFire) -> AgentState:
+    # The oldest go, with their timers; they keep the outcome `unknown`.
     given_up = state.fires[: max(0, len(state.fires) + 1 - limits.OPEN_FIRES)]
     pending = state.timers
     for old in given_up:
         pending = timers.without(pending, old.fire_id)
+    # One timer for the whole fire: it expires when the last expectation does.
     due = max(expectation.due for expectation in fire.expectations)
     timer = Timer(due=due, id=fire.fire_id, purpose="outcome")
     return replace(

@@ -1,4 +1,4 @@
-"""The scene of a group: what all folds of its outputs look at."""
+"""The context of a group: what the folds of its outputs share."""
 
 from datetime import datetime
 from functools import cached_property
@@ -22,7 +22,7 @@ class FoldContext(Struct, frozen=True, dict=True):
 
     shared: SharedState
     agent: AgentState
-    """At the input, before anything is said."""
+    """The state at the input, before any of its outputs is folded."""
     input: Input
     aids: Aids
     now: datetime
@@ -38,19 +38,19 @@ class FoldContext(Struct, frozen=True, dict=True):
         return self.agent.learning(self.settings)
 
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
-        """Return the learning settings that a heuristic is judged by, as it stands in
-        `state`.
-        """
+        """Return the learning settings of a heuristic, by its terms in `state`."""
         return terms.under(self.learning, terms.of(state, self.packs, heuristic_id))
 
+    # Cached for the group, whose inputs do not change; `dict=True` above gives the struct
+    # the place to keep them in.
     @cached_property
     def packs(self) -> tuple[CompiledPack, ...]:
-        """The packs in force, by name; no group loads one and goes on to use it."""
+        """The packs in force, by name; no group loads one and uses it afterwards."""
         return aiding.in_force(self.shared, self.agent, self.aids)
 
     @cached_property
     def appearance(self) -> Appearance:
-        """What the event at hand is; only the one decision on it changes that."""
+        """The appearance of the group's event, which nothing before its decision changes."""
         event = self.input.message
         assert isinstance(event, Sensed)
         limit = self.settings.limits.duplicate

@@ -1,7 +1,7 @@
-"""Lessons: what models said, kept until a vote makes a heuristic of it, or nobody does.
+"""Formation: models' answers are kept as lessons until a vote makes heuristics of them.
 
-One lesson is one chance: once a model was asked to make a heuristic of it, no second
-vote asks again, whatever came of the first.
+Each lesson has one attempt: once a model was asked to form a heuristic of it, no further
+vote asks again, whatever the result.
 """
 
 import orjson
@@ -33,7 +33,10 @@ def of_event(event: Sensed, domain: str, vector: Vector = b"") -> Lesson:
 
 
 def completed(state: AgentState, message: Completed) -> AgentState:
-    """Return the state that keeps what a model said; its decision must still be waiting."""
+    """Return the state with a model's answer kept as a lesson.
+
+    To be folded before the decision's pending answer is removed, which holds the lesson.
+    """
     waiting = pending_answers.of_decision(state, message.decision_id)
     if message.path != "llm" or not waiting:
         return state
@@ -45,9 +48,10 @@ def completed(state: AgentState, message: Completed) -> AgentState:
 
 
 def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson | None:
-    """Return what a model said at a decision, if no heuristic was asked for it yet."""
+    """Return the lesson of a decision; None if it is forgotten or had its attempt."""
     if settings.edition < 2:
-        # There what was over came back for as long as an older generation held it.
+        # The first edition read both generations of the bounded map, so that a used lesson
+        # came back while the older one held it; its logs have to fold as they did.
         held = state.lessons.younger.get(decision_id)
         return state.lessons.older.get(decision_id) if held is None else held
     return state.lessons.get(decision_id)
@@ -56,7 +60,7 @@ def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson
 def asked(
     state: AgentState, ask_id: str, message: ModelAsked, scene: FoldContext
 ) -> AgentState:
-    """Return the state that waits for the heuristic that a model makes of a lesson."""
+    """Return the state with a heuristic being formed of a lesson."""
     vote = scene.input.message
     lesson = known(state, message.decision_id, scene.settings)
     assert isinstance(vote, FeedbackGiven)
@@ -73,6 +77,7 @@ def asked(
     return replace(
         state,
         asks=state.asks.set(ask_id, "open"),
+        # Set to None, not deleted: an older generation of the map may still hold it.
         lessons=state.lessons.set(message.decision_id, None),
         forming=state.forming.set(ask_id, forming),
         timers=timers.added(state.timers, timer),
@@ -80,7 +85,7 @@ def asked(
 
 
 def voted(state: AgentState, vote: FeedbackApplied) -> AgentState:
-    """Return the state in which whoever liked an answer may have changed their mind."""
+    """Return the state in which the voter whose vote led to a formation voted again."""
     waiting = _of_decision(state, vote.decision_id)
     if waiting is None or waiting.actor != vote.actor:
         return state
@@ -89,7 +94,7 @@ def voted(state: AgentState, vote: FeedbackApplied) -> AgentState:
 
 
 def over(state: AgentState, decision_id: str) -> AgentState:
-    """Return the state that waits for no heuristic of this decision's any more."""
+    """Return the state in which no heuristic of this decision is being formed."""
     waiting = _of_decision(state, decision_id)
     if waiting is None:
         return state
@@ -103,7 +108,7 @@ def over(state: AgentState, decision_id: str) -> AgentState:
 
 
 def reinforced(state: AgentState, vote: FeedbackApplied) -> AgentState:
-    """Return the state in which further votes on a decision count for a heuristic, too."""
+    """Return the state in which votes on a model's answer count for a heuristic, too."""
     decision_id, id_, content_hash = vote.through, vote.heuristic_id, vote.content_hash
     if decision_id is None or id_ is None or content_hash is None:
         return state

@@ -1,7 +1,7 @@
-"""Goals: which of a person's goals count for an event.
+"""Goals: which of them count for an event.
 
-The agent's own, else the settings', and those set for the event's domain. If the settings
-say so, only the few that are nearest to the event count, as far as any is near enough.
+The agent's own, else those of the settings, and those of the event's domain. With
+`goals.choose` only the few nearest to the event count, unless none is near enough.
 """
 
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ def of_domain(
 
 
 def possible(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
-    """Return what says, besides the goals for every event, which others a model may be told.
+    """Return a description of which further goals a model may be told, by domain.
 
-    Nothing while there are no others, and none are chosen.
+    Empty while no domain has goals of its own and none are chosen.
     """
     parts: list[str] = []
     for domain in sorted(state.domain_goals):
@@ -54,9 +54,7 @@ def chosen(
     goals: Sequence[str],
     vector: Vector | None,
 ) -> tuple[RelevantGoal, ...] | None:
-    """Return the goals that an event is nearest to, nearest first; None if all of them
-    count.
-    """
+    """Return the goals nearest to an event, nearest first; None if all of them count."""
     if (
         vector is None
         or len(goals) <= settings.goals_choose
@@ -69,12 +67,13 @@ def chosen(
         for goal in goals
         if (similarity := _likeness(state, shared, goal, vector)) >= limit
     ]
+    # Ties by text, so that the order is the same on every machine.
     near.sort(key=lambda each: (-each.similarity, each.text))
     return tuple(near[: settings.goals_choose]) or None
 
 
 def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
-    """Return the state in which these are the goals, of the agent or of one domain."""
+    """Return the state with these goals, of the agent or of one domain."""
     if message.domain is None:
         state = replace(state, goals=message.goals)
     else:
@@ -82,13 +81,14 @@ def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
     texts = (*(state.goals or ()), *chain.from_iterable(state.domain_goals.values()))
     known = {embedded(text): state.goal_vectors.get(embedded(text)) for text in texts}
     fresh = {embedded(text): aids.of(text) for text in message.goals}
+    # Vectors of goals that are gone are dropped; the others need no new embedding.
     held = {text: fresh.get(text) or known[text] for text in sorted(known)}
     kept = {text: vector for text, vector in held.items() if vector is not None}
     return replace(state, goal_vectors=Map(kept))
 
 
 def of_settings(settings: MindSettings, aids: Aids) -> Map[str, Vector]:
-    """Return the vectors of the settings' goals, as far as they were brought."""
+    """Return the vectors of the settings' goals, as far as the aids hold them."""
     made = {embedded(text): aids.of(text) for text in settings.goals}
     return Map({text: vector for text, vector in made.items() if vector is not None})
 
@@ -111,7 +111,8 @@ def _likeness(
 ) -> float:
     text = embedded(goal)
     held = state.goal_vectors.get(text) or shared.goal_vectors.get(text)
-    # Another embedder may have made it; then it says nothing.
+    # Of another length it is another embedder's, and cannot be compared; -1 is the least
+    # cosine, so that the goal is never near.
     if held is None or len(held) != len(vector):
         return -1.0
     return vectors.cosine(held, vector)

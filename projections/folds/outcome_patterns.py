@@ -1,4 +1,4 @@
-"""Which outcomes a fire waits for: the patterns of its pack that its event triggers."""
+"""Outcome patterns: which outcomes a fire waits for, by its pack and its event."""
 
 from datetime import datetime, timedelta
 
@@ -13,7 +13,10 @@ from schemas.values.settings import EDITION
 def armed(
     pack: CompiledPack, event: Sensed, now: datetime, edition: int = EDITION
 ) -> tuple[Expectation, ...]:
-    """Return every outcome pattern that `event` triggers, success and failure alike."""
+    """Return an expectation for each outcome pattern that `event` triggers.
+
+    Success and failure alike; each is due its own timeout after `now`.
+    """
     said = words(event, edition)
     return tuple(
         Expectation(
@@ -27,7 +30,7 @@ def armed(
 
 
 def words(event: Sensed, edition: int = EDITION) -> Said:
-    """Return the words of an event by the rules of an edition, for `patterns.occurs`."""
+    """Return the words of an event by an edition's rules, for `word_patterns.occurs`."""
     return word_patterns.event_words(
         event.text, event.type, event.source, event.fields, edition
     )

@@ -108,6 +108,7 @@ def _reread(
     if before.learning == after.learning:
         return state.agents
     agents = state.agents
+    # Persistent maps are replaced, never changed: an earlier state stays valid.
     for name in sorted(agents):
         agent = agents[name]
         packs = aiding.in_force(shared, agent, aids)
@@ -134,6 +135,7 @@ def _agent(
     if kept is not None:
         return rate_limits.charged(state, shared.settings, input_)
     state = rate_limits.admitted(state, shared.settings, input_)
+    # Only now: an input that was shed or quarantined rests on no aids.
     if aids.fault is not None:
         raise MissingAidsError(
             f"the input at {input_.sequence} was answered, and what its answer rests on"
@@ -142,7 +144,8 @@ def _agent(
     try:
         state, now = agent_fold.begin(state, input_, shared.settings)
     except clock.ClockFaultError:
-        # The mind met the same fault and quarantined the input; nothing else happened.
+        # The mind met the same fault. A quarantined input has returned above, so this is
+        # a repeat of an event that was seen before, and naturally late.
         return state
     scene = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
     for output in outputs:

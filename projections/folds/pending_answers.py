@@ -1,7 +1,7 @@
-"""Waits: the answers of a model that are waited for, and what ends each wait.
+"""Pending answers: what models were asked for and have not answered yet.
 
-A wait is known by its ask. One for a prediction takes the place of the wait for the
-answer; when a decision has spoken or come to nothing, nothing of it is waited for.
+Each stands under its ask's id. A pending prediction replaces the pending answer that it
+is about; once a decision is completed or dropped, nothing of it is pending.
 """
 
 from datetime import datetime, timedelta
@@ -22,11 +22,10 @@ from schemas.state.agent import (
 from schemas.state.lessons import Lesson
 
 MODEL_GRACE = timedelta(seconds=60)
-"""So long after an answer would be stale, one that never came is given up."""
-
+"""How long after an answer's expiry one that never came is given up."""
 
 ASKED_LIMIT = 1_000
-"""How many characters of how a prompt began are kept while its answer is waited for."""
+"""How many characters of a prompt's beginning are kept while its answer is pending."""
 
 
 def for_answer(
@@ -37,7 +36,7 @@ def for_answer(
     trigger: Trigger | None,
     lesson: Lesson | None = None,
 ) -> AgentState:
-    """Return the state that waits for a model's answer; with a rival, that only so long."""
+    """Return the state with a pending answer; with a rival, also the timer of their race."""
     state = _waiting(
         state,
         Pending(
@@ -70,7 +69,7 @@ def for_answer(
 def for_prediction(
     state: AgentState, ask_id: str, message: ModelAsked, about: Words
 ) -> AgentState:
-    """Return the state that has a model's answer, and waits for what it predicts of it."""
+    """Return the state with a model's answer received and its prediction pending."""
     pending = state.pending[about.ask_id]
     return _waiting(
         over(state, about.ask_id, "answered"),
@@ -80,7 +79,7 @@ def for_prediction(
 
 
 def spoken(state: AgentState, decision_id: str) -> AgentState:
-    """Return the state after a decision has spoken; an answer not heard by then is late."""
+    """Return the state after a decision is completed; answers still open are late."""
     for ask_id in of_decision(state, decision_id):
         is_heard = state.asks.get(ask_id) == "answered"
         state = over(state, ask_id, "answered" if is_heard else "late")
@@ -88,13 +87,13 @@ def spoken(state: AgentState, decision_id: str) -> AgentState:
 
 
 def of_decision(state: AgentState, decision_id: str) -> tuple[str, ...]:
-    """Return the asks whose answers a decision waits for."""
+    """Return the ids of the pending asks of a decision, in order of id."""
     waiting = (state.pending[ask_id] for ask_id in sorted(state.pending))
     return tuple(each.ask_id for each in waiting if each.decision_id == decision_id)
 
 
 def over(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
-    """Return the state that waits for this answer no longer."""
+    """Return the state without this pending answer, whose ask ends in `status`."""
     state = replace(state, asks=state.asks.set(ask_id, status))
     if ask_id not in state.pending:
         return state
@@ -103,7 +102,10 @@ def over(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
 
 
 def trigger(state: AgentState, decision_id: str, now: datetime) -> Trigger:
-    """Return the event of a decision that a rival speaks for, as if it were of now."""
+    """Return the trigger of a decision that its rival answers, moved to `now`.
+
+    What is expected of an answer is expected from when it is given, not from its event.
+    """
     kept = state.pending[of_decision(state, decision_id)[0]].trigger
     assert kept is not None
     later = now - kept.at

@@ -1,7 +1,7 @@
-"""Proposals: other settings for an agent, kept until somebody applies or reverts them.
+"""Proposals: changes of an agent's settings or heuristics, to be applied and reverted.
 
-An applied proposal becomes the agent's own strategy and learning settings, and every
-belief is counted anew from its evidence. It keeps what was there before, to be restored.
+Applied settings become the agent's own, and every belief is recounted from its evidence.
+The proposal keeps what was in force before, so that reverting restores it exactly.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def find(state: AgentState, proposal_id: str) -> Proposal | None:
 
 
 def newest_applied(state: AgentState) -> Proposal | None:
-    """Return the proposal of other settings that was applied last, of those in force."""
+    """Return the proposal of settings in force that was applied last; None if none is."""
     of_settings = (each for each in state.proposals if each.repertoire is None)
     applied = [each for each in of_settings if each.status == "applied"]
     return max(applied, key=lambda each: each.place, default=None)
@@ -39,7 +39,7 @@ def newest_applied(state: AgentState) -> Proposal | None:
 def made(
     state: AgentState, message: ProposalMade, place: int, aids: Aids
 ) -> AgentState:
-    """Return the state with one more proposal, which a policy may have put in force at once."""
+    """Return the state with one more proposal, applied at once if a policy says so."""
     change = message.repertoire
     proposal = Proposal(
         id=message.proposal_id,
@@ -63,7 +63,7 @@ def applied(
     settings: MindSettings,
     packs: Sequence[CompiledPack],
 ) -> AgentState:
-    """Return the state that goes by a proposal, applied by the input at `place`."""
+    """Return the state under a proposal, applied by the input of sequence `place`."""
     proposal = find(state, message.proposal_id)
     if proposal is None:
         return state
@@ -84,7 +84,7 @@ def reverted(
     settings: MindSettings,
     packs: Sequence[CompiledPack],
 ) -> AgentState:
-    """Return the state that goes by what was in force before a proposal."""
+    """Return the state under what was in force before a proposal."""
     proposal = find(state, message.proposal_id)
     if proposal is None:
         return state
@@ -96,14 +96,14 @@ def reverted(
 
 
 def in_force(state: AgentState) -> Overrides:
-    """Return what of the agent goes before the settings."""
+    """Return the agent's own overrides of the settings."""
     return Overrides(strategy=state.strategy, tuned=state.tuned)
 
 
 def proposed(
     state: AgentState, changes: Sequence[SettingChange], settings: MindSettings
 ) -> Overrides:
-    """Return what would go before the settings with these changes on top of what does.
+    """Return the agent's overrides with these changes applied to them.
 
     Raises:
         TuningError: a learning setting is out of its range.
@@ -125,6 +125,7 @@ def _going_by(
     settings: MindSettings,
     packs: Sequence[CompiledPack],
 ) -> AgentState:
+    # Read before the overrides change: beliefs are recounted from these to the new ones.
     learning = state.learning(settings)
     state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
     return effective.reread(state, packs, learning, state.learning(settings))
@@ -138,7 +139,7 @@ def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vecto
 
 
 def _with(state: AgentState, proposal: Proposal) -> AgentState:
-    """Return the state with a proposal as it stands now."""
+    """Return the state with a proposal replaced by its new version."""
     proposals = tuple(
         proposal if each.id == proposal.id else each for each in state.proposals
     )
@@ -148,6 +149,7 @@ def _with(state: AgentState, proposal: Proposal) -> AgentState:
 def _bounded(proposals: tuple[Proposal, ...]) -> tuple[Proposal, ...]:
     if len(proposals) <= limits.PROPOSALS:
         return proposals
+    # One in force is kept as long as possible, since it knows how to revert itself.
     idle = (each for each in proposals if each.status != "applied")
     gone = next(idle, proposals[0])
     # The newest is idle too, but it must not push itself out.

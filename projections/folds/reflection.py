@@ -1,7 +1,7 @@
-"""Sleep: which decisions may be made again, and how far the sleep under way has come.
+"""Sleep: the decisions that a reflection may repeat, and the state of the present sleep.
 
-Moments are bounded in number and size, and each is looked at once. A sleep asks one thing
-at a time; when it is over, the last one is kept as a report.
+Moments are bounded in number and size, and each is used once. A sleep has one ask open at
+a time; the last finished sleep is kept as a report.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from schemas.values.settings import SleepSettings
 from schemas.values.vectors import Vector
 
 MOMENT_LIMIT = 4_000
-"""How many characters an event's text and fields may have to be remembered."""
+"""How many characters of text and fields an event may have to become a moment."""
 
 REPORT_LIMIT = 200
 """How many characters of each text a report keeps."""
@@ -50,7 +50,7 @@ def decided(
     *,
     vector: Vector = b"",
 ) -> AgentState:
-    """Return the state that remembers a decision, and for how long the agent is not idle.
+    """Return the state with a decision kept as a moment, and the idle timer set anew.
 
     `vector` is the event's.
     """
@@ -59,6 +59,7 @@ def decided(
     fields = orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode()
     if message.path == "none" or len(event.text) + len(fields) > MOMENT_LIMIT:
         return state
+    # Longer events are left out, not cut: a decision on half an event is another one.
     moment = Moment(
         decision_id=id_,
         event_id=message.event_id,
@@ -79,19 +80,19 @@ def decided(
 def completed(
     state: AgentState, message: Completed, vector: Vector | None
 ) -> AgentState:
-    """Return the state that knows what a decision came to say."""
+    """Return the state whose moment has the answer of a completed decision."""
     return _said(state, message.decision_id, message.text, vector, message.path)
 
 
 def asked_about(
     state: AgentState, decision_id: str, text: str, vector: Vector | None
 ) -> AgentState:
-    """Return the state that keeps the vector of words which wait for their prediction."""
+    """Return the state whose moment has an answer that waits for its prediction."""
     return _said(state, decision_id, text, vector, "llm")
 
 
 def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
-    """Return the state of an agent that sleeps."""
+    """Return the state of an agent that begins to sleep."""
     sleeping = Sleeping(
         id=message.sleep_id,
         cause=message.cause,
@@ -103,7 +104,7 @@ def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
 
 
 def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
-    """Return the state that waits for what a model says of an event of the past."""
+    """Return the state that waits for a model's answer to a moment, or for its rule."""
     sleeping, decision_id = state.sleeping, message.decision_id
     assert sleeping is not None
     about = sleeping.about
@@ -128,7 +129,7 @@ def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
 
 
 def reflected(state: AgentState, message: Reflected) -> AgentState:
-    """Return the state that knows what a model says of an event of the past."""
+    """Return the state with a model's answer to a moment in the sleep's report."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
@@ -145,7 +146,7 @@ def reflected(state: AgentState, message: Reflected) -> AgentState:
 
 
 def refused(state: AgentState, message: CandidateRefused) -> AgentState:
-    """Return the state that knows of one more candidate that is none."""
+    """Return the state with one more candidate refused in this sleep."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
@@ -153,7 +154,7 @@ def refused(state: AgentState, message: CandidateRefused) -> AgentState:
 
 
 def proposed(state: AgentState, message: ProposalMade) -> AgentState:
-    """Return the state that knows of one more thing that this sleep would change."""
+    """Return the state with one more proposal of this sleep."""
     state = _heard(state)
     sleeping, id_ = state.sleeping, message.proposal_id
     assert sleeping is not None
@@ -167,7 +168,7 @@ def proposed(state: AgentState, message: ProposalMade) -> AgentState:
 
 
 def ended(state: AgentState, message: SleepEnded, now: datetime) -> AgentState:
-    """Return the state of an agent that is awake, and remembers what it slept on."""
+    """Return the state of an agent that is awake again, with a report of its sleep."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
@@ -184,7 +185,7 @@ def _awake(state: AgentState, until: datetime) -> AgentState:
 def _words(
     state: AgentState, packs: Sequence[CompiledPack], message: Decided
 ) -> Vector:
-    """Return the vector of what a heuristic said, if one did."""
+    """Return the vector of the heuristic's text that was answered with; empty if none."""
     id_ = message.matched_heuristic_id
     if message.path != "heuristic" or id_ is None:
         return b""
@@ -213,7 +214,7 @@ def _said(
 
 
 def _heard(state: AgentState) -> AgentState:
-    """Return the state that waits for no answer in its sleep; one that comes yet is late."""
+    """Return the state with no ask of its sleep open; an answer still to come is late."""
     sleeping = state.sleeping
     assert sleeping is not None
     if not sleeping.ask_id:

@@ -1,7 +1,7 @@
-"""Changes of the repertoire: put in force, and taken back exactly.
+"""Changes of the repertoire, applied and reverted exactly.
 
-A heuristic that goes is frozen by hand for the agent; one that comes is said by its own
-message. What was learnt of either stays where it is: evidence belongs to a content.
+A heuristic that goes is frozen by hand for the agent; one that comes is formed by a message
+of its own. Evidence on either stays, since it belongs to a content.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from schemas.values.unicode_text import quoted
 
 
 def applied(state: AgentState, change: RepertoireChange) -> AgentState:
-    """Return the state in which what goes is gone."""
+    """Return the state with the heuristics that go frozen."""
     frozen = state.frozen
     for each in change.going:
         frozen = frozen.set(each.heuristic_id, True)
@@ -25,7 +25,7 @@ def applied(state: AgentState, change: RepertoireChange) -> AgentState:
 
 
 def reverted(state: AgentState, change: RepertoireChange) -> AgentState:
-    """Return the state in which what went is back, and what came is gone."""
+    """Return the state with the frozen heuristics released and the formed one removed."""
     frozen = state.frozen
     for each in change.going:
         frozen = frozen.delete(each.heuristic_id)
@@ -38,7 +38,7 @@ def reverted(state: AgentState, change: RepertoireChange) -> AgentState:
 def outdated(
     state: AgentState, packs: Sequence[CompiledPack], change: RepertoireChange
 ) -> str | None:
-    """Why a change cannot be put in force any more; None if it can."""
+    """Return why a change cannot be applied any more; None if it can."""
     for each in change.before:
         if not _is_same(state, packs, each):
             return f"{quoted(each.name)} is not what it was"
@@ -53,7 +53,7 @@ def outdated(
 def moved_on(
     state: AgentState, packs: Sequence[CompiledPack], change: RepertoireChange
 ) -> str | None:
-    """Why a change cannot be taken back any more; None if all is as it left it."""
+    """Return why a change cannot be reverted any more; None if it can."""
     for each in change.going:
         if not _is_same(state, packs, each) or each.heuristic_id not in state.frozen:
             return f"{quoted(each.name)} was changed or released since"

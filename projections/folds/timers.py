@@ -12,13 +12,14 @@ from schemas.state.agent import AgentState, Timer
 
 def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:
     """Return the timers with one more, in order of due time and id."""
+    # Timers order by due time, then id: two due at once run alike on every machine.
     ordered = list(timers)
     insort(ordered, timer)
     return tuple(ordered)
 
 
 def without(timers: tuple[Timer, ...], id_: str) -> tuple[Timer, ...]:
-    """Return the timers but for the one about `id_`."""
+    """Return the timers without any about `id_`; an ask in a race has two."""
     return tuple(timer for timer in timers if timer.id != id_)
 
 
@@ -41,5 +42,5 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:
-    """Return the timers due at or before now."""
+    """Return the timers due at or before `now`, soonest first."""
     return tuple(takewhile(lambda timer: timer.due <= now, timers))

@@ -28,7 +28,7 @@ def decided(folded: Folded, output: Output, message: Decided) -> Put:
     input_, record = folded.input, output.record
     event = input_.message
     sensed = event if isinstance(event, Sensed) else None
-    # A decision may be on an earlier event than the input that led to it.
+    # A decision on a due timer comes with an input that is not its occasion.
     if message.event_id != input_.id:
         sensed = None
     row: Row = {

@@ -258,7 +258,8 @@ def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> B
         counting.prior_counts(each, learning.kappa)
         for each in (belief.declared, declared)
     )
-    # Forgetting pulls toward the prior, so that evidence counts from either the same.
+    # Forgetting pulls toward the prior, so the distance of the settled counts from it is
+    # evidence alone: moving both by the same amount keeps that.
     moved = replace(
         belief,
         declared=declared,
