@@ -33,6 +33,7 @@ def row(option: Option) -> str:
 
 
 def _default(option: Option) -> str:
+    # The option's default is None, as the real one depends on the environment.
     if option.name == "data":
         return "`~/.local/share/echoic/default`"
     empty = option.default is None or option.default in ("", (), {})

@@ -116,6 +116,7 @@ def _of_file(file: Path) -> StrategySpec:
 
 def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
     """Return a strategy with its prompts' files replaced by their texts."""
+    # The recorded strategy holds the texts, so that a replay needs no file.
     told = with_texts(spec.parameters, OF_STRATEGIES, folder)
     return spec.model_copy(update={"parameters": told})
 
@@ -124,6 +125,7 @@ def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:
     """Return the steps to the parameter at fault, by its long or short name as written."""
     if parameter is None:
         return ("strategy",)
+    # A parameter may be given by its short name; the error's place is where it was written.
     written = (each for each in spec.parameters if SHORT_NAMES.get(each) == parameter)
     return ("parameters", next(written, parameter))
 

@@ -58,9 +58,9 @@ class Tracer:
         self._closing = False
         self._allowance = _Allowance(SILENT_PER_S)
         self.dropped = 0
-        """The number of answered inputs that did not fit, and of spans that were not sent."""
+        """Answered inputs that did not fit, and spans that were not sent."""
         self.thinned = 0
-        """The number of silent decisions that were left out to keep the rate."""
+        """Silent decisions that were left out to keep the rate."""
         self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
         self._thread.start()
 
