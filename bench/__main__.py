@@ -56,6 +56,7 @@ async def measure(events: int) -> Figures:
         _say(f"live again, {processes} worker processes")
         shared = await live.throughput(rig, events, processes)
         _say("the bare loop again: others use this machine, too")
+        # On both sides of the live runs, so that a drift of the machine cancels out.
         bare = (before + await live.bare_loop()) / 2
         figures["bare"] = {"events_per_s": round(bare)}
         figures["live_1k"] = _live(small, bare)

@@ -61,6 +61,7 @@ async def main() -> None:
         stack.push_async_callback(stop, broker)
         await start(broker)
         await stack.enter_async_context(effects.serving())
+        # Ready only with both: an ask before the effects listen would count as latency.
         await worker.ready.wait()
         print("ready", flush=True)
         await asyncio.gather(running, return_exceptions=True)

@@ -47,6 +47,7 @@ FIGURES = (
 def measured() -> dict[str, Any]:
     """Return every figure, and the names behind them."""
     folders = [name for name in PRODUCT if (ROOT / name).is_dir()]
+    # Packs are read and never imported, so they have no place in the graph.
     imports = imports_of([name for name in folders if name != "packs"], ROOT)
     files = {name: sorted((ROOT / name).rglob("*.py")) for name in folders}
     whole = text_of([path for paths in files.values() for path in paths])

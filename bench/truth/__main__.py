@@ -28,6 +28,7 @@ T = TypeVar("T")
 LATEST = Path(__file__).with_name("latest.json")
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 BEGIN, END = "<!-- truth begins -->\n", "<!-- truth ends -->\n"
+# One step is a second of the game; sessions of 700 are as long as the shipped recording.
 SESSIONS, STEPS, RATE = 40, 700, 0.4
 LIVED = 80
 """Sessions by which the truth is measured, which has an error of its own."""
@@ -87,6 +88,7 @@ def measure(
     ours = _each(partial(lived, pair.baseline, steps=steps), others)
     theirs = _each(partial(lived, pair.challenger, steps=steps), others)
     truth, error = _difference(ours, theirs)
+    # Student's t with n - 1 degrees of freedom: the error is itself estimated.
     reach = quantile(lived_sessions - 1) * error
     difference = found.difference
     is_told = difference.verdict not in ("NOT_ENOUGH_OVERLAP", "INVALID")
@@ -118,6 +120,7 @@ def _value(sessions: Sequence[Lived]) -> float:
 
 def _difference(ours: Sequence[Lived], theirs: Sequence[Lived]) -> tuple[float, float]:
     """Return challenger less baseline over the worlds that both played, with its error."""
+    # Both sides played the same worlds: paired differences leave out what the worlds share.
     off = [
         _influence(second, theirs) - _influence(first, ours)
         for first, second in zip(ours, theirs, strict=True)

@@ -62,6 +62,7 @@ def lived(strategy: StrategySpec, seed: int, steps: int) -> Lived:
     """Play a strategy for real."""
     settings = settings_for(seed, strategy=strategy)
     recording = of_file(played(Game(seed, steps, settings)), f"seed {seed}")
+    # The same rows as for an estimate, so that both go by one definition of an outcome.
     rows = asyncio.run(_rows(recording, Pair("itself", strategy, strategy)))
     values = [
         row.reward for row in rows if row.reward is not None and not row.is_censored

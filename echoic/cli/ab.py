@@ -96,6 +96,7 @@ def status(call: Call) -> None:
 
     Example: `echoic ab status`.
     """
+    # Judged anew from the log each time: nothing is kept that could disagree with it.
     went, found = on_instance(call, _found)
     screen = experiment.lines(went, found, datetime.now(UTC), style())
     call.show(experiment.as_fields(went, found), map(as_typed, screen))

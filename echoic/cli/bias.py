@@ -71,6 +71,7 @@ def set_(
         wanted = bias_pairs(biases or ())
     except ValueError as allowed:
         given = " ".join(biases or ())
+        # The text of the error is what is allowed; the traceback would add nothing.
         raise EchoicError(f"{given!r}: give {allowed}", next_step=EXAMPLE) from None
     told = ", ".join(f"{name} {wanted[name]:+g}" for name in sorted(wanted))
     set_for(call, ProfileSet(biases=wanted, domain=domain), told or "no biases")

@@ -39,5 +39,10 @@ def _sections(verb: Any, name: str, parent: typer.Context) -> Iterator[str]:
 
 def _context(verb: Any, name: str, parent: typer.Context | None) -> typer.Context:
     return typer.Context(
-        verb, parent=parent, info_name=name, terminal_width=_WIDTH, max_content_width=80
+        # A fixed width, so that the page does not depend on who generates it.
+        verb,
+        parent=parent,
+        info_name=name,
+        terminal_width=_WIDTH,
+        max_content_width=80,
     )

@@ -37,6 +37,7 @@ def show(
 
 
 def _text(value: object) -> str:
+    # Zero and False are values; only what is empty is shown as none.
     if value is None or value in ("", (), {}):
         return "-"
     if isinstance(value, tuple):

@@ -33,6 +33,7 @@ def doctor(
     is wrong.
     """
     settings = call.settings
+    # The installation first: what is wrong there explains what is wrong with the instance.
     checks = [*of_installation(settings), *asyncio.run(_of_instance(settings))]
     problems = [check for check in checks if check.verdict == "problem"]
     notices = sum(check.verdict == "notice" for check in checks)

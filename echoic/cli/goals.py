@@ -78,6 +78,7 @@ def some_or_none(given: object, is_none: bool, what: str, example: str) -> None:
     Raises:
         EchoicError: both are given, or neither.
     """
+    # Nothing at all is not taken for `--none`: a forgotten argument must not erase goals.
     if bool(given) == is_none:
         wrong = f"--none takes no {what}" if given else f"name the {what}, or --none"
         raise EchoicError(wrong, next_step=example)

@@ -51,6 +51,7 @@ def prior(
     # --kappa and --mean are one choice of the four.
     if sum((kappa is not None or mean is not None, start, pooled, off)) != 1:
         raise EchoicError("give one of --kappa and --mean, --start, --pooled, --off")
+    # Checked above, which the type checker cannot see.
     whose = cast(Origin, origin)
 
     async def run(connection: Connection) -> PriorUpdated:

@@ -174,10 +174,12 @@ def _life(
     Raises:
         EchoicError: there is no such heuristic, or it is gone, or no such recording.
     """
+    # By time, whatever order they were named in: moves of one heuristic follow each other.
     stories = sorted(_each(settings, names, story), key=lambda each: each.began_ns)
     known = {id_: name for each in stories for id_, name in each.names.items()}
     id_ = resolve(known, heuristic)
     last = next(each for each in reversed(stories) if id_ in each.names)
+    # One that is gone at the end may still be shown as it was at the beginning.
     standing = last.ends.get(id_) or last.begins.get(id_)
     if standing is None:
         raise EchoicError(

@@ -67,6 +67,7 @@ def list_(call: Call) -> None:
                 "for": name if each.name in own else "all",
                 "digest": each.digest[:12],
             }
+            # An agent's own version of a pack is in force instead of that for all.
             for each in (shared | own).values()
         ]
 

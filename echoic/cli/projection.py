@@ -64,6 +64,7 @@ def lag(call: InstanceCall) -> None:
         rows = []
         for partition in range(PARTITIONS):
             answered = await last_answered(connection.log, partition)
+            # A partition that the read models never met begins at 0.
             position = stands.get(partition)
             at = position.sequence if position else 0
             # A partition without inputs is not behind.
@@ -72,6 +73,7 @@ def lag(call: InstanceCall) -> None:
         return rows
 
     rows = on_instance(call, run)
+    # Both are sequences of inputs: the last one with rows, and the last one answered.
     behind = sum(row["position"] < row["log"] for row in rows)
     print_rows(rows, ("partition", "position", "log"), call.as_json)
     if behind:
@@ -137,6 +139,7 @@ def _with_crew(
 
     async def run(connection: Connection) -> T:
         counts = await known_agents.inputs_by_partition(connection.client)
+        # The longest partitions first, so that no process is left with one at the end.
         crew.order = sorted(range(PARTITIONS), key=lambda each: -counts.get(each, 0))
         whole = sum(counts.values())
         with (

@@ -86,6 +86,7 @@ def _run(
     folder = bundled.PACKS / pack
     if find_spec(needs) is None:
         raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
+    # Without an instance, credentials or a pack: whoever asks may have none yet.
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
 
@@ -98,6 +99,7 @@ def _run(
         f"{source} runs for {name}; `echoic watch` shows what comes of it; Ctrl-C ends"
     )
     command = [sys.executable, str(folder / "sensor"), "--agent", name]
+    # A file, since arguments are visible to other users of the machine.
     command += ["--credentials", str(credentials), *arguments]
     with subprocess.Popen(command) as sensor:
         while True:

@@ -68,8 +68,10 @@ class _Beside:
         """Show each decision until there were as many as wanted."""
         log, agent = connection.log, connection.settings.agent
         self._names = await heuristic_names(log, agent)
+        # From now on: earlier decisions are what `replay compare` is for.
         after = await last_answered(log, partition_of(agent))
         note(f"watching {agent}; Ctrl-C ends")
+        # A strategy that agrees prints nothing: without a sign of life it would look hung.
         async with Pulse(self._so_far) as pulse:
             async for shadowed in follow(log, agent, self._strategy, after):
                 self._totals = self._totals.after(shadowed)
@@ -157,6 +159,7 @@ class Pulse:
         """Stop, and leave nothing behind on a terminal."""
         if self._task is not None:
             self._task.cancel()
+            # The cancellation is our own.
             with suppress(asyncio.CancelledError):
                 await self._task
         self.clear()

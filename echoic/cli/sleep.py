@@ -57,6 +57,7 @@ def sleep(
 def _begun(control: SleepRequested, call: Call) -> bool:
     """Let the agent sleep; tell whether it is over already."""
     messages = send(call, control)
+    # A sleep without a model or without decisions ends in the group that began it.
     if any(isinstance(each, SleepEnded) for each in messages):
         return True
     begun = next(each for each in messages if isinstance(each, SleepBegun))

@@ -22,6 +22,7 @@ def status(call: Call) -> None:
     found = on_instance(call, look)
     lately = [decision_record.as_fields(each) for each in found.lately]
     mind = found.mind.model_dump(exclude_none=True)
+    # `lately` and `mind` are objects of their own and are converted above.
     fields = {name: getattr(found, name) for name in _PLAIN}
     call.show(
         {**fields, "mind": mind, "lately": lately},

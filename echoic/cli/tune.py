@@ -100,6 +100,7 @@ def search(
         tuning.as_json(found, task.current, task.name),
         tuning.lines(found, task.current, task.name, style()),
     )
+    # Before submitting: what did not hold on later sessions is never proposed.
     if found.recommended is None:
         raise typer.Exit(errors.FINDING)
     if submit:

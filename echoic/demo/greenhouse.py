@@ -26,6 +26,7 @@ _EVERY_S = 900.0
 # Within the patterns' 600 seconds, and before the next occasion.
 _AFTER_S = 300.0
 _STRATEGY = "heuristic_first:threshold=0.8"
+# Far more than a live instance would explore: few sessions have to be enough.
 _EXPLORATION = {"scheme": "uniform", "rate": 0.8}
 _WINDOW_HELPS = 0.72
 _WATER_HELPS = (0.97, 0.5)
@@ -59,6 +60,7 @@ def _played(name: str, file: Path) -> Path:
         bad, good = _TYPES[type_]
         at = each * _EVERY_S
         said = mind.sense(bad, source="greenhouse", type=type_, at=at).said
+        # Drawn whether or not it is used: the next occasions do not depend on what is said.
         helps = chance.random() < _chance(type_, each)
         if said:
             text = good if helps else _FAILED

@@ -114,6 +114,7 @@ def moved(state: AgentState) -> list[tuple[str, Belief]]:
         for key, belief in beliefs.items()
         if belief.signals
     ]
+    # The id breaks ties, so that the same session gives the same summary.
     changed.sort(key=lambda item: (-_shift(item[1]), item[0]))
     return changed
 
@@ -127,6 +128,7 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     """Return the value below which `share` of the ordered values lie; 0 for none."""
     if not ordered:
         return 0.0
+    # The nearest rank, without interpolation: a latency that really occurred.
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 

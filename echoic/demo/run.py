@@ -63,6 +63,7 @@ _NEXT = (
 def run(*, speed: float, as_json: bool) -> int:
     """Run the demo and return its exit code: 1 if the replay differs."""
     style = Style(terminal_width(), has_colour() and not as_json)
+    # A folder of its own: the demo never touches an instance that runs.
     with tempfile.TemporaryDirectory(prefix="echoic-demo-") as folder:
         keep_private(Path(folder))
         report = asyncio.run(_demo(Path(folder), speed, style, quiet=as_json))
@@ -163,6 +164,8 @@ async def _play(live: Instance, audience: Audience, speed: float) -> int:
         for item in played(session, AGENT, uuid4()):
             match item:
                 case PlayedEvent():
+                    # From the begin, so that slow publishing does not lower the rate; a
+                    # negative time only yields to the loop.
                     await asyncio.sleep(begun + count / speed - time.monotonic())
                     wire = item.wire
                     await publish_raw(sensor, wire.subject, wire.body, wire.headers)
@@ -179,6 +182,7 @@ async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
 
 
 async def _vote(live: Instance, audience: Audience, vote: PlayedVote) -> None:
+    # The recorded decision has another id here; the vote follows its event.
     account = await audience.decided(vote.event_id)
     given = vote.given.model_copy(update={"decision_id": account.id})
     await tell(live.log, AGENT, given)

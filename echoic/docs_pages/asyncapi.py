@@ -140,6 +140,7 @@ def _channels() -> Document:
 
 
 def _channel(address: str, description: str, models: Iterable[MessageType]) -> Document:
+    # Parameters are the tokens in braces; the rest of an address is literal.
     names = [part[1:-1] for part in address.split(".") if part.startswith("{")]
     parameters: Document = dict.fromkeys(names, _TOKEN)
     if "partition" in parameters:
@@ -177,6 +178,7 @@ def _operations(channels: Document) -> Document:
 
 def _message(model: MessageType) -> Document:
     is_output = model.kind in OUTPUT_KINDS
+    # Only outputs belong to a group, so only they carry its marks.
     properties = _HEADERS["properties"] | (_MARKS if is_output else {})
     return {
         "name": model.token,

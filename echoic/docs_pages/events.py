@@ -59,6 +59,7 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
     yield "| field | type | default | meaning |"
     yield "|---|---|---|---|"
     for name, field in model.model_fields.items():
+        # A pipe would end the cell of a Markdown table.
         meaning = " ".join((field.description or "").split()).replace("|", "\\|")
         kind = _type(field.annotation).replace("|", "\\|")
         yield f"| `{name}` | {kind} | {_default(field)} | {meaning} |"
@@ -77,6 +78,7 @@ def _default(field: FieldInfo) -> str:
 def _type(annotation: object) -> str:
     """Return a type in a few plain words: `list of Candidate`, `"live" or "replay"`."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    # Bounds are validation; the table shows the type alone.
     if origin is typing.Annotated:
         return _type(arguments[0])
     if origin is typing.Literal:

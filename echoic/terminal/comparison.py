@@ -100,6 +100,7 @@ def _session_outcome(found: SessionSummary) -> str:
 def _comparison(
     document: Document, comparison: Comparison, style: Style
 ) -> Iterator[str]:
+    # With one challenger its name stands in the first line already.
     if len(document.comparisons) > 1:
         yield style.paint(comparison.challenger.label, "bold")
     rows = (*map(fact_row, comparison.facts), *map(_headline, comparison.headline))
@@ -118,6 +119,8 @@ def _comparison(
 def fact_row(fact: Fact) -> tuple[str, ...]:
     """Return one fact as it stands in the table; a range is that of the difference."""
     delta = "" if fact.delta is None else _amount(fact.delta, fact.unit, signed=True)
+    # The range is that of the challenger's value; less the baseline it is one of the
+    # difference.
     if fact.low is not None and fact.high is not None and fact.baseline is not None:
         low, high = (
             _amount(end - fact.baseline, fact.unit, signed=True)
@@ -154,6 +157,7 @@ def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
 
 def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
     colour = _COLOURS.get(comparison.verdict, "yellow")
+    # Only a claim can claim too much; the other verdicts need no restriction.
     is_capped = comparison.short_term_only and comparison.verdict in CLAIMS
     short = "  short-term only" if is_capped else ""
     yield style.paint(f"VERDICT  {comparison.verdict}{short}", colour)
@@ -178,6 +182,7 @@ def _flips(comparison: Comparison, style: Style) -> Iterator[str]:
         for status in ("regressed", "improved", "unobserved", "unsupported")
         if status in comparison.flip_counts
     )
+    # Flips of a stochastic strategy count for their probability, so the sum is a fraction.
     drawn = "" if total == listed else f" expected, in {counted(listed, 'decision')}"
     noun = "flip" if total == 1 else "flips"
     yield f"{_count(total)} {noun}{drawn}: {counts}"
@@ -231,5 +236,6 @@ def _amount(value: float | None, unit: str, *, signed: bool = False) -> str:
         case "USD":
             return f"{'+' if signed and value >= 0 else ''}${value:,.4f}"
         case _:
+            # Counts may be floats after averaging; only true fractions show decimals.
             whole = float(value).is_integer()
             return f"{value:{sign},.0f}" if whole else f"{value:{sign},.2f}"

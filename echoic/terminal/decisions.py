@@ -134,6 +134,7 @@ def _gate(gate: Gate, style: Style) -> str:
     mark = style.paint("✓", "green") if gate.passed else style.paint("✗", "red")
     figures = ""
     if gate.value is not None and gate.threshold is not None:
+        # Both are recorded as they were compared, rounded to 6 decimals.
         sign = "≥" if gate.value >= gate.threshold else "<"
         figures = f"{gate.value:.2f} {sign} {gate.threshold:.2f}"
     margin = "" if gate.margin is None else f"{gate.margin:+.2f}"
@@ -184,6 +185,7 @@ def next_command(account: Account) -> str:
     if account.said is not None:
         return f"echoic feedback {id_} up"
     opened = opening(account.decided)
+    # The nearest number that would have let it through, as a command to try.
     if opened is not None:
         return f"echoic explain {id_} --what-if {opened[0]}={opened[1]:.2f}"
     if account.silence == "llm_unavailable":

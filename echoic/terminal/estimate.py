@@ -51,6 +51,7 @@ def _values(estimate: Estimate, all_shown: bool) -> Iterator[tuple[str, ...]]:
         _guard(part.withheld, all_shown) for part in (baseline, target, difference)
     )
     for name in ("dr", "snips", "ips"):
+        # Doubly robust first: the verdict rests on it; the others show whether they agree.
         delta = _signed(getattr(difference, name))
         if name == "dr" and difference.ci is not None:
             delta += f" {_range(difference.ci, _signed)}"

@@ -113,6 +113,7 @@ def _life(course: Course, now: datetime) -> str:
 def _lasting(span: timedelta) -> str:
     minutes = max(0, round(span.total_seconds() / 60))
     for size, unit in ((1440, "day"), (60, "hour")):
+        # From two units on: "1 day" would hide up to 47 hours.
         if minutes >= 2 * size:
             return counted(minutes // size, unit)
     return counted(minutes, "minute")
@@ -130,6 +131,7 @@ def _difference(difference: Difference | None, by: str) -> str:
     if difference.low is None or difference.high is None:
         return f"{_signed(difference.estimate)}   no interval yet"
     low, high = _signed(difference.low), _signed(difference.high)
+    # A confidence sequence: its coverage holds at all looks together.
     sure = f"{1 - difference.alpha:.0%}"
     return (
         f"{_signed(difference.estimate)}   {low} to {high}"

@@ -103,6 +103,7 @@ _NARROW_SUMS = ("from", ">decisions", "S1 share", "came true", "worth S1")
 
 
 def _periods(periods: Sequence[Period], total: Period, style: Style) -> Iterator[str]:
+    # The latest ones: what learning does now is what is asked for.
     shown = periods[-_PERIODS:]
     if len(shown) < len(periods):
         yield f"{len(periods) - len(shown)} earlier: --json shows all"
@@ -150,6 +151,7 @@ def _calibration(found: Calibration | None, fires: int, style: Style) -> Iterato
         )
         return
     fits = found.is_calibrated
+    # The error is held against its null band: few pairs give an error even if calibrated.
     verdict = "no more than chance" if fits else "more than chance explains"
     skill = "-" if found.skill is None else f"{found.skill:+.3f}"
     yield (

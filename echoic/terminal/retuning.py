@@ -76,6 +76,7 @@ def sparkline(points: Sequence[float], cells: int = _CELLS) -> str:
     """Draw numbers from 0 to 1 as a line of bars; of many, evenly spaced ones."""
     if len(points) > cells:
         last = len(points) - 1
+        # Both ends are among them: they are what the numbers beside the line repeat.
         points = [points[round(cell * last / (cells - 1))] for cell in range(cells)]
     top = len(LEVELS) - 1
     return "".join(LEVELS[round(min(max(each, 0.0), 1.0) * top)] for each in points)
@@ -107,6 +108,7 @@ def _scores(old: Score, new: Score, style: Style) -> Iterator[str]:
 
 
 def _reliability(old: Score, new: Score, style: Style) -> Iterator[str]:
+    # Confidences differ, so the two may fill a different number of bins.
     pairs = zip_longest(_rows(old.reliability), _rows(new.reliability), fillvalue="")
     rows = (("", *each) for each in pairs)
     yield from grid(("said → came", "recorded", "retuned"), rows, style)
@@ -120,6 +122,7 @@ def _rows(found: Calibration) -> list[str]:
 
 
 def _curves(curves: Sequence[Curves], style: Style) -> Iterator[str]:
+    # Names and content break ties, so that the same evidence gives the same screen.
     shown = sorted(curves, key=lambda each: (-each.fires, each.name, each.content_hash))
     rows = (
         (visible(each.name), each.fires, _curve(each.recorded), _curve(each.retuned))

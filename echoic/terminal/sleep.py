@@ -60,6 +60,7 @@ def lines(known: AgentState, style: Style) -> Iterator[str]:
     if sleep is None:
         return
     agreed = [each.agrees for each in sleep.reflections]
+    # The decision that is being asked about is in neither list.
     waits = len(sleep.left) + bool(sleep.ask_id)
     left = f", {waits} to go" if waits else ""
     yield (

@@ -151,5 +151,6 @@ def _evaluation(found: Evaluation) -> dict[str, object]:
 
 
 def _figure(value: object) -> str:
+    # A bool is an int, and `True:g` would print 1.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{value:g}" if is_number else str(value)

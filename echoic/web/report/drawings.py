@@ -116,6 +116,7 @@ def _across(moments: Sequence[str]) -> list[float]:
 
 
 def _strokes(places: Iterable[float], foot: int, height: int) -> str:
+    # `dict.fromkeys` drops repeats and keeps the order, so the bytes are always the same.
     return "".join(f"M{at:g} {foot}v-{height}" for at in dict.fromkeys(places))
 
 

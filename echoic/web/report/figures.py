@@ -81,6 +81,7 @@ def effect(row: Comparison | Headline | Sensitivity | Breakdown) -> Effect:
             found, tone = difference(row), verdict_sign(row.verdict).tone
             return Effect(found.get("dr"), found.get("ci"), found.get("bounds"), tone)
         case Headline(delta=float(), ci=(low, high)):
+            # Coloured only where the whole interval is on one side of zero.
             tone = "good" if low > 0 else "bad" if high < 0 else "open"
             return Effect(row.delta, row.ci, tone=tone)
         case Headline():
