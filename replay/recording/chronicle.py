@@ -136,7 +136,7 @@ class Writing:
             self._is_changed = True
 
     def _tell(self, group: Group, outputs: Sequence[Output]) -> None:
-        # Most groups say nothing of a decision; parsing their input would cost most of it.
+        # Most groups say nothing of a decision, so their input need not be parsed.
         telling = [each for each in outputs if isinstance(each.message, _TOLD)]
         if not telling and parse(group.input.subject).kind != "result":
             return

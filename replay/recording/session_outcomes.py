@@ -144,7 +144,7 @@ def _summary(values: Sequence[SessionValue]) -> SessionSummary:
     mean = total(known) / len(known) if known else None
     se = None
     if mean is not None and len(known) > 1:
-        # The sample variance over n, with n - 1 as its divisor.
+        # The standard error of the mean: sqrt(s^2 / n), s^2 with the divisor n - 1.
         squares = total((each - mean) ** 2 for each in known)
         se = math.sqrt(squares / (len(known) - 1) / len(known))
     declared = values[0].declared

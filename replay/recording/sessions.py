@@ -103,6 +103,7 @@ async def find_session(
         UnknownSessionError: there is none.
     """
     spans = await sessions(log, partition_of(agent), provider)
+    # Sorted by first input, so the newest match comes first.
     for span in reversed(spans):
         if span.agent == agent and span.id.startswith(session_id):
             return span
@@ -127,6 +128,7 @@ async def export(
             # the first input, and the replay needs both.
             digests |= _packs(step.before, span.agent) | _packs(step.after, span.agent)
         end = step.after
+    # Other agents of the partition do not belong into the file.
     start = checkpoint.of_agent(start, span.agent)
     records = await collect(
         log, partition=partition, agent=span.agent, first=span.first, last=span.last

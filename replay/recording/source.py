@@ -130,6 +130,7 @@ async def from_range(
         if until is not None and step.at > until:
             break
         scan.take(step)
+    # A range without a decision has nothing to decide again.
     if scan.sessions and scan.first is not None:
         return scan.recording(log)
     ends = last or "the end"
@@ -156,6 +157,7 @@ class _Scan:
 
     def take(self, step: Step) -> None:
         """Note one group."""
+        # `first` counts sequences, `since` the broker's time; both must be reached.
         is_early = step.sequence < self._from
         if is_early or (self._since is not None and step.at < self._since):
             return

@@ -186,6 +186,7 @@ class ResultView(Struct, frozen=True):
     latency_ms: float | None = None
 
 
+# Built once: making a decoder costs far more than using it.
 _DECODERS: Mapping[type[Any], Any] = {
     view: msgspec.json.Decoder(view)
     for view in (
@@ -292,6 +293,7 @@ def event(record: Record) -> EventView:
         view: EventView = _DECODERS[EventView].decode(record.body)
         return view
     except msgspec.MsgspecError:
+        # A sensor may write the event in another form, which the codec understands.
         message = read_input(record).message
     if not isinstance(message, Sensed):
         raise UnreadableOutputError(
