@@ -94,6 +94,7 @@ def _upcast(data: bytes, format_: int) -> bytes:
             f"checkpoint of format {format_}, this program reads {OLDEST} to {FORMAT}"
         )
     state = msgspec.json.decode(data, type=_Old).state
+    # One step a format: an upcast never has to know those after it.
     for each in range(format_, FORMAT):
         state = UPCASTS[each](state)
     return msgspec.json.encode({"format": FORMAT, "state": state})

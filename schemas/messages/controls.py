@@ -139,6 +139,7 @@ class HeuristicFrozen(Control):
     token: ClassVar[str] = "heuristic_frozen"
 
     heuristic_id: Name
+    # One message for both directions, so that the latest simply holds.
     frozen: bool = True
     reason: str = ""
 

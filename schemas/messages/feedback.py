@@ -67,6 +67,7 @@ class FeedbackGiven(Message):
     def _names_one_target(self) -> Self:
         if (self.decision_id is None) == (self.heuristic_id is None):
             raise ValueError("name either a decision_id or a heuristic_id")
+        # A heuristic itself has no moment that could be right or wrong.
         if self.decision_id is None and self.aspect == "timing":
             raise ValueError("a vote on the timing names a decision_id")
         return self

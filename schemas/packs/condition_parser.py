@@ -112,6 +112,8 @@ class _Token:
         return self.start + len(self.text)
 
 
+# Operators of other languages are tokens, too, so that the error can say what to write.
+# `L` and `D` and no `\w` and `\d`, which follow the Unicode tables of each Python.
 _TOKEN = r"""
       (?P<space>\s+)
     | (?P<string>"(?:[^"\\]|\\["\\])*")
@@ -246,6 +248,7 @@ class _Reader:
 
     def _read_operator(self, field: _Token) -> Operator:
         token = self._take()
+        # `x not in […]` is Python and SQL, so it is a likely mistake.
         if token.text == "not":
             message = "`not` stands before the whole comparison"
             raise ConditionError(
@@ -277,6 +280,7 @@ class _Reader:
         if token.kind == "string":
             return re.sub(r"\\(.)", r"\1", token.text[1:-1])
         if token.kind == "number":
+            # Whole numbers stay ints: a float could not tell large ids apart.
             return float(token.text) if "." in token.text else int(token.text)
         suggestion = f'quote it: "{token.text}"' if token.kind == "word" else ""
         found = quoted(token.text) if token.text else "the end"

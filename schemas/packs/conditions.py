@@ -150,6 +150,7 @@ def _comparison(part: Comparison) -> _Compiled:
 
 def _denial(part: Not) -> _Compiled:
     denied, inner = _compile(part.part).is_true, part.part
+    # Of a negated comparison the explanation can show the value; of a group it cannot.
     read = _reader(inner.field) if isinstance(inner, Comparison) else None
 
     def is_true(type_: str, source: str, fields: Fields) -> bool:
@@ -193,6 +194,7 @@ def _some(parts: Sequence[_Compiled]) -> _Compiled:
     def failure(type_: str, source: str, fields: Fields) -> str | None:
         if is_true(type_, source, fields):
             return None
+        # All of them, since any one would have been enough.
         return " or ".join(each(type_, source, fields) or "" for each in failures)
 
     return _Compiled(is_true, failure)

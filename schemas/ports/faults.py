@@ -46,6 +46,7 @@ def check_size(bodies: Sequence[bytes]) -> None:
     """
     if len(bodies) > GROUP_LIMIT:
         raise OversizeError(f"{len(bodies)} outputs, the limit is {GROUP_LIMIT}")
+    # Checked before writing: the broker would refuse the whole atomic batch.
     longest = max(map(len, bodies), default=0)
     if longest > BODY_LIMIT:
         raise OversizeError(f"an output of {longest} bytes, the limit is {BODY_LIMIT}")

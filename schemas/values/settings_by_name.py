@@ -48,6 +48,7 @@ def learning_with(
         TuningError: a name is unknown or a value out of its range.
     """
     fields = learning.model_dump()
+    # Sorted, so that of several faults every machine reports the same.
     for name in sorted(changes):
         value = _checked(name, changes[name])
         *path, last = name.split(".")[1:]

@@ -114,6 +114,7 @@ def _vitals(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 def _vital_fell(vital: str, value: int, previous: int, step: int) -> Sensed:
     salience: dict[Dimension, float] = {"goal_relevance": round(1 - 0.1 * value, 2)}
+    # At 0 the game takes health instead.
     if value <= 1:
         salience["threat"] = 0.7
     return Sensed(
