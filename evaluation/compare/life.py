@@ -1,4 +1,4 @@
-"""A challenger's own life over a recording, as far as the document needs it."""
+"""The summary of a challenger's own life (closed-loop run) over a recording."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -12,35 +12,35 @@ from replay.recording.chronicle import Chronicle
 from schemas.values.base import rfc3339
 
 Curve = tuple[tuple[str, float], ...]
-"""Times and the confidence from each on."""
+"""Pairs of a time (RFC 3339) and the confidence from then on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """What a challenger did while it lived with its own consequences."""
+    """What a challenger did while its state followed from its own decisions."""
 
     acts: tuple[Act, ...]
     compared: int
-    """Decisions that reached a strategy both here and at logged state."""
+    """Decisions that reached a strategy both here and at the logged state."""
     drifted: int
-    """Those of them that came out otherwise than at logged state."""
+    """Those of them whose arm the challenger would not take at the logged state."""
     classes: Mapping[str, str] = field(default_factory=dict)
-    """What sort of arm it took, by event."""
+    """The class of the arm it took, by event id."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """What a model says for it, by the recorded decision's id, as far as known."""
+    """What it said, by the recorded decision's id, as far as known."""
     curves: Mapping[str, Curve] = field(default_factory=dict)
     """Confidence of each heuristic over time."""
     hits: int = 0
     misses: int = 0
     """Requests whose answer the recording held, or not."""
     watermark: str | None = None
-    """Says that words came about which nobody said."""
+    """A notice for documents that hold words nobody ever said."""
 
 
 def believed(
     evidence: Sequence[Evidence], told: Chronicle
 ) -> tuple[Mapping[str, Curve], Mapping[str, str]]:
-    """Curves and names, by heuristic id."""
+    """Return the recorded curves and the names, by heuristic id."""
     times = _Times(told)
     found: dict[str, list[tuple[str, float]]] = {}
     names: dict[str, str] = {}
@@ -63,6 +63,6 @@ class _Times:
         self._times: list[datetime] = [each.at for each in told.tellings]
 
     def at(self, sequence: int) -> str:
-        """In words; before the first decision it is that decision's."""
+        """Return the time as RFC 3339; before the first decision it is that decision's."""
         index = max(0, bisect_right(self._sequences, sequence) - 1)
         return rfc3339(self._times[index])

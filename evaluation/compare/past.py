@@ -92,12 +92,12 @@ class _Proven:
         self._reader: EvidenceReader | None = EvidenceReader(recording)
 
     async def bring(self) -> None:
-        """Have the packs in force at hand."""
+        """Load the packs in force."""
         if self._reader is not None:
             await self._reader.bring()
 
     def take(self, group: Group) -> None:
-        """Take a group in."""
+        """Read one group, unless a confidence was refuted already."""
         try:
             if self._reader is not None:
                 self._reader.read(group)

@@ -1,4 +1,4 @@
-"""What there is to say of a recording itself, before anything is decided again."""
+"""Describe a recording: its origin, packs, embedder, seed and strategies at its start."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from schemas.messages.experiments import Variant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingNote:
-    """What there is to say of a recording itself."""
+    """The provenance of a recording, for the document."""
 
     agent: str
     sessions: tuple[str, ...]
@@ -75,7 +75,7 @@ def _strategy(variant: Variant, standing: InForce) -> StrategyPart:
 
 
 def _names(standing: InForce) -> dict[str, str]:
-    """Return what heuristics are called that are in force, by id."""
+    """Return the names of the heuristics in force, by id."""
     found = all_heuristics(standing.agent, standing.packs)
     return {each.id: each.name for each in found}
 

@@ -1,4 +1,4 @@
-"""The timeline of each session: what both sides do, event by event, in two lanes."""
+"""Draw each session's timeline: the arms of both sides, event by event, in two lanes."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ GATED = "gated"
 
 
 def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
-    """Return one session's lanes: the recorded one, and what the challenger holds best."""
+    """Return one session's lanes: the recorded arms and the challenger's."""
     theirs = {
         each.decision_id: arm_class(each.odds[challenger].greedy)
         for each in result.decisions
@@ -24,6 +24,8 @@ def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
     events = []
     for telling in result.chronicle.tellings[:EVENT_LIMIT]:
         at_logged_state = theirs.get(telling.decision_id, GATED)
+        # The arm of its own life, if it decided there, is preferred to its most likely one
+        # at the logged state.
         lived = life.classes.get(telling.event_id)
         outcome = outcomes.get(telling.decision_id)
         events.append(

@@ -79,7 +79,7 @@ async def rapport_curves(
 
 
 def as_fields(pace: Pace, curves: Sequence[RapportCurve]) -> dict[str, object]:
-    """Return all of it, for programs."""
+    """Return the changed parameters and the curves as JSON's types."""
     changes = {
         f"{PREFIX}{name}": {"before": asdict(USUAL)[name], "after": asdict(pace)[name]}
         for name in RANGES

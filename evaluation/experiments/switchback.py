@@ -85,7 +85,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Switchback:
-    """What an experiment has shown so far."""
+    """The result of an experiment so far."""
 
     a: Side
     b: Side

@@ -1,4 +1,3 @@
-"""Seeing what was learnt: each move of confidence with its cause, and what it was worth.
-
+"""Report what was learnt: each move of confidence with its cause, and its effect on answers.
 Everything here reads recordings, and nothing that it finds goes back into the log.
 """

@@ -82,7 +82,7 @@ class _Reading:
         self._calls: dict[str, Counter[str]] = defaultdict(Counter)
 
     def take(self, passage: GroupInContext) -> None:
-        """Take one group in."""
+        """Read one group."""
         outputs = zip(passage.group.outputs, passage.tokens, strict=True)
         for record, token in outputs:
             if token == _DECIDED:
@@ -103,7 +103,7 @@ class _Reading:
                     pass
 
     def answer(self, telling: Telling, told: Chronicle) -> Answer:
-        """Return one decision, put together."""
+        """Return one decision, joined with what was read of it."""
         id_ = telling.decision_id
         decided = self._decided[id_]
         spoke = telling.path if telling.said is not None else None

@@ -111,7 +111,7 @@ async def audit(recording: Recording) -> Audit:
 
 
 class _Looking:
-    """Everything that was read so far."""
+    """The audit while the recording is read."""
 
     def __init__(self, recording: Recording) -> None:
         self.credits = 0

@@ -152,7 +152,7 @@ class _Writing:
                 self._sessions[fact.sequence] = part.session
 
     def take(self, passage: GroupInContext) -> None:
-        """Take one group in."""
+        """Read one group."""
         facts = self._facts.pop(passage.sequence, deque())
         is_control = passage.before is not passage.after
         # Only a control can move confidences without naming a heuristic, and listing them

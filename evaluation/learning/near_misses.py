@@ -150,7 +150,7 @@ class _Tally:
 
 
 class _Count:
-    """What was counted so far."""
+    """The counts while decisions are read."""
 
     def __init__(self) -> None:
         self.decisions = self.gated = self.without_candidate = 0

@@ -1,4 +1,4 @@
-"""Thresholds: from which confidence on a heuristic answers by itself, as things stand."""
+"""Find the confidence from which a heuristic answers by itself, as settings stand."""
 
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
 from handlers.mind.strategies.registry import STRATEGIES

@@ -58,7 +58,7 @@ def rises(
 
 @dataclass(slots=True)
 class _Climb:
-    """A heuristic on its way."""
+    """A heuristic while it is under the threshold, or after it has crossed it."""
 
     began: float
     began_at: datetime | None

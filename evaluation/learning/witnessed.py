@@ -36,7 +36,7 @@ class Deed:
 
 
 class Witnessed:
-    """Everything that was read so far."""
+    """The decisions, answers and fires read so far."""
 
     def __init__(self, recording: Recording) -> None:
         """Start with nothing read but the recording's checkpoint."""

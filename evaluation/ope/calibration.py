@@ -78,7 +78,7 @@ class Prequential:
 
     brier: Floats
     base_brier: Floats
-    """Of predicting the rate so far, (1 + successes) / (2 + outcomes)."""
+    """The score of predicting the running rate, (1 + successes) / (2 + outcomes)."""
     log_loss: Floats
 
     @property

@@ -49,7 +49,7 @@ class Compared:
 
     @property
     def is_explored(self) -> bool:
-        """Whether any arm was drawn by lot."""
+        """Whether any arm was drawn with a probability below 1."""
         return bool((self.columns.propensity < CERTAIN).any())
 
     @property

@@ -54,7 +54,7 @@ class Retuning:
     curves: tuple[Curves, ...]
 
     def as_json(self) -> dict[str, object]:
-        """Return all of it, for programs."""
+        """Return the retuning as JSON's types."""
         return {
             "v": 1,
             "changes": {

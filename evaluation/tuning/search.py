@@ -40,7 +40,7 @@ class Gain:
     is_clear: bool = True
     """Whether whoever judged it would call it better, besides its p-value."""
     notes: tuple[str, ...] = ()
-    """What to keep in mind of it, in words."""
+    """Caveats, in words."""
 
     @property
     def lower(self) -> float:
