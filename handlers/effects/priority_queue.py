@@ -159,7 +159,7 @@ class AskQueue:
     async def _finish(self, held: QueuedAsk) -> None:
         try:
             await self._perform(held)
-        except Exception as error:  # noqa: BLE001  # one bad ask must not close the desk
+        except Exception as error:  # noqa: BLE001  # one bad ask must not stop the queue
             _log.warning(
                 "ask %s could not be answered (%r): it is tried again in %s s",
                 held.output.id,

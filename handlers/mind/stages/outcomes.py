@@ -215,6 +215,7 @@ def undone_fire(
 
 def _names_other(fire: ShownFire, event: Sensed) -> bool:
     """Tell whether both name entities, and share none."""
+    # Where one side names nobody, they may well be about the same.
     ours, theirs = frozenset(fire.entities), frozenset(event.entities)
     return bool(ours) and bool(theirs) and ours.isdisjoint(theirs)
 

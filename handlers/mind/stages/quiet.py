@@ -39,6 +39,7 @@ _LONGEST = 40
 
 def like(state: AgentState, occasion: Lesson, limits: MatchLimits) -> list[Taught]:
     """Return the heuristics that say nothing which hold of an occasion, by id."""
+    # Fields are JSON text in a lesson: decoded only where there is something to test.
     known = _of(state.shelves.get(occasion.domain))
     fields = orjson.loads(occasion.fields) if known else {}
     return [each for each in known if _holds(each, occasion, fields, limits)]
@@ -140,6 +141,7 @@ def _holds(
 
 
 def _similarity(taught: Taught, occasion: Lesson) -> float:
+    # Another length is another embedder's: nothing can be compared, so nothing is alike.
     if not taught.vector or len(taught.vector) != len(occasion.vector):
         return 0.0
     return vectors.cosine(taught.vector, occasion.vector)

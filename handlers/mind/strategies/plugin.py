@@ -101,6 +101,7 @@ def make(name: str, parameters: Parameters) -> Own:
         raise OwnStrategyError(
             f"{quoted(name)} returns {quoted(made)}: return an object with decide(context)"
         )
+    # An async `decide` would return a coroutine, which fails only at the first event.
     if inspect.iscoroutinefunction(made.decide):
         raise OwnStrategyError(
             f"{quoted(name)}: {type(made).__name__}.decide is async and may ask a model by"
@@ -270,6 +271,7 @@ def load(name: str) -> ModuleType:
 def _check(name: str) -> None:
     """Refuse a module that imports a source of chance, before its code runs."""
     source = _source(name)
+    # A compiled module has no source to look at; the operator who lists it answers for it.
     if source is None:
         return
     # Finds mistakes, not malice: the operator who lists a module trusts it.
