@@ -78,7 +78,7 @@ async def _working(running: Rig, last: int) -> float:
     await done.wait()
     running_on.cancel()
     await asyncio.wait({running_on})
-    # The first begins with what every partition is told at the start.
+    # The first window includes the settings that every partition gets at the start.
     return _percentile_20(spent[1:])
 
 

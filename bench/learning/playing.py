@@ -44,7 +44,7 @@ class Course:
     """Steps of the game in an hour, a second each."""
     seed: int = 1
     votes: float = 0.5
-    """The probability that the person says whether advice was good, whoever gave it."""
+    """The probability that the person votes on advice, of a heuristic or of the model."""
     learns: bool = True
     """Whether liked answers become heuristics."""
     silence: float = 0.1

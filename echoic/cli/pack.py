@@ -1,4 +1,4 @@
-"""`echoic pack`: what a domain brings, on disk and in force."""
+"""`echoic pack`: the data of a domain, on disk and in force."""
 
 from pathlib import Path
 from typing import Annotated

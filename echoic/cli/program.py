@@ -70,7 +70,7 @@ def run(work: Callable[[], object]) -> int:
     except typer.Exit as ended:
         return ended.exit_code
     except SystemExit as ended:
-        # So typer ends when whoever reads us has seen enough, which is no failure.
+        # Typer ends so when the reader of our output closes the pipe, which is no failure.
         if not isinstance(ended.__context__, BrokenPipeError):
             raise
         return errors.OK

@@ -101,7 +101,7 @@ def compare(
     found = document(results, plan, _wish(rope, results))
     call.show(found.as_json(), comparison.lines(found, style()))
     if report is not None:
-        # Imported here: templates are wanted by whoever wants a page.
+        # Imported here: only a page needs the templates, and they take time to load.
         from echoic.web.report.page import render
 
         _write(report, render(found))
@@ -186,7 +186,7 @@ def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
     except ValueError as error:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])
-    # Of all lives: one answer that is no recorded one marks the whole page.
+    # Of all runs: a mark on one of them is a mark on the whole document.
     watermarks = {life.watermark for each in results for life in each.lives}
     return Wish(
         command=command,

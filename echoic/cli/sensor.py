@@ -86,7 +86,7 @@ def _run(
     folder = bundled.PACKS / pack
     if find_spec(needs) is None:
         raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
-    # Without an instance, credentials or a pack: whoever asks may have none yet.
+    # Help needs no instance, no credentials and no pack.
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
 

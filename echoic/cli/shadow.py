@@ -55,7 +55,7 @@ def shadow(
 
 
 class _Beside:
-    """Runs beside the mind, and keeps count."""
+    """A strategy that decides beside the live one, and counts where it differs."""
 
     def __init__(self, call: Call, strategy: StrategySpec) -> None:
         self._strategy = strategy
@@ -87,7 +87,7 @@ class _Beside:
         self._call.show(fields, [totals_line(self._totals, self._style)])
 
     def _so_far(self) -> str:
-        """That it lives, though it may agree, or nothing may happen."""
+        """Return the totals so far, shown even while nothing differs or happens."""
         return f"beside it so far: {totals_line(self._totals)}; Ctrl-C ends"
 
     def _tell(self, shadowed: Shadowed) -> None:

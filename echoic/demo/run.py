@@ -48,7 +48,7 @@ PATIENCE_S = 20.0
 """How long to wait for the last decisions."""
 
 _EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
-"""Which silence to explain, the most telling first."""
+"""Which silence to explain, the most instructive first."""
 
 _NO_MODEL = (
     "no model is set, so what no heuristic is trusted with stays unanswered: told once"

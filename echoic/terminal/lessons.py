@@ -1,4 +1,4 @@
-"""What was learnt of a model, as lines for whoever watches.
+"""What was learnt from a model, as lines of `echoic watch`.
 
 Pure, one line for a message, none for what moves nothing.
 """

@@ -73,7 +73,7 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
 
 def columns(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
     """Lay out rows below their header, on a terminal within its width."""
-    # A table in a pipe is not wrapped: whoever reads it there searches by lines.
+    # A table in a pipe is not wrapped: programs there read line by line.
     width = terminal_width() if sys.stdout.isatty() else _ENDLESS
     return grid([f"¶{name}" for name in header], rows, Style(width))
 

@@ -41,7 +41,7 @@ def worded(values: Values) -> str:
 
 
 def evidence(trial: Trial) -> str:
-    """Return what speaks for a choice: what the search promised, and what was kept of it."""
+    """Return the evidence for a choice: its gain in the search, and in the hold-out."""
     return f"search {gain(trial.search)}, hold-out {gain(trial.holdout, is_whole=True)}"
 
 

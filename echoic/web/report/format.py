@@ -74,7 +74,7 @@ _GATES: Mapping[str, str] = {
     "censored": "Cut off",
     "cassette": "Recorded answers",
 }
-"""Gates whose names mean little to whoever did not write them."""
+"""Plain names for gates whose own mean little outside the estimator."""
 
 _ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MINUS = "\N{MINUS SIGN}"
