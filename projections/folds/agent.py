@@ -90,8 +90,10 @@ def said(
         case Decided():
             return _decided(state, scene, id_, message)
         case Completed():
+            # Before `fires.completed`, which removes the pending answer and its lesson.
             if scene.settings.formation:
                 state = formation.completed(state, message)
+            # Without moments nobody needs the vector of the answer.
             if state.moments:
                 words = scene.aids.of(message.text)
                 state = reflection.completed(state, message, words)
@@ -164,6 +166,7 @@ def _learnt(
             return _told(state, scene, message)
         case HeuristicFormed():
             return _formed(state, scene, message)
+        # One refused in a sleep belongs to no lesson; `_slept` folds it.
         case CandidateRefused(sleep_id=None):
             return formation.over(state, message.decision_id)
         case ProposalMade():
@@ -289,6 +292,8 @@ def _asked(
     state: AgentState, scene: FoldContext, id_: str, message: ModelAsked
 ) -> AgentState:
     event, trigger, lesson = scene.input.message, None, None
+    # A reflection is on a past event, and a vote asks for a rule: neither has an event at
+    # hand, so both are told apart before anything reads one.
     if message.purpose == "reflection":
         return reflection.asked(state, id_, message)
     if isinstance(event, FeedbackGiven):

@@ -44,6 +44,7 @@ def applied(state: AgentState, message: ProfileSet) -> AgentState:
     if message.domain is None:
         return replace(state, biases=told)
     others = state.domain_biases
+    # No biases for a domain means that those for all events count there again.
     if told:
         return replace(state, domain_biases=others.set(message.domain, told))
     if message.domain in others:

@@ -81,6 +81,7 @@ def seen(
             passed_at=now if passed else None,
             seen_at=(now,),
         )
+        # Unpassed events are kept as well: a burst counts all that came.
         return (*habits, fresh)[-limits.HABITS :]
     held = habits[index]
     renewed = replace(

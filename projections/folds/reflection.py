@@ -117,6 +117,7 @@ def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
         state,
         asks=state.asks.set(ask_id, "open"),
         timers=timers.added(state.timers, timer),
+        # Used once it is asked about, whatever comes of the ask.
         moments=tuple(e for e in state.moments if e.decision_id != decision_id),
         sleeping=replace(
             sleeping,

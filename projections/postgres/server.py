@@ -319,6 +319,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
     Waits `STOP_S` after each.
     """
+    # PostgreSQL's own meanings: SIGINT rolls back and checkpoints, SIGQUIT leaves recovery
+    # to the next start.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
         if process.returncode is not None:
             return

@@ -127,6 +127,7 @@ class Projector:
             partition, written=written, until=until
         ):
             self._batch += made
+            # Over the partitions together: few groups of each still fill a batch.
             if len(self._batch) >= BATCH_GROUPS:
                 await self._hand_over()
 
@@ -194,6 +195,7 @@ class Projector:
         return stands is None or projected.position.sequence > stands.sequence
 
     def _moves(self, new: Sequence[Projected]) -> list[Move]:
+        # The last of each partition wins: groups are in the order of the log.
         ends = {each.partition: each.position for each in new}
         return [Move(each, self._stands.get(each), ends[each]) for each in ends]
 

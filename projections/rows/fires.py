@@ -75,6 +75,7 @@ def voted(folded: Folded, step: Step, message: FeedbackApplied) -> list[Change]:
     if message.fire_id is not None and message.fire_id != DIRECT_VOTE:
         changes += _judged(folded, message, message.fire_id)
     rapport = step.after.rapport.get(message.actor)
+    # By identity: folds return the same object where nothing changed.
     if rapport is not None and rapport is not step.before.rapport.get(message.actor):
         row: Row = {
             "value": rapport.value,

@@ -147,6 +147,7 @@ def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Ch
         return
     held = _belief_of(step, step.after, heuristic)
     yield _taught_row(folded, step.after, heuristic)
+    # A new name or urgency is no new content, and moves no confidence.
     if heuristic.content_hash == earlier.content_hash:
         return
     yield confidence_changes.declared(
@@ -189,6 +190,7 @@ def _replaced(
     refs = folded.after.shared.packs.update(agent.packs)
     for pack_name in sorted(refs):
         ref, earlier = refs[pack_name], known.get(pack_name)
+        # The reference holds a digest: an equal one has the very same heuristics.
         if ref == earlier:
             continue
         pack = aiding.pack(ref, folded.aids)

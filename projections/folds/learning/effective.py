@@ -67,6 +67,8 @@ def revived(belief: Belief, declared: float, learning: LearningSettings) -> Beli
     """
     if declared < learning.frozen_below:
         declared = learning.deprecated_below
+    # Successes so far become settled ones: `success_count` counts the whole life, while
+    # the signals behind it are gone.
     return replace(
         confidence.initial(declared, learning),
         fire_count=belief.fire_count,
@@ -111,6 +113,7 @@ def reread(
                 key: relearnt(
                     believed[key], before, after, terms.of_key(state, packs, key)
                 )
+                # Of contents that were edited too: an outcome may still come for them.
                 for key in sorted(believed)
             }
         )

@@ -14,6 +14,7 @@ from schemas.state.recency import NEVER, Recent
 def fired(recent: Recent | None, at: datetime) -> Recent:
     """Return the recency after a fire at `at`."""
     recent = recent or NEVER
+    # The latest only, so that a busy heuristic's state does not grow with its fires.
     return replace(recent, fires=(*recent.fires, at)[-limits.RECENT_FIRES :])
 
 

@@ -137,6 +137,7 @@ def vote_in(held: Belief | None, vote: FeedbackApplied) -> float | None:
 
 def rated(state: AgentState, vote: FeedbackApplied, before: float | None) -> AgentState:
     """Return the state with the voter's base, this vote included."""
+    # After `base` was read for this vote: a vote must not weigh itself.
     people = raters.voted(state.raters, vote.actor, target(vote), vote.value, before)
     return replace(state, raters=people)
 
@@ -289,6 +290,7 @@ def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
     held = state.fits.get(belief_key(heuristic_id, content_hash))
     if held is None:
         return 1.0
+    # At most 1: praise of a condition cannot make an event more like it than it is.
     mean = held.alpha / (held.alpha + held.beta)
     return round6(min(1.0, mean / TRUSTED))
 
