@@ -206,6 +206,7 @@ class Verifying:
         """Return the result so far, with the chain compared if all else is identical."""
         divergence = self._divergence
         chains: tuple[tuple[str, str], ...] = ()
+        # Behind a difference the state is no longer the recorded one, nor its chains.
         if divergence is None:
             chains = _chains(self.state)
             divergence = self._ended(dict(chains), expected_chain)

@@ -161,6 +161,7 @@ def check_writes(writes: Sequence[GroupWrite]) -> None:
         LogRefused: too many messages, an empty write, a partition twice, or a message that
             is no output of its partition.
     """
+    # All writes go into one atomic batch, so the server's limit holds for their sum.
     count = sum(len(write.messages) for write in writes)
     if count > BATCH_LIMIT:
         raise LogRefused(f"{count} messages in one write: at most {BATCH_LIMIT}")

@@ -196,6 +196,8 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "allow_direct": spec.direct,
         "allow_atomic": spec.atomic,
     }
+    # The sources of a box name a durable consumer of our own, since only there can the
+    # number of messages under way be bounded.
     if spec.sourced_from is not None:
         own = _source(spec.sourced_from, spec.transforms)
         config["sources"] = [own, *map(_source_of_box, BOXES)]
@@ -240,6 +242,7 @@ def differences(
     found = []
     for field in sorted((expected.keys() | live.keys()) - _OPERATORS):
         ours, theirs = expected.get(field), live.get(field)
+        # `or None` makes 0, False, "" and [] equal to a field that is left out.
         if (ours or None) != (theirs or None):
             found.append((field, theirs, ours))
     return tuple(found)

@@ -196,6 +196,7 @@ class _Gathering:
             return None
         if subject.direction == "in":
             self._inputs[record.sequence] = record
+            # A dict keeps the order of insertion, so its first key is the oldest input.
             while len(self._inputs) > WAITING_LIMIT:
                 del self._inputs[next(iter(self._inputs))]
             return None
@@ -205,5 +206,6 @@ class _Gathering:
         if len(outputs) < mark.count:
             return None
         del self._outputs[mark.cause_sequence]
+        # The input may stand before the place where following began.
         input_ = self._inputs.pop(mark.cause_sequence, None)
         return None if input_ is None else Group(input_, tuple(outputs))

@@ -162,6 +162,7 @@ class InForce:
 
     def after(self, input_: Input, outputs: Sequence[Output]) -> "InForce":
         """Return what is in force after an input and its outputs."""
+        # A control that the mind refused has no such output, and changes nothing.
         said = [each for each in outputs if isinstance(each.message, CHANGES)]
         if not said:
             return self
@@ -198,6 +199,7 @@ async def brought(standing: InForce, log: ReadableLog) -> InForce:
         return standing
     packs = dict(standing.by_digest)
     for digest in missing:
+        # One that is missing raises when the packs are used, not here.
         blob = await log.blob(digest)
         if blob is not None:
             packs[digest] = _without_vectors(blob)

@@ -181,6 +181,7 @@ def running(folder: Path) -> int | None:
     if (file := _try_lock(folder)) is not None:
         file.close()
         return None
+    # Locked, yet without a readable id: the server is just starting or ending.
     try:
         return int((folder / PROCESS_ID).read_text())
     except (OSError, ValueError):

@@ -117,6 +117,7 @@ def server_configuration(
             "server_name": "echoic",
             "listen": f"127.0.0.1:{port}",
             "pid_file": process_id_file,
+            # An acknowledged message is on disk; group commit makes the sync affordable.
             "jetstream": {"store_dir": store, "sync_interval": "always"},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},
@@ -138,6 +139,8 @@ def _core(core: Credentials) -> dict[str, object]:
 
 
 def _sensor(sensor: SensorAccess) -> dict[str, object]:
+    # The sensor publishes to `in.`, and the import maps it to its partition's letter box:
+    # a sensor need not know the hash.
     own, heard = f"in.{sensor.user}.*", f"out.{sensor.agent}.>"
     box = box_subject(sensor.agent, sensor.source)
     return {
