@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.ope.columns import Columns, Flags, Floats, Ints, Odds, summed
 
 _ROWS = 2.0
-"""Pseudo-observations of the value a mean is shrunk toward; two, as a Beta(1, 1) prior."""
+"""Pseudo-observations of the value a mean is shrunk toward; as many as Laplace's rule has."""
 
 _UNTAUGHT = 0.5
 """The prediction for everything where not one reward is known: the middle of [0, 1]."""
