@@ -135,7 +135,7 @@ def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
 def _revived(
     state: AgentState, scene: FoldContext, message: HeuristicFrozen
 ) -> AgentState:
-    """Return the state in which a released heuristic that froze by itself begins a trial."""
+    """Return the state in which a released heuristic begins a trial if it froze by itself."""
     id_ = message.heuristic_id
     content_hash = controls.content_in_force(state, scene.packs, id_)
     if message.frozen or content_hash is None:

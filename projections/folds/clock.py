@@ -19,7 +19,7 @@ BACK_LIMIT = timedelta(seconds=1)
 AHEAD_LIMIT = timedelta(hours=24)
 """How far an event may be ahead of the session's time; more is a fault of the sensor."""
 BEHIND_LIMIT = timedelta(hours=1)
-"""From how far behind the agent's time on the broker's is believed to have been set back."""
+"""From how far behind the agent's time the broker's is believed to be set back."""
 
 CLOCKS_EDITION = 2
 """The first edition of the rules in which deadlines belong to a clock (ADR 0014)."""

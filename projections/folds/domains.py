@@ -36,7 +36,7 @@ class Domain(Struct, frozen=True):
 
 
 def of_event(packs: Sequence[CompiledPack], event: Sensed) -> Domain:
-    """Return the domain of an event: the first pack that declares its type, else its source.
+    """Return the domain of an event: the first pack declaring its type, else its source.
 
     `packs` are those in force, ordered by name.
     """
