@@ -50,7 +50,7 @@ class FoldContext(Struct, frozen=True, dict=True):
 
     @cached_property
     def appearance(self) -> Appearance:
-        """The appearance of the group's event, which nothing before its decision changes."""
+        """The appearance of the group's event; only its own decision changes it."""
         event = self.input.message
         assert isinstance(event, Sensed)
         limit = self.settings.limits.duplicate

@@ -36,7 +36,7 @@ def for_answer(
     trigger: Trigger | None,
     lesson: Lesson | None = None,
 ) -> AgentState:
-    """Return the state with a pending answer; with a rival, also the timer of their race."""
+    """Return the state with a pending answer; with a rival, also the race's timer."""
     state = _waiting(
         state,
         Pending(

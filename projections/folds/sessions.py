@@ -1,4 +1,4 @@
-"""Sessions: from a start, or the first input while none is open, to an end or a long gap."""
+"""Sessions: from a start, or an input while none is open, to an end or a long gap."""
 
 from datetime import datetime, timedelta
 

@@ -115,7 +115,7 @@ def server_user() -> pwd.struct_passwd | None:
 
 
 def hand_over(folder: Path, programs: Path, secret: Path) -> None:
-    """Give the data and a secret to the server's user, with a path to them; only as root."""
+    """As root, give the data and a secret, with a path to them, to the server's user."""
     data = folder / "data"
     data.mkdir(mode=0o700, exist_ok=True)
     user = server_user()

@@ -137,7 +137,7 @@ class EmbeddedPostgres:
 
     @property
     def is_startable(self) -> bool:
-        """Whether a restart may help; always, since `start` raises with the reason if not."""
+        """Whether a restart may help: always, as `start` raises if it does not."""
         return True
 
     async def start(self) -> None:

@@ -44,7 +44,7 @@ def standing(
 # A pack may bring thousands of heuristics, and each new agent of it asks for all of them.
 @lru_cache(maxsize=16)
 def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
-    """Return the content columns of a pack's heuristics, by row; the same for every agent."""
+    """Return the content columns of a pack's heuristics, by row; equal for all agents."""
     manifest = pack.pack
     return tuple(
         {

@@ -215,7 +215,7 @@ def heuristics(
 
 
 def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
-    """Return up to 20 heuristics of an agent whose name is given, or the start of its id."""
+    """Return up to 20 heuristics of an agent, by name or by the start of their id."""
     return _rows(
         store,
         Heuristic,

@@ -65,7 +65,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """Open a transaction, committed at the end of the block or rolled back if it raises.
+        """Open a transaction; it commits at the end of the block, or rolls back.
 
         Raises:
             StoreUnavailable: PostgreSQL is away, or the connection broke. If it broke in
@@ -139,7 +139,7 @@ class Store:
             return versions.all_of(connection)
 
     def positions(self, version: int) -> dict[int, Position]:
-        """Return the position of each partition of a version; absent where none is written."""
+        """Return the position of each partition that a version has begun."""
         with self.transaction() as connection:
             return positions_of(connection, version)
 

@@ -225,7 +225,7 @@ APPENDED = frozenset(
     {"heuristic_fires", "feedback_events", "confidence_changes", "decisions", "asks"}
     | {"quarantine"}
 )
-"""Tables whose rows are put once, under ids of their own, so that COPY meets no conflict."""
+"""Tables whose rows are put once, under new ids, so that COPY meets no conflict."""
 
 _INDEXES: dict[TableName, tuple[tuple[str, ...], ...]] = {
     "heuristic_fires": (("agent", "heuristic_id"), ("decision_id",)),
