@@ -9,7 +9,7 @@ from msgspec import structs
 
 from schemas.messages.decisions import HeuristicFired
 from streams.session_files.file import read_session, write_session
-from tests.echoic.cli.acting import thirsty
+from tests.echoic.cli.acting import eventually, thirsty
 from tests.echoic.cli.conftest import SURVIVAL, Program
 from tests.evaluation.tuning.many_sessions import drifting, file_of
 from tests.replay.evening import place, with_record
@@ -171,7 +171,7 @@ def test_a_proposal_is_applied_and_reverted(live: Program, drift: Path) -> None:
     assert live.here("state", "tuned", "--json").json["learning"]["gamma"] == 1.0
     assert "reverted" in live.here("tune", "list", *me).out
     assert live.here("replay", "verify", *me).code == 0
-    proved = live.here("projection", "rebuild", "--verify")
+    proved = eventually(lambda: live.here("projection", "rebuild", "--verify"))
     assert proved.code == 0, proved.err
 
 

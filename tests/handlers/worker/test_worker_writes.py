@@ -87,7 +87,7 @@ def test_partitions_that_need_a_batch_share_it() -> None:
 def _turn(partition: int, outputs: int) -> Timed:
     """A turn of which only its place and its size count."""
     turn = SimpleNamespace(
-        taken=SimpleNamespace(partition=partition), outputs=(None,) * outputs
+        input=SimpleNamespace(partition=partition), outputs=(None,) * outputs
     )
     return cast(Turn, turn), Times(picked_up_ns=0, started_ns=0, decided_ns=0)
 
