@@ -130,12 +130,7 @@ async def instance(
         # A sensor finds the broker by a file, and the embedded one may have a new port.
         renew_addresses(settings.data, servers.credentials.url)
         credentials, database_url = servers.credentials, servers.database_url
-        client = await stack.enter_async_context(connected(credentials, "echoic"))
-        log = LiveLog(client, await migrate(client))
-        if settings.nats_url is None:
-            # Another's broker may serve other workers, who must not wait for this one.
-            await close_intake(client)
-        await prepare_consumers(client)
+        client, log = await _log(stack, settings, credentials)
         tasks = Tasks()
         # Pushed after the client, so the tasks end while their connection is still open.
         stack.push_async_callback(tasks.stop)
@@ -156,11 +151,7 @@ async def instance(
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
         if database_url is not None:
-            job = Job(
-                credentials=credentials,
-                database_url=database_url,
-                embedder=settings["embedder"],
-            )
+            job = _projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify))
         # Packs are inputs, answered once the worker has folded the log; a part that fails
         # meanwhile would never get ready, so the wait is beside the tasks.
@@ -214,6 +205,29 @@ def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Eve
     work = worker_process.keep_up(job, notify, ready)
     tasks.start(f"worker of {job.partitions}", work)
     return ready
+
+
+def _projector_job(
+    settings: Settings, credentials: Credentials, database_url: str
+) -> Job:
+    return Job(
+        credentials=credentials,
+        database_url=database_url,
+        embedder=settings["embedder"],
+    )
+
+
+async def _log(
+    stack: AsyncExitStack, settings: Settings, credentials: Credentials
+) -> tuple[BrokerClient, LiveLog]:
+    """Connect to the broker, make its streams fit, and close the intake of an own one."""
+    client = await stack.enter_async_context(connected(credentials, "echoic"))
+    log = LiveLog(client, await migrate(client))
+    if settings.nats_url is None:
+        # Another's broker may serve other workers, who must not wait for this one.
+        await close_intake(client)
+    await prepare_consumers(client)
+    return client, log
 
 
 def _started(settings: Settings, made_by: Embedder) -> MindStarted:
