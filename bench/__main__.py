@@ -38,9 +38,8 @@ RATES = (100, 500)
 Figures = dict[str, object]
 
 
-async def measure(events: int) -> Figures:
-    """Measure every figure; replays come after the live runs whose log they read."""
-    figures: Figures = {}
+async def measure(events: int, figures: Figures) -> None:
+    """Fill in every figure, in the order of what it builds on."""
     _say("the worker and the mind, part by part")
     parts = await worker_parts.measured()
     figures["mind_cpu_us"] = await mind.measured()
@@ -65,14 +64,13 @@ async def measure(events: int) -> Figures:
         async with live.with_packs(10_000) as other:
             large = await live.throughput(other, events // 2)
         figures["live_10k"] = _live(large, bare)
-        figures |= await _replays(rig)
+        figures.update(await _replays(rig))
         _say("rebuild")
         rebuilt = await offline.rebuilding(rig)
         figures["rebuild"] = {"events_per_s": round(rebuilt)}
-        figures |= await _latencies(rig)
+        figures.update(await _latencies(rig))
     figures["worker_rss_mb"] = round(large.rss_mb)
     figures["cli_first_output_ms"] = round(offline.first_output_ms())
-    return figures
 
 
 async def _latencies(rig: Rig) -> Figures:
@@ -146,9 +144,13 @@ def main() -> None:
     prepare()
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--events", type=int, default=EVENTS)
-    figures = asyncio.run(measure(parser.parse_args().events))
-    LATEST.write_text(json.dumps(figures, indent=2) + "\n")
-    show(figures)
+    figures: Figures = {}
+    try:
+        asyncio.run(measure(parser.parse_args().events, figures))
+    finally:
+        # What was measured before something failed is told all the same.
+        LATEST.write_text(json.dumps(figures, indent=2) + "\n")
+        show(figures)
 
 
 if __name__ == "__main__":

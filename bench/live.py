@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -155,7 +155,8 @@ async def latency(
         ]
     after = await running.log.last_sequence(">")
     async with child(running, *worker):
-        seeing = asyncio.create_task(_see(running, after, len(events)))
+        wanted = {event.id for event in events}
+        seeing = asyncio.create_task(_see(running, after, wanted))
         published = await _publish(running, events, per_s)
         seen = await asyncio.wait_for(seeing, PATIENCE_S)
     counted = [event.id for event in events[int(per_s * WARM_UP_S) :]]
@@ -192,16 +193,18 @@ async def _publish(
     return sent
 
 
-async def _see(running: Rig, after: int, count: int) -> dict[str, _Seen]:
-    """Follow decisions until all events have one."""
+async def _see(running: Rig, after: int, wanted: Set[str]) -> dict[str, _Seen]:
+    """Follow decisions until all events have one; what was left over before counts not."""
     decided: dict[str, tuple[int, Record]] = {}
     async with aclosing(running.log.follow(DECIDED, after, 1000)) as following:
         async for records in following:
             # One clock reading a page: that is when the follower got all of it.
             now = time.time_ns()
             for record in records:
-                decided[record.headers["ce-causeid"]] = (now, record)
-            if len(decided) >= count:
+                cause = record.headers["ce-causeid"]
+                if cause in wanted:
+                    decided[cause] = (now, record)
+            if len(decided) >= len(wanted):
                 break
     # Only now: reading the log beside the follower would take time from the broker.
     arrivals = await _arrivals(running, after)
