@@ -139,7 +139,7 @@ class AskQueue:
                 await running
             except Exception:  # noqa: BLE001  # it is told, and served again
                 _log.exception(
-                    "the desk %s failed: what it had in hand comes again in %s s",
+                    "the queue %s failed: what it had in hand comes again in %s s",
                     name,
                     TROUBLED_S,
                 )

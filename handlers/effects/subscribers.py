@@ -59,8 +59,8 @@ class Effects:
     @property
     def in_hand(self) -> tuple[QueuedAsk, ...]:
         """The asks that are queued or being performed."""
-        desks = (self._models, self._afterthoughts, self._deliveries)
-        return tuple(held for desk in desks for held in desk.in_hand)
+        queues = (self._models, self._afterthoughts, self._deliveries)
+        return tuple(held for queue in queues for held in queue.in_hand)
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -99,7 +99,7 @@ class Effects:
             description="Ask a language model, and append what it answers.",
         )
         async def on_model_asked(message: NatsMessage) -> None:
-            await _hand_to(self._model_desk, message)
+            await _hand_to(self._model_queue, message)
 
         @broker.subscriber(
             DELIVERY_ASKS.subjects,
@@ -113,14 +113,14 @@ class Effects:
         async def on_delivery_asked(message: NatsMessage) -> None:
             await _hand_to(lambda _: self._deliveries, message)
 
-    def _model_desk(self, ask: AskMessage) -> AskQueue:
+    def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
         is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
         return self._afterthoughts if is_afterthought else self._models
 
 
 async def _hand_to(
-    desk_of: Callable[[AskMessage], AskQueue], message: NatsMessage
+    queue_of: Callable[[AskMessage], AskQueue], message: NatsMessage
 ) -> None:
     raw = message.raw_message
     try:
@@ -130,7 +130,7 @@ async def _hand_to(
         await message.nack(delay=UNREADABLE_S)
         return
     ask = cast(AskMessage, output.message)
-    await desk_of(ask).take(
+    await queue_of(ask).take(
         QueuedAsk(
             output=output,
             ask=ask,

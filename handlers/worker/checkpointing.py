@@ -54,7 +54,7 @@ class Saver:
             starts = isinstance(turn.input.message, SessionStarted)
             self._groups[turn.input.partition] += self._groups_between if starts else 1
 
-    def save(self, standings: Mapping[int, PartitionOwner]) -> None:
+    def save(self, owners: Mapping[int, PartitionOwner]) -> None:
         """Start saving the partition with most unsaved groups, if one is due and none
         runs.
         """
@@ -62,9 +62,9 @@ class Saver:
         if is_busy or self._groups.total() < self._groups_between:
             return
         ((partition, _),) = self._groups.most_common(1)
-        self._saving = asyncio.create_task(self._save(standings[partition]))
+        self._saving = asyncio.create_task(self._save(owners[partition]))
 
-    async def finish(self, standings: Mapping[int, PartitionOwner]) -> None:
+    async def finish(self, owners: Mapping[int, PartitionOwner]) -> None:
         """Save what is worth it, and wait for it, for `END_S` seconds at most."""
         try:
             async with asyncio.timeout(END_S):
@@ -72,7 +72,7 @@ class Saver:
                     await self._saving
                 for partition, groups in self._groups.most_common():
                     if groups >= GROUPS_AT_END:
-                        await self._save(standings[partition])
+                        await self._save(owners[partition])
         except TimeoutError:
             _log.warning("not all checkpoints were saved: the next start takes longer")
 

@@ -81,7 +81,7 @@ class Worker:
         self,
         log: ReadableLog,
         writer: WritableLog,
-        bringer: AidProvider,
+        provider: AidProvider,
         started: MindStarted,
         *,
         partitions: Sequence[int] = ALL_PARTITIONS,
@@ -95,16 +95,16 @@ class Worker:
         """Set when the state is there and inputs are being answered."""
         self._log = log
         self._writer = writer
-        self._bringer = bringer
+        self._provider = provider
         self._started = started
         self._partitions = tuple(partitions)
         self._listeners = listeners
-        self._recovery = Recovery(log, bringer, checkpoints, code, listeners.folding)
+        self._recovery = Recovery(log, provider, checkpoints, code, listeners.folding)
         self._saver = Saver(checkpoints, log.epoch, code)
         self._alarms = Alarms(clock)
         # Only what the log has acknowledged; turns decided ahead are local to
         # `_answer_ahead`.
-        self._standings: dict[int, PartitionOwner] = {}
+        self._owners: dict[int, PartitionOwner] = {}
 
     def state_of(self, agent: str) -> AgentState | None:
         """Return what is known of an agent; None if nothing is, or another worker knows."""
@@ -113,7 +113,7 @@ class Worker:
 
     def knowing(self, agent: str) -> PartitionState | None:
         """Return the state of the partition that knows an agent; None if it does not."""
-        standing = self._standings.get(partition_of(agent))
+        standing = self._owners.get(partition_of(agent))
         return standing.state if standing and agent in standing.state.agents else None
 
     async def run(self) -> None:
@@ -125,7 +125,7 @@ class Worker:
         first = await until_available(self._first_to_read)
         after = {
             partition: max(first, standing.state.position)
-            for partition, standing in self._standings.items()
+            for partition, standing in self._owners.items()
         }
         arrivals = Arrivals(in_turn(self._log, after, INPUTS_AT_ONCE))
         self.ready.set()
@@ -141,7 +141,7 @@ class Worker:
         finally:
             # The reader first, so that no record arrives while the last states are saved.
             await arrivals.close()
-            await self._saver.finish(self._standings)
+            await self._saver.finish(self._owners)
 
     async def _first_to_read(self) -> int:
         """Return the sequence behind which the first input stands that has no answer yet.
@@ -151,7 +151,7 @@ class Worker:
         """
         # The end of all inputs is the start if every partition has answered what it has.
         starts = [await self._log.last_sequence(inputs_of("*"))]
-        for partition, standing in self._standings.items():
+        for partition, standing in self._owners.items():
             subjects, position = inputs_of(partition), standing.state.position
             if await self._log.last_sequence(subjects) > position:
                 # A replica that lags may not have it yet.
@@ -165,8 +165,8 @@ class Worker:
         return [
             (read_input(record), now_ns)
             for record in records
-            if (partition := parse(record.subject).partition) in self._standings
-            and record.sequence > self._standings[partition].state.position
+            if (partition := parse(record.subject).partition) in self._owners
+            and record.sequence > self._owners[partition].state.position
         ]
 
     async def _answer(self, arrivals: Arrivals, taken: list[Taken]) -> None:
@@ -186,7 +186,7 @@ class Worker:
             Fenced, LogUnavailable, LogFull: of the first write that failed.
         """
         # States are persistent values (ADR 0005): if a write fails, these are just dropped.
-        ahead = {each.partition: each.state for each in self._standings.values()}
+        ahead = {each.partition: each.state for each in self._owners.values()}
         decided = 0
         write: asyncio.Task[None] | None = None
         try:
@@ -237,7 +237,7 @@ class Worker:
         """Append turns in one fenced write, adopt their states, notify the listeners."""
         made = [turn for turn, _ in timed]
         # The fence: refused as a whole if anybody wrote an output since `last_output`.
-        ends = await self._writer.commit(writes(made, self._standings))
+        ends = await self._writer.commit(writes(made, self._owners))
         self._adopt(made, advanced(made, ends))
         self._tell(timed, time_ns())
 
@@ -247,7 +247,7 @@ class Worker:
             for each, picked_up_ns in taken
             # After a doubtful write the log may turn out to hold some of the answers
             # already.
-            if each.sequence > self._standings[each.partition].state.position
+            if each.sequence > self._owners[each.partition].state.position
         ]
 
     async def _turns(
@@ -260,7 +260,7 @@ class Worker:
         # than `taken`: the rest waits for the next call.
         shed = rate_limits.sheds(states, [each for each, _ in taken])
         inputs = [each for each, _ in taken[: len(shed)]]
-        brought = await self._bringer.for_inputs(inputs, shed)
+        brought = await self._provider.for_inputs(inputs, shed)
         # Not strict: aids are made for a prefix of `taken` only, see above.
         for (each, picked_up_ns), aids in zip(taken, brought, strict=False):
             started_ns = time_ns()
@@ -281,18 +281,16 @@ class Worker:
                 await asyncio.sleep(0)
         return made
 
-    def _adopt(
-        self, made: Sequence[Turn], standings: dict[int, PartitionOwner]
-    ) -> None:
+    def _adopt(self, made: Sequence[Turn], owners: dict[int, PartitionOwner]) -> None:
         """Make acknowledged turns the worker's state; note their timers and checkpoints."""
-        self._standings |= standings
+        self._owners |= owners
         for turn in made:
             agent, partition = turn.input.agent, turn.input.partition
-            own = standings[partition].state.agents.get(agent)
+            own = owners[partition].state.agents.get(agent)
             if own is not None:
                 self._alarms.note(partition, agent, own)
         self._saver.note(made)
-        self._saver.save(self._standings)
+        self._saver.save(self._owners)
 
     def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
         """Notify the listeners of turns that the log holds."""
@@ -316,7 +314,7 @@ class Worker:
     async def _recover(self, partitions: Iterable[int]) -> None:
         for partition in partitions:
             standing = await until_available(partial(self._recovery.recover, partition))
-            self._standings[partition] = standing
+            self._owners[partition] = standing
             self._alarms.note_all(partition, standing.state)
             self._saver.recovered(standing)
 

