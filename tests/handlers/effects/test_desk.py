@@ -186,7 +186,7 @@ async def test_a_desk_that_fails_says_so_and_serves_again(
     await until(lambda: len(counter.begun) == 2, "both are served")
 
     counter.let.set()
-    await until(lambda: "the desk of models failed" in caplog.text, "it is told")
+    await until(lambda: "the queue of models failed" in caplog.text, "it is told")
     await until(lambda: told(beside) != Told(), "none is lost")
     while not told(last).acks:
         await desk.take(last)
