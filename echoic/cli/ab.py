@@ -33,29 +33,27 @@ _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 @app.command()
 def start(
     call: Call,
-    a: Annotated[
-        str | None,
-        typer.Argument(metavar="[A]", help="name:key=value, or a YAML file."),
-    ] = None,
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another.")] = None,
-    by: Annotated[
-        UnitKind, typer.Option(help="Who gets a variant, and keeps it.")
-    ] = "session",
-    washout: Annotated[
-        str, typer.Option(help="So long after a change nothing is counted.")
-    ] = "5m",
-    personality_a: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Who A is.")
-    ] = None,
-    personality_b: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Who B is.")
-    ] = None,
-    title: Annotated[str, typer.Option(help="A few words.")] = "",
+    a: Annotated[str | None, typer.Argument(metavar="[A]")] = None,
+    b: Annotated[str | None, typer.Argument(metavar="[B]")] = None,
+    by: UnitKind = "session",
+    washout: str = "5m",
+    personality_a: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
+    personality_b: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
+    title: str = "",
 ) -> None:
     """Let each session, or person, have one of two variants by a fair draw.
 
     Examples: `echoic ab start heuristic_first always_llm`, `echoic ab start --by person
     --personality-a "You are kind." --personality-b "You are dry."`.
+
+    Args:
+        a: name:key=value, or a YAML file.
+        b: Another.
+        by: Who gets a variant, and keeps it.
+        washout: So long after a change nothing is counted.
+        personality_a: Who A is.
+        personality_b: Who B is.
+        title: A few words.
     """
     _ = call.settings  # They list the modules that strategies may be of.
     started = ExperimentStarted(

@@ -49,15 +49,10 @@ def list_(call: Call) -> None:
 def set_(
     call: Call,
     biases: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME=NUMBER]...", help="Each from -0.1 to 0.1."),
+        list[str] | None, typer.Argument(metavar="[NAME=NUMBER]...")
     ] = None,
-    domain: Annotated[
-        str | None, typer.Option(help="For whose events; else for all.")
-    ] = None,
-    is_none: Annotated[
-        bool, typer.Option("--none", help="No biases from here.")
-    ] = False,
+    domain: str | None = None,
+    is_none: Annotated[bool, typer.Option("--none")] = False,
 ) -> None:
     """Set the biases of an agent, or of one domain; they take the place of the old ones.
 
@@ -65,6 +60,11 @@ def set_(
 
     Examples: `echoic bias set confidence_threshold=-0.05`, `echoic bias set
     confidence_threshold=0.1 --domain survival`, `echoic bias set --none`.
+
+    Args:
+        biases: Each from -0.1 to 0.1.
+        domain: For whose events; else for all.
+        is_none: No biases from here.
     """
     some_or_none(biases, is_none, "biases", EXAMPLE)
     try:

@@ -1,9 +1,5 @@
 """`echoic config`: the settings in force, and where each came from."""
 
-from typing import Annotated
-
-import typer
-
 from echoic.cli.options import Call, new_app
 from echoic.config.load import shown
 from echoic.config.options import OPTIONS
@@ -18,15 +14,13 @@ def _group() -> None:
 
 
 @app.command()
-def show(
-    call: Call,
-    origin: Annotated[
-        bool, typer.Option("--origin", help="Say where each value came from.")
-    ] = False,
-) -> None:
+def show(call: Call, origin: bool = False) -> None:
     """Show every setting.
 
     Examples: `echoic config show --origin`, `ECHOIC_THRESHOLD=0.6 echoic config show`.
+
+    Args:
+        origin: Say where each value came from.
     """
     settings = call.settings
     values = {option.name: shown(settings, option) for option in OPTIONS}

@@ -19,10 +19,7 @@ app = new_app("doctor", "Check the whole installation.")
 
 @app.command()
 def doctor(
-    call: Call,
-    zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
-    ] = False,
+    call: Call, zero: Annotated[bool, typer.Option("--exit-zero")] = False
 ) -> None:
     """Check everything there is; each problem names the command that mends it.
 
@@ -31,6 +28,9 @@ def doctor(
 
     Examples: `echoic doctor`, `echoic doctor --json`. The exit code is 1 if something
     is wrong.
+
+    Args:
+        zero: Exit with 0 whatever is found.
     """
     settings = call.settings
     # The installation first: what is wrong there explains what is wrong with the instance.

@@ -45,17 +45,12 @@ app = new_app("judging", "What people say of a decision, and how it went.")
 @app.command()
 def feedback(
     call: Call,
-    id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
-    vote: Annotated[
-        Literal["up", "down", "1", "2", "3", "4", "5"],
-        typer.Argument(help="The judgement; 1 is -1, 3 is 0 and 5 is 1."),
-    ],
-    heuristic: Annotated[
-        bool, typer.Option("--heuristic", help="ID names a heuristic.")
-    ] = False,
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    vote: Literal["up", "down", "1", "2", "3", "4", "5"],
+    heuristic: bool = False,
     aspect: Judged = "overall",
-    actor: Annotated[str, typer.Option(help="Who judges.")] = "user",
-    comment: Annotated[str | None, typer.Option(help="Why.")] = None,
+    actor: str = "user",
+    comment: str | None = None,
 ) -> None:
     """Judge a decision, or a heuristic itself; the latest vote of each actor counts.
 
@@ -64,6 +59,13 @@ def feedback(
 
     Examples: `echoic feedback 01a1fc2d up`, `echoic feedback last 2 --aspect action`,
     `echoic feedback creeper-warn down --heuristic`.
+
+    Args:
+        id_: The decision, or `last`.
+        vote: The judgement; 1 is -1, 3 is 0 and 5 is 1.
+        heuristic: ID names a heuristic.
+        actor: Who judges.
+        comment: Why.
     """
     if heuristic and aspect == "timing":
         raise EchoicError(
@@ -112,20 +114,23 @@ def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
 @app.command()
 def outcome(
     call: Call,
-    id_: Annotated[str, typer.Argument(metavar="ID", help="The decision, or `last`.")],
-    result: Annotated[Literal["success", "fail"], typer.Argument(help="How it went.")],
-    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    result: Literal["success", "fail"],
+    reason: str | None = None,
 ) -> None:
     """Report how it turned out what a decision advised, and say whom that credits.
 
     The exit code is 1 if nothing was said there, so that it can credit nobody.
 
     Examples: `echoic outcome 01a1fc2d success`, `echoic outcome last fail --reason late`.
+
+    Args:
+        id_: The decision, or `last`.
+        result: How it went.
+        reason: Why.
     """
 
-    async def run(
-        connection: Connection,
-    ) -> tuple[Account, Account, list[str], Names]:
+    async def run(connection: Connection) -> tuple[Account, Account, list[str], Names]:
         log, agent = connection.log, connection.settings.agent
         decision = await _decision(connection, id_)
         report = Sensed(

@@ -50,21 +50,19 @@ def list_(call: Call) -> None:
 @app.command(name="set")
 def set_(
     call: Call,
-    goals: Annotated[
-        list[str] | None, typer.Argument(metavar="[GOAL]...", help="The goals.")
-    ] = None,
-    domain: Annotated[
-        str | None,
-        typer.Option(help="For whose events they count besides; else for all."),
-    ] = None,
-    is_none: Annotated[
-        bool, typer.Option("--none", help="No goals from here.")
-    ] = False,
+    goals: Annotated[list[str] | None, typer.Argument(metavar="[GOAL]...")] = None,
+    domain: str | None = None,
+    is_none: Annotated[bool, typer.Option("--none")] = False,
 ) -> None:
     """Set the goals of an agent, or of one domain; they take the place of the old ones.
 
     Examples: `echoic goals set "Sleep well" "Get work done"`, `echoic goals set "Survive
     the night" --domain survival`, `echoic goals set --none --domain survival`.
+
+    Args:
+        goals: The goals.
+        domain: For whose events they count besides; else for all.
+        is_none: No goals from here.
     """
     wanted = tuple(goals or ())
     some_or_none(wanted, is_none, "goals", "echoic goals set 'Sleep well'")

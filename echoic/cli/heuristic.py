@@ -54,19 +54,21 @@ def list_(call: Call) -> None:
 @app.command()
 def show(
     call: Call,
-    name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
+    name: str,
     sessions: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SESSION|FILE]...", help="With --curve: of these."),
+        list[str] | None, typer.Argument(metavar="[SESSION|FILE]...")
     ] = None,
-    has_curve: Annotated[
-        bool, typer.Option("--curve", help="Draw its confidence over time.")
-    ] = False,
+    has_curve: Annotated[bool, typer.Option("--curve")] = False,
 ) -> None:
     """Show one heuristic, and every change of the trust in it with its reason.
 
     Examples: `echoic heuristic show drink-now`, `echoic heuristic show drink-now --curve`,
     `echoic heuristic show drink-now --curve packs/survival/recording/evening.echoic`.
+
+    Args:
+        name: Its name, or how its id begins.
+        sessions: With --curve: of these.
+        has_curve: Draw its confidence over time.
     """
     if has_curve or sessions:
         learning.curve(call, name, sessions or ())
@@ -95,30 +97,33 @@ def show(
     if changes:
         print()
         table(
-            [_step(each) for each in changes],
-            ("seq", "at", "why", "detail", "trust"),
+            [_step(each) for each in changes], ("seq", "at", "why", "detail", "trust")
         )
 
 
 @app.command()
 def seed(
     call: Call,
-    condition: Annotated[str, typer.Option(help="The situation, in words.")],
-    say: Annotated[str, typer.Option(help="What to say then.")],
-    name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
-    domain: Annotated[
-        str, typer.Option(help="The pack or source whose events it may answer.")
-    ] = "user",
-    when: Annotated[
-        str | None, typer.Option(help="What must hold of the event's fields besides.")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="How far to trust it.")] = 0.5,
+    condition: Annotated[str, typer.Option()],
+    say: Annotated[str, typer.Option()],
+    name: str | None = None,
+    domain: str = "user",
+    when: str | None = None,
+    confidence: float = 0.5,
     response_type: Annotated[ResponseType, typer.Option("--type")] = "suggestion",
 ) -> None:
     """Teach a heuristic: in such a situation, say this.
 
     Example: `echoic heuristic seed --domain kitchen --condition "the oven is done" --say
     "Your cake is ready." --confidence 0.8`.
+
+    Args:
+        condition: The situation, in words.
+        say: What to say then.
+        name: What to call it.
+        domain: The pack or source whose events it may answer.
+        when: What must hold of the event's fields besides.
+        confidence: How far to trust it.
     """
     id_ = str(uuid4())
     lesson = HeuristicSeeded(
@@ -146,15 +151,15 @@ def seed(
 
 
 @app.command()
-def freeze(
-    call: TextCall,
-    name: Annotated[str, typer.Argument(help="Its name, or how its id begins.")],
-    off: Annotated[bool, typer.Option("--off", help="Release it again.")] = False,
-    reason: Annotated[str, typer.Option(help="Why.")] = "",
-) -> None:
+def freeze(call: TextCall, name: str, off: bool = False, reason: str = "") -> None:
     """Keep a heuristic from firing, or release it.
 
     Examples: `echoic heuristic freeze drink-now`, `echoic heuristic freeze drink-now --off`.
+
+    Args:
+        name: Its name, or how its id begins.
+        off: Release it again.
+        reason: Why.
     """
 
     async def run(connection: Connection) -> Learnt:

@@ -1,8 +1,6 @@
 """`echoic heuristic prior`: what heuristics of one origin start from."""
 
-from typing import Annotated, cast, get_args
-
-import typer
+from typing import cast, get_args
 
 from echoic.cli.connected import known_at, on_instance
 from echoic.cli.options import TextCall
@@ -18,24 +16,12 @@ from schemas.values.reasons import Origin
 
 def prior(
     call: TextCall,
-    origin: Annotated[str, typer.Argument(help="skill_pack, learned or seeded.")],
-    kappa: Annotated[
-        float | None, typer.Option(help="The weight of the start, in observations.")
-    ] = None,
-    mean: Annotated[
-        float | None,
-        typer.Option(help="The success to start from; else what each one declares."),
-    ] = None,
-    start: Annotated[
-        bool, typer.Option("--start", help="Take what is a fair start for the origin.")
-    ] = False,
-    pooled: Annotated[
-        bool,
-        typer.Option("--pooled", help="Take what was learnt of the origin's so far."),
-    ] = False,
-    off: Annotated[
-        bool, typer.Option("--off", help="Start from what is declared again.")
-    ] = False,
+    origin: str,
+    kappa: float | None = None,
+    mean: float | None = None,
+    start: bool = False,
+    pooled: bool = False,
+    off: bool = False,
 ) -> None:
     """Say what heuristics of an origin start from.
 
@@ -43,6 +29,14 @@ def prior(
 
     Examples: `echoic heuristic prior learned --kappa 2 --mean 0.5`,
     `echoic heuristic prior skill_pack --pooled`, `echoic heuristic prior seeded --off`.
+
+    Args:
+        origin: skill_pack, learned or seeded.
+        kappa: The weight of the start, in observations.
+        mean: The success to start from; else what each one declares.
+        start: Take what is a fair start for the origin.
+        pooled: Take what was learnt of the origin's so far.
+        off: Start from what is declared again.
     """
     if origin not in get_args(Origin):
         raise EchoicError(

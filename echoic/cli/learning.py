@@ -52,14 +52,8 @@ def _group() -> None:
 def report(
     call: Call,
     sessions: Sessions = None,
-    per: Annotated[
-        int | None,
-        typer.Option(min=1, help="So many decisions a period, not a quarter of all."),
-    ] = None,
-    by: Annotated[
-        Literal["personality"] | None,
-        typer.Option(help="Set personalities, or variants, side by side."),
-    ] = None,
+    per: Annotated[int | None, typer.Option(min=1)] = None,
+    by: Literal["personality"] | None = None,
 ) -> None:
     """Report what learning did: who answered, at what cost, and how well it was known.
 
@@ -69,6 +63,10 @@ def report(
 
     Examples: `echoic learning report`, `echoic learning report evening --per 100`,
     `echoic learning report packs/survival/recording/evening.echoic --json`.
+
+    Args:
+        per: So many decisions a period, not a quarter of all.
+        by: Set personalities, or variants, side by side.
     """
     readings = _each(call.settings, sessions or (), read)
     found = report_on(readings, per=per, has_voices=by is not None)
@@ -77,11 +75,7 @@ def report(
         raise typer.Exit(1)
 
 
-def history(
-    call: Call,
-    heuristic: Heuristic,
-    sessions: Sessions = None,
-) -> None:
+def history(call: Call, heuristic: Heuristic, sessions: Sessions = None) -> None:
     """Show everything that happened to a heuristic, line by line, with its causes.
 
     Examples: `echoic heuristic history drink-now`, `echoic heuristic history drink-now
@@ -105,12 +99,16 @@ def curve(call: Call, heuristic: str, sessions: Sequence[str]) -> None:
 
 def diff(
     call: Call,
-    one: Annotated[str, typer.Argument(metavar="SESSION|FILE", help="From its end …")],
-    other: Annotated[str, typer.Argument(metavar="SESSION|FILE", help="… to this's.")],
+    one: Annotated[str, typer.Argument(metavar="SESSION|FILE")],
+    other: Annotated[str, typer.Argument(metavar="SESSION|FILE")],
 ) -> None:
     """Show what was learnt, lost and changed between the ends of two sessions.
 
     Example: `echoic heuristic diff monday tuesday`.
+
+    Args:
+        one: From its end …
+        other: … to this's.
     """
     before, after = (_each(call.settings, (name,), story)[-1] for name in (one, other))
     found = differences(before.ends, after.ends)
@@ -121,14 +119,14 @@ def diff(
 
 
 def near_misses_(
-    call: Call,
-    session: Annotated[
-        str, typer.Argument(metavar="SESSION|FILE", help="Its id, or a file.")
-    ],
+    call: Call, session: Annotated[str, typer.Argument(metavar="SESSION|FILE")]
 ) -> None:
     """Show what would have answered had less trust been asked, or more: at .5 to .9.
 
     Example: `echoic heuristic near-misses packs/survival/recording/evening.echoic`.
+
+    Args:
+        session: Its id, or a file.
     """
     found, names = _each(call.settings, (session,), _near_misses)[-1]
     call.show(

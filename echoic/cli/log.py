@@ -32,17 +32,15 @@ _SHOWN = 100
 
 
 @app.command()
-def verify(
-    call: InstanceCall,
-    full: Annotated[
-        bool, typer.Option("--full", help="From the log's first message.")
-    ] = False,
-) -> None:
+def verify(call: InstanceCall, full: bool = False) -> None:
     """Count inputs without answer, groups without cause or end, and broken chains.
 
     Goes on from where the log was sound before; if no instance runs, looks whether the
     stored log is damaged. Example: `echoic log verify`. The exit code is 1 if anything is
     wrong.
+
+    Args:
+        full: From the log's first message.
     """
     settings = call.settings
     # The files may be read only while no broker writes them.
@@ -172,20 +170,20 @@ def _damage_fields(damage: Damage) -> dict[str, object]:
 @app.command()
 def tail(
     call: Call,
-    count: Annotated[int, typer.Option("--count", "-n", help="How many.")] = 20,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")
-    ] = False,
-    kind: Annotated[
-        str | None, typer.Option(help="Only this kind: sensor, decision, note …")
-    ] = None,
-    direction: Annotated[
-        Literal["in", "out"] | None, typer.Option(help="Only inputs, or only outputs.")
-    ] = None,
+    count: Annotated[int, typer.Option("--count", "-n")] = 20,
+    follow: Annotated[bool, typer.Option("--follow", "-f")] = False,
+    kind: str | None = None,
+    direction: Literal["in", "out"] | None = None,
 ) -> None:
     """Show the last messages of the log, of all agents or of one.
 
     Examples: `echoic log tail`, `echoic log tail --kind note`, `echoic log tail -f --json`.
+
+    Args:
+        count: How many.
+        follow: Go on until Ctrl-C.
+        kind: Only this kind: sensor, decision, note …
+        direction: Only inputs, or only outputs.
     """
     subjects = f"ev.*.{direction or '*'}.{call.agent or '*'}.{kind or '*'}.>"
 

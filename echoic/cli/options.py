@@ -1,7 +1,9 @@
 """What commands share: the options that name an instance, and the settings these give."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -21,6 +23,16 @@ Agent = Annotated[
     typer.Option("--agent", metavar="NAME", help="Which companion; else ECHOIC_AGENT."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="How many processes; else one a processor.")
+]
+Rope = Annotated[
+    float | None,
+    typer.Option(
+        help="A difference within ± this much makes none; by default 0.02, or a tenth of"
+        " the baseline's successes or failures where these are rare."
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -60,8 +72,13 @@ InstanceCall: TypeAlias = Annotated[Call, "data", "as_json"]
 """Of a command on the whole instance, or one that names the agent itself."""
 
 
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
+_ARGUMENT = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+"""One entry of a docstring's `Args`: the parameter's name, and what it is for."""
+
+
 class _Commands(typer.Typer):
-    """A group whose commands may take a `Call`."""
+    """A group whose commands may take a `Call`, and say in `Args` what options do."""
 
     def command(self, *names: Any, **details: Any) -> Callable[[Any], Any]:
         """Register a function as a command, as Typer does."""
@@ -87,36 +104,59 @@ def new_app(name: str, about: str) -> typer.Typer:
 
 
 def _with_options(work: Callable[..., object]) -> Callable[..., object]:
-    """Replace a command's `Call` by the options it stands for, after all others."""
-    first = next(iter(inspect.signature(work).parameters.values()), None)
-    kind = None if first is None else first.annotation
-    if first is None or Call not in (kind, *get_args(kind)[:1]):
-        return work
-    wanted = get_args(kind)[1:] if get_origin(kind) is Annotated else tuple(_OPTIONS)
+    """Return a command with the options that its `Call` stands for, each with its help.
+
+    What a parameter is for is said in the docstring, under `Args:`.
+    """
+    about, _, args = (inspect.getdoc(work) or "").partition("\n\nArgs:\n")
+    helps = dict(_ARGUMENT.findall(args))
+    own = list(inspect.signature(work).parameters.values())
+    kind = own[0].annotation if own else None
+    wanted: tuple[str, ...] = ()
+    if Call in (kind, *get_args(kind)[:1]):
+        wanted = (
+            get_args(kind)[1:] if get_origin(kind) is Annotated else tuple(_OPTIONS)
+        )
+        own = own[1:]
 
     @wraps(work)
     def command(**given: Any) -> object:
-        return work(Call(**{name: given.pop(name) for name in wanted}), **given)
+        call = [Call(**{name: given.pop(name) for name in wanted})] if wanted else []
+        return work(*call, **given)
 
-    own = list(inspect.signature(work).parameters.values())[1:]
-    options = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option
-        )
-        for name, (option, default) in _OPTIONS.items()
-        if name in wanted
+    # Typer passes everything by keyword; keyword-only parameters with and without
+    # defaults may stand in any order.
+    parameters = [
+        *(_with_help(each, " ".join(helps.get(each.name, "").split())) for each in own),
+        *(
+            inspect.Parameter(name, _BY_NAME, default=default, annotation=option)
+            for name, (option, default) in _OPTIONS.items()
+            if name in wanted
+        ),
     ]
-    signature = inspect.Signature(
-        # Typer passes everything by keyword; keyword-only parameters with and without
-        # defaults may stand in any order.
-        [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *options]
-    )
+    command.__doc__ = about
     # Typer reads both: the options from the one, their types from the other.
-    command.__signature__ = signature  # type: ignore[attr-defined]
-    command.__annotations__ = {
-        each.name: each.annotation for each in signature.parameters.values()
-    }
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
+
+
+def _with_help(parameter: inspect.Parameter, about: str) -> inspect.Parameter:
+    """Return a parameter as Typer wants it; a flag has no second, negative name."""
+    kind, *given = get_args(parameter.annotation) or (parameter.annotation,)
+    if get_origin(parameter.annotation) is not Annotated:
+        kind, given = parameter.annotation, []
+    if kind is typer.Context:
+        return parameter.replace(kind=_BY_NAME)
+    is_argument = parameter.default is inspect.Parameter.empty
+    made = typer.Argument() if is_argument else typer.Option()
+    # Some are shared by several commands.
+    info = copy(given[0]) if given else made
+    info.help = info.help or about or None
+    # Typer takes the first name of an option for its default.
+    if kind is bool and info.default is ...:
+        info.default = f"--{parameter.name.replace('_', '-')}"
+    return parameter.replace(kind=_BY_NAME, annotation=Annotated[kind, info])
 
 
 def settings_of(

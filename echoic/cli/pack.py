@@ -21,13 +21,13 @@ app = new_app("pack", "What a domain brings: list, load, validate, schema.")
 
 
 @app.command()
-def validate(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of packs.")],
-    as_json: Json = False,
-) -> None:
+def validate(folders: list[Path], as_json: Json = False) -> None:
     """Name everything that is wrong with packs, each with its place.
 
     Examples: `echoic pack validate packs/survival`, `echoic pack validate packs/*`.
+
+    Args:
+        folders: Folders of packs.
     """
     checked = [(folder, packs.check(bundled.found(folder))) for folder in folders]
     problems = [problem for _, each in checked for problem in each.problems]
@@ -78,14 +78,16 @@ def list_(call: Call) -> None:
 @app.command()
 def load(
     call: TextCall,
-    folder: Annotated[Path, typer.Argument(help="The pack's folder.")],
-    everyone: Annotated[
-        bool, typer.Option("--all", help="For every agent, not just one.")
-    ] = False,
+    folder: Path,
+    everyone: Annotated[bool, typer.Option("--all")] = False,
 ) -> None:
     """Put a pack in force; another version of it is replaced.
 
     Examples: `echoic pack load packs/survival`, `echoic pack load packs/desk --all`.
+
+    Args:
+        folder: The pack's folder.
+        everyone: For every agent, not just one.
     """
 
     async def run(connection: Connection) -> str:

@@ -83,15 +83,15 @@ def lag(call: InstanceCall) -> None:
 
 @app.command()
 def rebuild(
-    call: InstanceCall,
-    check: Annotated[
-        bool, typer.Option("--verify", help="Change nothing: prove table = fold(log).")
-    ] = False,
+    call: InstanceCall, check: Annotated[bool, typer.Option("--verify")] = False
 ) -> None:
     """Make the read models again from the log, beside those that serve meanwhile.
 
     Examples: `echoic projection rebuild`, `echoic projection rebuild --verify`. With
     --verify the exit code is 1 if a table is not what the log makes of it.
+
+    Args:
+        check: Change nothing: prove table = fold(log).
     """
     if check:
         _verify(call)

@@ -31,17 +31,12 @@ _PRESET: Mapping[str, Scalar] = {
 def replay(
     call: Call,
     sessions: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SESSION|FILE", help="Sessions' ids, or files."),
+        list[str] | None, typer.Argument(metavar="SESSION|FILE")
     ] = None,
     changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=NUMBER", help="A setting to change."),
+        list[str] | None, typer.Option("--set", metavar="NAME=NUMBER")
     ] = None,
-    preset: Annotated[
-        Literal["seed"] | None,
-        typer.Option(help="`seed`: every signal counts as one whole observation."),
-    ] = None,
+    preset: Literal["seed"] | None = None,
 ) -> None:
     """Fold what was recorded under other learning settings; nothing is written.
 
@@ -53,6 +48,11 @@ def replay(
     replay --set learning.weights.explicit=0.6 evening`, `echoic projection replay --preset
     seed packs/survival/recording/evening.echoic`, `echoic projection replay --set
     rapport.gain=0.1`.
+
+    Args:
+        sessions: Sessions' ids, or files.
+        changes: A setting to change.
+        preset: `seed`: every signal counts as one whole observation.
     """
     wanted = {**(_PRESET if preset else {}), **settings_named(changes or ())}
     if not wanted:

@@ -32,35 +32,29 @@ app = new_app("publishing", "Events, as a sensor sends them.")
 @app.command()
 def pub(
     call: Call,
-    text: Annotated[
-        str | None, typer.Argument(help="The event in words; `-` reads lines of stdin.")
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file", "-f", metavar="FILE", help="A recorded session, or lines."
-        ),
-    ] = None,
-    source: Annotated[str, typer.Option(help="Who noticed it.")] = "user",
-    type_: Annotated[str, typer.Option("--type", help="What it is.")] = "message",
-    field: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A value of it.")
-    ] = None,
-    hint: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DIMENSION=NUMBER", help="Why it may matter."),
-    ] = None,
-    pace: Annotated[
-        str, typer.Option(metavar="original|N|max", help="Events a second of a file.")
-    ] = "max",
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for the decision and print it.")
-    ] = False,
+    text: Annotated[str | None, typer.Argument()] = None,
+    file: Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE")] = None,
+    source: str = "user",
+    type_: Annotated[str, typer.Option("--type")] = "message",
+    field: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    hint: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=NUMBER")] = None,
+    pace: Annotated[str, typer.Option(metavar="original|N|max")] = "max",
+    wait: bool = False,
 ) -> None:
     """Publish events as a sensor does; each run gives them ids of their own.
 
     Examples: `echoic pub "Oven is done" --source kitchen --type oven --wait`, `echoic pub
     -f evening.echoic --pace original`. The exit code is 1 if an event was refused.
+
+    Args:
+        text: The event in words; `-` reads lines of stdin.
+        file: A recorded session, or lines.
+        source: Who noticed it.
+        type_: What it is.
+        field: A value of it.
+        hint: Why it may matter.
+        pace: Events a second of a file.
+        wait: Wait for the decision and print it.
     """
     settings = call.settings
     if (text is None) == (file is None) or (text is not None and not text.strip()):

@@ -11,9 +11,8 @@ import typer
 from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import bringer_of
-from echoic.cli.options import Call, new_app
+from echoic.cli.options import Call, Jobs, new_app
 from echoic.cli.progress import Bar
-from echoic.cli.replay_compare_options import Jobs
 from echoic.client import known_agents
 from echoic.client.connection import Connection, connect
 from echoic.client.recordings import is_path
@@ -46,13 +45,8 @@ def _group() -> None:
 @app.command()
 def verify(
     call: Call,
-    session: Annotated[
-        str | None,
-        typer.Argument(metavar="[SESSION|FILE]", help="A session's id, or a file."),
-    ] = None,
-    all_agents: Annotated[
-        bool, typer.Option("--all-agents", help="Every agent, in several processes.")
-    ] = False,
+    session: Annotated[str | None, typer.Argument(metavar="[SESSION|FILE]")] = None,
+    all_agents: bool = False,
     jobs: Jobs = None,
 ) -> None:
     """Decide again under the recorded strategy: every output must come out the same.
@@ -60,6 +54,10 @@ def verify(
     Examples: `echoic replay verify` (all of the agent), `echoic replay verify evening`,
     `echoic replay verify packs/survival/recording/evening.echoic`, `echoic replay verify
     --all-agents`. The exit code is 1 if one differs.
+
+    Args:
+        session: A session's id, or a file.
+        all_agents: Every agent, in several processes.
     """
     settings = call.settings
     is_named = settings.origins["agent"].startswith("flag") or session is not None

@@ -4,30 +4,13 @@ import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from echoic import errors
-from echoic.cli.options import Call
+from echoic.cli.options import Call, Jobs, Rope
 from echoic.cli.progress import Bar
-from echoic.cli.replay_compare_options import (
-    Asked,
-    Baseline,
-    Calls,
-    Challengers,
-    FailOn,
-    Jobs,
-    Model,
-    Personality,
-    Prefer,
-    Report,
-    Rope,
-    Sessions,
-    Silence,
-    Since,
-    Usd,
-    Window,
-)
 from echoic.client.comparison import compare_all
 from echoic.client.requery import Requery
 from echoic.config.load import Settings
@@ -48,6 +31,8 @@ from replay.recording.outcomes import OutcomeSettings
 from replay.recording.source import RecordingError
 from schemas.messages.experiments import Variant
 
+_SESSIONS = typer.Argument(metavar="[SESSION|FILE]...")
+_STRATEGY = typer.Option("--strategy", "-s", metavar="STRATEGY")
 _PREFERENCES = ("outcome", "feedback")
 
 STUB = "(stub)"
@@ -56,21 +41,21 @@ STUB = "(stub)"
 
 def compare(
     call: Call,
-    session: Sessions = None,
-    strategy: Challengers = None,
-    baseline: Baseline = None,
-    personality: Personality = None,
-    model: Model = "cassette",
-    asked: Asked = None,
-    calls: Calls = 50,
-    usd: Usd = None,
-    since: Since = None,
-    prefer: Prefer = "outcome",
-    window: Window = None,
-    silence: Silence = 0.5,
+    session: Annotated[list[str] | None, _SESSIONS] = None,
+    strategy: Annotated[list[str] | None, _STRATEGY] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="STRATEGY")] = None,
+    personality: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
+    model: str = "cassette",
+    asked: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
+    calls: Annotated[int, typer.Option(min=0)] = 50,
+    usd: Annotated[float | None, typer.Option(min=0.0)] = None,
+    since: Annotated[int | None, typer.Option("--from", metavar="SEQ")] = None,
+    prefer: str = "outcome",
+    window: Annotated[float | None, typer.Option(metavar="SECONDS")] = None,
+    silence: float = 0.5,
     rope: Rope = None,
-    report: Report = None,
-    fail_on: FailOn = None,
+    report: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
+    fail_on: Annotated[str | None, typer.Option(metavar="CONDITIONS")] = None,
     jobs: Jobs = None,
 ) -> None:
     """Decide recorded sessions again under other strategies, and say what would change.
@@ -79,6 +64,22 @@ def compare(
     `echoic replay compare -s silent -s always_llm --report out.html`, `echoic replay
     compare s1 s2 -s mine.yaml --fail-on 'regressed>0'`. The exit code is 1 if a condition
     of --fail-on holds, 3 if the recording cannot be trusted.
+
+    Args:
+        session: Sessions, or their files.
+        strategy: A challenger: name, name:key=value, module:function or a YAML file.
+        baseline: Else the recorded one.
+        personality: Who the challengers are, for the model.
+        model: Where a model's words come from: strict, cassette, requery or stub.
+        asked: Keeps what requery was answered.
+        calls: How often requery may ask at most.
+        usd: What requery may cost at most.
+        since: Before it all stays as recorded.
+        prefer: What counts first: outcome or feedback.
+        window: How long an outcome may be waited for.
+        silence: The value of silence, from 0 to 1.
+        report: Also write a page that stands alone.
+        fail_on: Exit with 1 if one holds.
     """
     # What can be refused is refused first: comparing may take minutes.
     conditions = _conditions(fail_on)
@@ -166,11 +167,7 @@ def _requery(
 
 
 def _results(
-    settings: Settings,
-    names: list[str],
-    plan: Plan,
-    progress: Bar,
-    jobs: int | None,
+    settings: Settings, names: list[str], plan: Plan, progress: Bar, jobs: int | None
 ) -> list[SessionResult]:
     try:
         return compare_all(settings, names, plan, progress, jobs)

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.cli.options import Json
+from echoic.cli.options import Json, Rope
 from echoic.cli.progress import Progress
-from echoic.cli.replay_compare_options import Rope
 from echoic.errors import EchoicError
 from echoic.terminal import estimate as estimate_screen
 from echoic.terminal.output import print_json, style
@@ -28,17 +27,10 @@ _TOLD_EVERY = 1000
 
 
 def estimate(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE.jsonl", help="The log; - for stdin.")
-    ],
+    file: Annotated[str, typer.Argument(metavar="FILE.jsonl")],
     rope: Rope = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A stricter limit of a gate."),
-    ] = None,
-    show_unreliable: Annotated[
-        bool, typer.Option("--show-unreliable", help="Show what gates hold back.")
-    ] = False,
+    limit: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    show_unreliable: bool = False,
     as_json: Json = False,
 ) -> None:
     """Say what a strategy would have been worth, from decisions another one made.
@@ -53,6 +45,11 @@ def estimate(
     Examples: `echoic replay estimate log.jsonl`, `cat log.jsonl | echoic replay estimate -
     --json`, `echoic replay estimate log.jsonl --limit flip_observations=60`. The exit code
     is 3 if the log cannot be what it says.
+
+    Args:
+        file: The log; - for stdin.
+        limit: A stricter limit of a gate.
+        show_unreliable: Show what gates hold back.
     """
     settings = _settings(rope, limit or [])
     found = estimated(observations_of(file), settings)

@@ -24,24 +24,11 @@ _USUAL_DECISIONS = 40.0
 
 
 def plan(
-    file: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE.jsonl]", help="A log as for `estimate`."),
-    ] = None,
-    flip_rate: Annotated[
-        float | None,
-        typer.Option(help="The share of decisions where the two differ."),
-    ] = None,
-    decisions_per_session: Annotated[
-        float | None, typer.Option(help="How many decisions a session holds.")
-    ] = None,
-    effect: Annotated[
-        float,
-        typer.Option(help="What one flip gains in outcome, that you wish to find."),
-    ] = DEFAULT_EFFECT,
-    arms: Annotated[
-        int, typer.Option(min=2, help="How many arms share a uniform exploration.")
-    ] = UNIFORM_ARMS,
+    file: Annotated[str | None, typer.Argument(metavar="[FILE.jsonl]")] = None,
+    flip_rate: float | None = None,
+    decisions_per_session: float | None = None,
+    effect: float = DEFAULT_EFFECT,
+    arms: Annotated[int, typer.Option(min=2)] = UNIFORM_ARMS,
     as_json: Json = False,
 ) -> None:
     """Say how many sessions an answer needs, for each way to explore.
@@ -49,6 +36,13 @@ def plan(
     Examples: `echoic replay plan log.jsonl --effect 0.15`, and without a log
     `echoic replay plan --flip-rate 0.3 --decisions-per-session 40`. The numbers give a
     true effect four chances in five to be found at 95 %.
+
+    Args:
+        file: A log as for `estimate`.
+        flip_rate: The share of decisions where the two differ.
+        decisions_per_session: How many decisions a session holds.
+        effect: What one flip gains in outcome, that you wish to find.
+        arms: How many arms share a uniform exploration.
     """
     recorded = None if file is None else recorded_from(observations_of(file))
     rate = _flip_rate(recorded, flip_rate)

@@ -15,16 +15,16 @@ app = new_app("schema", "Messages and subjects, for programs.")
 
 @app.command()
 def schema(
-    subjects: Annotated[
-        bool, typer.Option("--asyncapi", help="An AsyncAPI 3 document of the subjects.")
-    ] = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="The page docs/events.md.")
-    ] = False,
+    subjects: Annotated[bool, typer.Option("--asyncapi")] = False,
+    markdown: bool = False,
 ) -> None:
     """Print the JSON Schema of every message.
 
     Examples: `echoic schema > messages.json`, `echoic schema --asyncapi`.
+
+    Args:
+        subjects: An AsyncAPI 3 document of the subjects.
+        markdown: The page docs/events.md.
     """
     if markdown:
         print(render(), end="")

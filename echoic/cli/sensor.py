@@ -9,7 +9,6 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -47,28 +46,26 @@ def desk(call: TextCall, context: typer.Context) -> None:
 
 
 @app.command()
-def access(
-    call: TextCall,
-    source: Annotated[str, typer.Argument(help="As which source it speaks.")],
-    grant: Annotated[
-        list[str] | None, typer.Option(help="Also allow `feedback` or `control`.")
-    ] = None,
-) -> None:
+def access(call: TextCall, source: str, grant: list[str] | None = None) -> None:
     """Make credentials for a sensor of your own, and print the file that has them.
 
     Example: `echoic sensor access door --agent ada`.
+
+    Args:
+        source: As which source it speaks.
+        grant: Also allow `feedback` or `control`.
     """
     print(on_instance(call, lambda c: _credentials(c, source, tuple(grant or ()))))
 
 
 @app.command()
-def revoke(
-    call: TextCall,
-    source: Annotated[str, typer.Argument(help="As which source it speaks.")],
-) -> None:
+def revoke(call: TextCall, source: str) -> None:
     """Take a sensor's access away: it is put out at once, and its file is deleted.
 
     Example: `echoic sensor revoke door --agent ada`.
+
+    Args:
+        source: As which source it speaks.
     """
     settings = call.settings
     asyncio.run(sensor_access.revoke(settings, settings.agent, source))

@@ -62,13 +62,14 @@ def show(call: Call, id_: Id) -> None:
 def export(
     call: TextCall,
     id_: Id,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
 ) -> None:
     """Write a session to a file that can be replayed anywhere.
 
     Example: `echoic session export evening -o evening.echoic`.
+
+    Args:
+        output: The file to write.
     """
 
     async def write(connection: Connection) -> Path:
@@ -85,16 +86,18 @@ def export(
 @app.command()
 def start(
     call: Call,
-    id_: Annotated[str | None, typer.Option("--id", help="What to call it.")] = None,
-    title: Annotated[str, typer.Option(help="A few words.")] = "",
-    clock: Annotated[
-        Literal["broker", "event"],
-        typer.Option(help="`event`: time is what the sensors say."),
-    ] = "broker",
+    id_: Annotated[str | None, typer.Option("--id")] = None,
+    title: str = "",
+    clock: Literal["broker", "event"] = "broker",
 ) -> None:
     """Begin a session; one that is open ends.
 
     Example: `echoic session start --id evening --clock event`.
+
+    Args:
+        id_: What to call it.
+        title: A few words.
+        clock: `event`: time is what the sensors say.
     """
     started = SessionStarted(session_id=id_ or str(uuid4()), title=title, clock=clock)
     send(call, started)
@@ -113,13 +116,9 @@ def end(call: TextCall) -> None:
 
 @app.command()
 def make(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="For the files.")],
-    count: Annotated[
-        int, typer.Option("--sessions", min=1, help="How many to play.")
-    ] = 40,
-    seed: Annotated[
-        int, typer.Option(help="The same plays the same, to the byte.")
-    ] = 1,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER")],
+    count: Annotated[int, typer.Option("--sessions", min=1)] = 40,
+    seed: int = 1,
     as_json: Json = False,
 ) -> None:
     """Play a small world in memory, and keep it: recordings on which `tune` finds something.
@@ -127,6 +126,11 @@ def make(
     A greenhouse, whose strategy tries out now and then what it would not do. It needs no
     instance. Example: `echoic session make greenhouse`, then `echoic tune
     strategy.threshold=0.6,0.8 greenhouse/*.echoic`.
+
+    Args:
+        folder: For the files.
+        count: How many to play.
+        seed: The same plays the same, to the byte.
     """
     # The mind, its embedder and the world are wanted by this command alone.
     from echoic.demo.greenhouse import recordings

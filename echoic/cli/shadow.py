@@ -33,18 +33,18 @@ app = new_app("shadowing", "What another strategy would do.")
 @app.command()
 def shadow(
     call: Call,
-    strategy: Annotated[
-        str, typer.Argument(metavar="STRATEGY", help="name:key=value, or a YAML file.")
-    ],
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", help="Stop after so many decisions.")
-    ] = None,
+    strategy: Annotated[str, typer.Argument(metavar="STRATEGY")],
+    limit: Annotated[int | None, typer.Option("--limit", "-n")] = None,
 ) -> None:
     """Ask a strategy about each decision as it is made, until Ctrl-C; it never acts.
 
     Shows what it would have done otherwise, how often it agrees, and the totals at the
     end. Examples: `echoic shadow always_llm`, `echoic shadow
     heuristic_first:threshold=0.6 --json`.
+
+    Args:
+        strategy: name:key=value, or a YAML file.
+        limit: Stop after so many decisions.
     """
     _ = call.settings  # They list the modules that strategies may be of.
     beside = _Beside(call, strategy_of(strategy))

@@ -20,22 +20,10 @@ app = new_app("sleep", "Look back on what was done, and propose what to change."
 @app.command()
 def sleep(
     call: Call,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            help="Only decisions since then: 8h, 10:00, or 2026-11-21T08:00:00Z."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=0, max=64, help="How many decisions at most.")
-    ] = None,
-    apply: Annotated[
-        Literal["by_hand", "safe"] | None,
-        typer.Option(help="Which proposals are in force at once; else as set."),
-    ] = None,
-    is_report: Annotated[
-        bool, typer.Option("--report", help="Only show what the last sleep came to.")
-    ] = False,
+    since: str | None = None,
+    limit: Annotated[int | None, typer.Option(min=0, max=64)] = None,
+    apply: Literal["by_hand", "safe"] | None = None,
+    is_report: Annotated[bool, typer.Option("--report")] = False,
 ) -> None:
     """Make recent decisions again, showing the model nothing known; propose changes.
 
@@ -45,6 +33,12 @@ def sleep(
 
     Examples: `echoic sleep`, `echoic sleep --since 8h --limit 20 --apply safe`, `echoic
     sleep --report`.
+
+    Args:
+        since: Only decisions since then: 8h, 10:00, or 2026-11-21T08:00:00Z.
+        limit: How many decisions at most.
+        apply: Which proposals are in force at once; else as set.
+        is_report: Only show what the last sleep came to.
     """
     if not is_report:
         at = None if since is None else moment(since, "--since")

@@ -2,9 +2,8 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from pydantic.fields import FieldInfo
 
 from echoic.cli.options import InstanceCall, Json, new_app
@@ -39,16 +38,14 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command()
-def show(
-    call: InstanceCall,
-    strategy: Annotated[
-        str, typer.Argument(help="Its name, name:key=value,…, or a YAML file.")
-    ],
-) -> None:
+def show(call: InstanceCall, strategy: str) -> None:
     """Show what a strategy does, and its parameters as they would be in force.
 
     Examples: `echoic strategy show urgency`, `echoic strategy show
     urgency:reduction=0.4`, `echoic strategy show my.yaml`.
+
+    Args:
+        strategy: Its name, name:key=value,…, or a YAML file.
     """
     mind = _settings(call.settings)
     spec = strategy_of(strategy)

@@ -44,12 +44,7 @@ class _Tune(TyperGroup):
 app = new_app("tune", "Search for better settings; propose, apply, revert them.")
 app.info.cls = _Tune
 
-_CANNOT = (
-    TooFewSessionsError,
-    MissingOptunaError,
-    TuningError,
-    UnknownStrategyError,
-)
+_CANNOT = (TooFewSessionsError, MissingOptunaError, TuningError, UnknownStrategyError)
 """Why there may be no search."""
 
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
@@ -58,23 +53,11 @@ ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")
 @app.command()
 def search(
     call: Call,
-    named: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PARAM=RANGE|SESSION|FILE",
-            help="What to search, and in which recordings; all of the agent's, if none.",
-        ),
-    ],
-    max_model_share: Annotated[
-        float, typer.Option(help="In which share of decisions a model may be asked.")
-    ] = 1.0,
-    trials: Annotated[
-        int, typer.Option(min=1, help="How many choices beyond a grid of three.")
-    ] = 100,
-    seed: Annotated[int, typer.Option(help="Of a search beyond a grid.")] = 0,
-    submit: Annotated[
-        bool, typer.Option("--submit", help="Propose what is recommended.")
-    ] = False,
+    named: Annotated[list[str], typer.Argument(metavar="PARAM=RANGE|SESSION|FILE")],
+    max_model_share: float = 1.0,
+    trials: Annotated[int, typer.Option(min=1)] = 100,
+    seed: int = 0,
+    submit: bool = False,
 ) -> None:
     """Search settings on the earlier sessions; judge the best once on the later.
 
@@ -85,6 +68,13 @@ def search(
     Examples: `echoic tune learning.gamma=0.9..1 learning.weights.explicit=0.2..1`, `echoic
     tune strategy.threshold=0.5..0.9 --max-model-share 0.3 --submit`. The exit code is 1 if
     nothing is recommended.
+
+    Args:
+        named: What to search, and in which recordings; all of the agent's, if none.
+        max_model_share: In which share of decisions a model may be asked.
+        trials: How many choices beyond a grid of three.
+        seed: Of a search beyond a grid.
+        submit: Propose what is recommended.
     """
     ranges = ranges_of([each for each in named if _is_parameter(each)])
     names = [each for each in named if not _is_parameter(each)]

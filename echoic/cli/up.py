@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -46,25 +46,20 @@ _LOG = "echoic.log"
 @app.command()
 def up(
     call: TextCall,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Return when it is ready.")
-    ] = False,
-    pack: Annotated[
-        list[Path] | None,
-        typer.Option("--pack", help="A pack to load, for all agents."),
-    ] = None,
-    workers: Annotated[
-        str | None,
-        typer.Option(
-            help="In how many processes the mind runs; auto: one a processor."
-        ),
-    ] = None,
+    detach: bool = False,
+    pack: list[Path] | None = None,
+    workers: str | None = None,
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
     Where no pack is named, here or in the settings, those in the folder `packs` are loaded.
 
     Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
+
+    Args:
+        detach: Return when it is ready.
+        pack: A pack to load, for all agents.
+        workers: In how many processes the mind runs; auto: one a processor.
     """
     from echoic.packs.load import found_in
 
@@ -110,13 +105,13 @@ def down(data: Data = None) -> None:
 
 
 @app.command()
-def demo(
-    speed: Annotated[float, typer.Option(help="Events a second.")] = 200.0,
-    as_json: Json = False,
-) -> None:
+def demo(speed: float = 200.0, as_json: Json = False) -> None:
     """Play a recorded game through a throw-away instance, and explain it.
 
     Examples: `echoic demo`, `echoic demo --json`.
+
+    Args:
+        speed: Events a second.
     """
     from echoic.demo.run import run
 

@@ -34,14 +34,14 @@ app = new_app("watching", "What was decided, and why.")
 
 @app.command()
 def watch(
-    call: Call,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", help="Stop after so many.")
-    ] = None,
+    call: Call, limit: Annotated[int | None, typer.Option("--limit", "-n")] = None
 ) -> None:
     """Show each decision as it is made, and what is learnt of models, until Ctrl-C.
 
     Examples: `echoic watch`, `echoic watch --json | jq .silence`.
+
+    Args:
+        limit: Stop after so many.
     """
     on_instance(call, lambda each: _watch(each, limit, call.as_json))
 
@@ -49,22 +49,21 @@ def watch(
 @app.command(name="explain")
 def explain_(
     call: Call,
-    id_: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Its id, or how that begins.")
-    ] = None,
-    last: Annotated[bool, typer.Option("--last", help="The last decision.")] = False,
-    last_silent: Annotated[
-        bool, typer.Option("--last-silent", help="The last silence.")
-    ] = False,
-    what_if: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=NUMBER", help="Suppose another number."),
-    ] = None,
+    id_: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
+    last: bool = False,
+    last_silent: bool = False,
+    what_if: Annotated[list[str] | None, typer.Option(metavar="NAME=NUMBER")] = None,
 ) -> None:
     """Say why a decision came out as it did, from the log alone.
 
     Examples: `echoic explain --last-silent`, `echoic explain 01a1fc31 --what-if
     threshold=0.6`.
+
+    Args:
+        id_: Its id, or how that begins.
+        last: The last decision.
+        last_silent: The last silence.
+        what_if: Suppose another number.
     """
     if (id_ is not None) + last + last_silent > 1:
         raise EchoicError("give one of ID, --last and --last-silent")
@@ -84,12 +83,8 @@ def explain_(
 @app.command()
 def state(
     call: InstanceCall,
-    agent: Annotated[
-        str | None, typer.Argument(help="The companion; else ECHOIC_AGENT.")
-    ] = None,
-    at: Annotated[
-        str | None, typer.Option(metavar="SEQ|TIME", help="As of then.")
-    ] = None,
+    agent: Annotated[str | None, typer.Argument()] = None,
+    at: Annotated[str | None, typer.Option(metavar="SEQ|TIME")] = None,
 ) -> None:
     """Show what the mind knows of an agent, now or at any time before.
 
@@ -97,6 +92,10 @@ def state(
 
     Examples: `echoic state`, `echoic state steve --at 2026-11-21T12:00:00Z`, `echoic state
     --at '5 minutes ago'`.
+
+    Args:
+        agent: The companion; else ECHOIC_AGENT.
+        at: As of then.
     """
     sequence, moment = _place(at)
 
