@@ -114,7 +114,8 @@ def _option(setting: Setting, field: FieldInfo) -> Option:
     # A switch is given as a word, and recorded as a boolean.
     default = _SWITCH[start] if isinstance(start, bool) else start
     parse = _parser(setting, field)
-    return Option(setting.name, parse, default, setting.meaning, setting.also)
+    meaning = setting.meaning or " ".join((field.description or "").split())
+    return Option(setting.name, parse, default, meaning, setting.also)
 
 
 def _parser(setting: Setting, field: FieldInfo) -> Parser:

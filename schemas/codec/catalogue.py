@@ -1,6 +1,6 @@
 """The catalogue of every message that the log may hold, by kind and token."""
 
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from schemas.messages import (
     asks,
@@ -85,62 +85,9 @@ OutputMessage: TypeAlias = (
     | NoteMessage
 )
 
-INPUTS: tuple[MessageType, ...] = (
-    sensing.Sensed,
-    feedback.FeedbackGiven,
-    controls.MindStarted,
-    controls.MessagesLost,
-    controls.SessionStarted,
-    controls.SessionEnded,
-    controls.GoalsSet,
-    controls.PackLoaded,
-    controls.StrategySelected,
-    controls.HeuristicSeeded,
-    controls.HeuristicEdited,
-    controls.HeuristicFrozen,
-    controls.SleepRequested,
-    controls.PriorUpdated,
-    controls.ProfileSet,
-    controls.ProposalSubmitted,
-    controls.ProposalApplied,
-    controls.ProposalReverted,
-    controls.ExperimentStarted,
-    controls.ExperimentStopped,
-    results.ClockTicked,
-    results.ModelAnswered,
-    results.ModelFailed,
-    results.Delivered,
-    results.DeliveryFailed,
-)
-OUTPUTS: tuple[MessageType, ...] = (
-    decisions.Decided,
-    decisions.Completed,
-    decisions.Dropped,
-    decisions.HeuristicFired,
-    asks.ModelAsked,
-    asks.DeliveryAsked,
-    learning.OutcomeObserved,
-    learning.OutcomeExpired,
-    learning.AdviceIgnored,
-    learning.FeedbackApplied,
-    learning.FeedbackRefused,
-    learning.LifecycleChanged,
-    learning.DriftRaised,
-    learning.ProposalMade,
-    learning.HeuristicFormed,
-    learning.CandidateRefused,
-    learning.HeuristicReinforced,
-    learning.Endorsed,
-    learning.SilenceWeighed,
-    sleep.SleepBegun,
-    sleep.Reflected,
-    sleep.SleepEnded,
-    notes.Quarantined,
-    notes.ControlApplied,
-    notes.ControlRefused,
-    notes.Handled,
-    notes.TimerFailed,
-)
+# The members of a union of unions are its messages, in the order in which they stand there.
+INPUTS: tuple[MessageType, ...] = get_args(InputMessage)
+OUTPUTS: tuple[MessageType, ...] = get_args(OutputMessage)
 
 
 def by_token(*models: MessageType) -> dict[tuple[str, str], MessageType]:

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.values.base import Message, Name, Part, Signed
+from schemas.values.base import Message, Name, Part, Signed, added
 from schemas.values.reasons import Kind, Outcome, Path
 
 Aspect = Literal["overall", "timing", "condition", "action"]
@@ -53,7 +53,7 @@ class FeedbackGiven(Message):
     """Only for `scaled`: -1 as bad as can be, 1 as good."""
     stars: int | None = Field(default=None, ge=1, le=5)
     """Only for `scaled`, instead of a value: 1 is -1, 2 -0.5, 3 0, 4 0.5 and 5 is 1."""
-    aspect: Aspect = Field(default="overall", exclude_if="overall".__eq__)
+    aspect: Aspect = added("overall")
     """What of it is judged; a vote on one aspect replaces one on another."""
     actor: Name = "user"
     """Who judged; each actor has one vote on a decision."""

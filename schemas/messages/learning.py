@@ -1,13 +1,12 @@
 """Steps of learning: outcomes of fires, feedback that counted, lifecycles of heuristics."""
 
-import operator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from schemas.messages.feedback import Aspect
 from schemas.messages.repertoire import RepertoireChange
-from schemas.values.base import Message, Name, Part, Signed, StructMessage, Unit
+from schemas.values.base import Message, Name, Part, Signed, StructMessage, Unit, added
 from schemas.values.reasons import (
     Kind,
     Lifecycle,
@@ -78,7 +77,7 @@ class FeedbackApplied(Learning):
     content_hash: str | None = None
     actor: Name
     value: Signed
-    aspect: Aspect = Field(default="overall", exclude_if="overall".__eq__)
+    aspect: Aspect = added("overall")
     """What of it was judged; the vote counts there alone."""
     comment: str | None = None
     through: str | None = None
@@ -159,7 +158,7 @@ class HeuristicFormed(Learning):
     observation."""
     proposal_id: Name | None = None
     """The proposal that it comes of, if not of a vote."""
-    is_silence: bool = Field(default=False, exclude_if=operator.not_)
+    is_silence: bool = added(False)
     """Whether its action is to say nothing, which `text` states for readers."""
 
 

@@ -109,6 +109,20 @@ MessageType: TypeAlias = type[Message] | type[StructMessage]
 T = TypeVar("T")
 
 
+def added(
+    default: T,
+    *,
+    ge: float | None = None,
+    le: float | None = None,
+) -> T:
+    """Return a field that older logs do not have: at its default it is left out.
+
+    So the bytes of a message from before it stay as they were; `ge` and `le` are its bounds.
+    """
+    field: T = Field(default=default, ge=ge, le=le, exclude_if=default.__eq__)
+    return field
+
+
 def written(default: T) -> T:
     """Return a field whose default is encoded, as pydantic encodes it.
 

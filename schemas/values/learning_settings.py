@@ -1,11 +1,10 @@
 """The settings by which confidence follows from evidence, as `MindStarted` records them."""
 
-import operator
 from typing import Annotated
 
 from pydantic import Field
 
-from schemas.values.base import Part, Unit
+from schemas.values.base import Part, Unit, added
 from schemas.values.setting import Setting, Tunable
 
 # Of a setting's declaration each part has its line, not each argument.
@@ -23,9 +22,7 @@ class LearningWeights(Part):
     outcome: Annotated[float, Tunable((0.0, 100.0))] = Field(default=1.0, ge=0.0)
     explicit: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.8, ge=0.0)
     endorsement: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.5, ge=0.0)
-    ignored: Annotated[float, Tunable((0.0, 100.0))] = Field(
-        default=IGNORED, ge=0.0, exclude_if=IGNORED.__eq__
-    )
+    ignored: Annotated[float, Tunable((0.0, 100.0))] = added(IGNORED, ge=0.0)
     """The weight of several ignored fires in a row, all of them together."""
 
 
@@ -44,126 +41,89 @@ ALIKE = OriginFactors()
 class LearningSettings(Part):
     """How confidence follows from evidence."""
 
-    kappa: Annotated[float, Tunable((0.1, 1_000.0)), Setting(
-        "learning.kappa", "The weight of a declared confidence, in observations.",
-    )] = Field(default=2.0, gt=0.0)
-    """The weight of the declared confidence, in observations."""
+    kappa: Annotated[
+        float, Tunable((0.1, 1_000.0)), Setting("learning.kappa")
+    ] = Field(default=2.0, gt=0.0)
+    """The weight of a declared confidence, in observations."""
     kappa_by_origin: Annotated[OriginFactors, Setting(
-        "learning.kappa_by_origin",
-        "How many times that it weighs by who declared it: a pack's author, a"
-        " person who teaches, a model whose answer was liked. In the seed's preset"
-        " all weigh the same.",
-        start={"skill_pack": 4.0, "seeded": 2.0, "learned": 1.0}, form="origin_factors",
-    )] = Field(default=ALIKE, exclude_if=ALIKE.__eq__)
-    """How many times that it weighs, by where the heuristic is from."""
-    gamma: Annotated[float, Tunable((0.01, 1.0)), Setting(
-        "learning.gamma", "What forgetting leaves each time; 1: all.",
-        bounds=(0.001, 1),
-    )] = Field(default=1.0, gt=0.0, le=1.0)
+        "learning.kappa_by_origin", form="origin_factors",
+        start={"skill_pack": 4.0, "seeded": 2.0, "learned": 1.0},
+    )] = added(ALIKE)
+    """How many times that it weighs by who declared it: a pack's author, a person who
+    teaches, a model whose answer was liked. In the seed's preset all weigh the same."""
+    gamma: Annotated[
+        float, Tunable((0.01, 1.0)), Setting("learning.gamma", bounds=(0.001, 1))
+    ] = Field(default=1.0, gt=0.0, le=1.0)
     """The factor by which each observation discounts earlier evidence, toward the prior; 1:
     nothing is forgotten."""
     weights: LearningWeights = LearningWeights()
-    endorsement_cap: Annotated[Unit, Tunable(), Setting(
-        "learning.endorsement_cap", "How far models alone can lift a confidence.",
-    )] = Field(
-        default=ENDORSEMENT_CAP, exclude_if=ENDORSEMENT_CAP.__eq__
-    )
+    endorsement_cap: Annotated[
+        Unit, Tunable(), Setting("learning.endorsement_cap")
+    ] = added(ENDORSEMENT_CAP)
     """Models' agreement lifts a confidence up to here and no further."""
     deprecated_below: Annotated[Unit, Tunable()] = 0.3
     frozen_below: Annotated[Unit, Tunable()] = 0.1
-    calibrate_raters: Annotated[bool, Tunable(), Setting(
-        "learning.calibrate_raters",
-        "Whether what somebody says of everything counts for less than what they"
-        " say rarely.",
-    )] = Field(default=False, exclude_if=operator.not_)
-    """Whether what somebody says of everything counts for less."""
-    undo_s: Annotated[float, Setting(
-        "learning.undo_s",
-        "So long after advice, an event that takes it back counts as its failure;"
-        " 0: none does.", start=30.0,
-    )] = Field(default=0.0, ge=0.0, le=3_600.0, exclude_if=(0.0).__eq__)
+    calibrate_raters: Annotated[
+        bool, Tunable(), Setting("learning.calibrate_raters")
+    ] = added(False)
+    """Whether what somebody says of everything counts for less than what they say
+    rarely."""
+    undo_s: Annotated[
+        float, Setting("learning.undo_s", start=30.0)
+    ] = added(0.0, ge=0.0, le=3_600.0)
     """So long after advice, an event that takes it back counts as its failure; 0: none
     does."""
-    ignored_after: Annotated[int, Setting(
-        "learning.ignored_after",
-        "So many fires of a heuristic in a row of which nothing came, and which"
-        " nobody judged, count as one weak failure; 0: silence never does.",
-    )] = Field(default=0, ge=0, le=100, exclude_if=(0).__eq__)
-    """So many fires of a heuristic in a row that nothing came of count as one weak
-    failure; 0: silence never does."""
-    repeat_decay: Annotated[float, Tunable(), Setting(
-        "learning.repeat_decay",
-        "k: after n approvals of a heuristic the next weighs 1/(1+k·n); 0: as much.",
-    )] = Field(default=0.0, ge=0.0, le=100.0, exclude_if=(0.0).__eq__)
+    ignored_after: Annotated[
+        int, Setting("learning.ignored_after")
+    ] = added(0, ge=0, le=100)
+    """So many fires of a heuristic in a row of which nothing came, and which nobody judged,
+    count as one weak failure; 0: silence never does."""
+    repeat_decay: Annotated[
+        float, Tunable(), Setting("learning.repeat_decay")
+    ] = added(0.0, ge=0.0, le=100.0)
     """k: after n approvals of a heuristic the next weighs 1 / (1 + k * n); 0: as much."""
-    feedback_weight: Annotated[float, Tunable(), Setting(
-        "learning.feedback_weight",
-        "What multiplies the weight of people's votes. A pack's own constraints go"
-        " before it.",
-    )] = Field(
-        default=1.0, ge=0.25, le=2.0, exclude_if=(1.0).__eq__
-    )
-    """What multiplies the weight of people's votes, where no pack says otherwise."""
-    feedback_half_life_s: Annotated[float, Tunable(), Setting(
-        "feedback.half_life",
-        "After so many seconds a vote on a decision counts for half as much; 0:"
-        " off.",
-    )] = Field(
-        default=0.0, ge=0.0, le=1e9, exclude_if=(0.0).__eq__
-    )
-    """A vote counts for half as much so long after the decision; 0: for as much."""
-    path_heuristic: Annotated[float, Tunable(), Setting(
-        "feedback.weight.path.heuristic",
-        "What multiplies the weight of votes on what a heuristic said.",
-    )] = Field(default=1.0, ge=0.0, le=10.0, exclude_if=(1.0).__eq__)
+    feedback_weight: Annotated[
+        float, Tunable(), Setting("learning.feedback_weight")
+    ] = added(1.0, ge=0.25, le=2.0)
+    """What multiplies the weight of people's votes. A pack's own constraints go before
+    it."""
+    feedback_half_life_s: Annotated[
+        float, Tunable(), Setting("feedback.half_life")
+    ] = added(0.0, ge=0.0, le=1e9)
+    """After so many seconds a vote on a decision counts for half as much; 0: for as
+    much."""
+    path_heuristic: Annotated[
+        float, Tunable(), Setting("feedback.weight.path.heuristic")
+    ] = added(1.0, ge=0.0, le=10.0)
     """What multiplies the weight of votes on what a heuristic said."""
-    path_llm: Annotated[float, Tunable(), Setting(
-        "feedback.weight.path.llm",
-        "What multiplies that of votes on a model's words which a heuristic says,"
-        " too.",
-    )] = Field(default=1.0, ge=0.0, le=10.0, exclude_if=(1.0).__eq__)
-    """What multiplies that of votes on a model's words which a heuristic goes by, too."""
-    floor: Annotated[Unit, Tunable(), Setting(
-        "learning.floor",
-        "No confidence falls under this; 0: none is bounded. A pack's own"
-        " constraints go before it.",
-    )] = Field(default=0.0, exclude_if=(0.0).__eq__)
-    """No confidence falls under this, where no pack says otherwise; 0: no bound."""
-    ceiling: Annotated[Unit, Tunable(), Setting(
-        "learning.ceiling",
-        "No confidence rises over this; 1: none is bounded. A pack's own"
-        " constraints go before it.",
-    )] = Field(default=1.0, exclude_if=(1.0).__eq__)
-    """No confidence rises over this, where no pack says otherwise; 1: no bound."""
-    stale_days: Annotated[float, Setting(
-        "learning.stale_days",
-        "A heuristic that did not fire for so many days is flagged as stale; 0:"
-        " none is.",
-    )] = Field(
-        default=STALE_DAYS, ge=0.0, le=36_500.0, exclude_if=STALE_DAYS.__eq__
-    )
+    path_llm: Annotated[
+        float, Tunable(), Setting("feedback.weight.path.llm")
+    ] = added(1.0, ge=0.0, le=10.0)
+    """What multiplies that of votes on a model's words which a heuristic says, too."""
+    floor: Annotated[Unit, Tunable(), Setting("learning.floor")] = added(0.0)
+    """No confidence falls under this; 0: none is bounded. A pack's own constraints go
+    before it."""
+    ceiling: Annotated[Unit, Tunable(), Setting("learning.ceiling")] = added(1.0)
+    """No confidence rises over this; 1: none is bounded. A pack's own constraints go before
+    it."""
+    stale_days: Annotated[
+        float, Setting("learning.stale_days")
+    ] = added(STALE_DAYS, ge=0.0, le=36_500.0)
     """A heuristic that did not fire for so many days is flagged as stale; 0: none is."""
     first_signal: Annotated[bool, Setting(
         "learning.preset",
         "`seed`: the first signal on a fire counts as one whole observation, and is"
         " final.", start="default", words=("default", "seed"),
-    )] = Field(default=False, exclude_if=operator.not_)
+    )] = added(False)
     """Whether the first signal on a fire is final: later ones are kept, and weigh 0."""
-    drift_fires: Annotated[int, Setting(
-        "learning.drift_fires",
-        "So many of a heuristic's latest fires are held against all before them,"
-        " and an alarm is raised if they went otherwise; 0: none are.",
-    )] = Field(
-        default=DRIFT_FIRES, ge=0, le=128, exclude_if=DRIFT_FIRES.__eq__
-    )
-    """So many of its latest fires are held against all before them; 0: none are."""
-    drift_level: Annotated[float, Setting(
-        "learning.drift_level",
-        "How probable it is that sound fires stay within the interval that they"
-        " must leave for that.",
-    )] = Field(
-        default=DRIFT_LEVEL, ge=0.5, le=0.999_999, exclude_if=DRIFT_LEVEL.__eq__
-    )
+    drift_fires: Annotated[
+        int, Setting("learning.drift_fires")
+    ] = added(DRIFT_FIRES, ge=0, le=128)
+    """So many of a heuristic's latest fires are held against all before them, and an alarm
+    is raised if they went otherwise; 0: none are."""
+    drift_level: Annotated[
+        float, Setting("learning.drift_level")
+    ] = added(DRIFT_LEVEL, ge=0.5, le=0.999_999)
     """The coverage of the predictive interval that the share of successes must leave to be
     drift."""
 

@@ -23,7 +23,8 @@ class Setting:
 
     name: str
     """As in a file; dots stand for tables."""
-    meaning: str
+    meaning: str = ""
+    """What it means to an operator, if the field's own docstring does not say it."""
     start: Any = ...
     """What new instances run with; `...`: the field's own default, which old logs have."""
     bounds: Bounds | None = None

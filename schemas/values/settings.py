@@ -3,12 +3,11 @@
 Whoever replays a session reads them from the log, never from a file or the environment.
 """
 
-import operator
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from schemas.values.base import Name, Part, Seconds, Unit
+from schemas.values.base import Name, Part, Seconds, Unit, added
 from schemas.values.learning_settings import LearningSettings as LearningSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.setting import Setting
@@ -47,14 +46,11 @@ class ExplorationSettings(Part):
         start="auto", words=("auto", "none", "uniform", "challenger"),
     )]
     """`uniform`: any eligible arm; `challenger`: the challengers' choices that differ."""
-    rate: Annotated[Unit, Setting(
-        "exploration.rate", "The probability that is given to them.", start=0.1,
-    )]
+    rate: Annotated[Unit, Setting("exploration.rate", start=0.1)]
     """The probability that is spread over other arms."""
-    challengers: Annotated[tuple[StrategySpec, ...], Setting(
-        "exploration.challenger",
-        "The strategies to be compared with the one in force.",
-    )] = ()
+    challengers: Annotated[
+        tuple[StrategySpec, ...], Setting("exploration.challenger")
+    ] = ()
     """The strategies that are to be compared with the one in force."""
 
 
@@ -67,7 +63,7 @@ class MatchLimits(Part):
     """Two texts say the same."""
     endorse: Unit
     """A model's answer is the heuristic's action in other words."""
-    goal: Unit = Field(default=0.0, exclude_if=(0.0).__eq__)
+    goal: Unit = added(0.0)
     """An event is about a goal."""
 
 
@@ -79,28 +75,21 @@ answers by itself today."""
 class SleepSettings(Part):
     """How an agent looks back on what it did, while nothing happens."""
 
-    events: Annotated[int, Setting(
-        "sleep.events",
-        "How many of the latest decisions a sleep may make again; 0: none.", start=64,
-    )] = Field(default=0, ge=0, le=256)
-    """How many of the latest decisions are remembered for it; 0: none."""
-    limit: Annotated[int, Setting(
-        "sleep.limit", "How many of them one sleep makes again.",
-    )] = Field(default=16, ge=0, le=64)
+    events: Annotated[int, Setting("sleep.events", start=64)] = Field(
+        default=0, ge=0, le=256
+    )
+    """How many of the latest decisions are remembered, which a sleep may make again; 0:
+    none."""
+    limit: Annotated[int, Setting("sleep.limit")] = Field(default=16, ge=0, le=64)
     """How many of them one sleep makes again."""
-    apply: Annotated[ApplyPolicy, Setting(
-        "sleep.apply",
-        "Which of its proposals are put in force at once: none, or those by which"
-        " nothing goes that answers by itself today.",
-    )] = "by_hand"
-    auto: Annotated[bool, Setting(
-        "sleep.auto", "Whether an agent sleeps by itself when nothing happens.",
-    )] = False
-    """Whether an agent sleeps by itself."""
-    idle_s: Annotated[Seconds, Setting(
-        "sleep.idle_minutes", "After so many minutes without any.",
-        start=30.0, scale=60.0,
-    )] = 1_800.0
+    apply: Annotated[ApplyPolicy, Setting("sleep.apply")] = "by_hand"
+    """Which of its proposals are applied at once: none, or those that remove nothing that
+    answers by itself today."""
+    auto: Annotated[bool, Setting("sleep.auto")] = False
+    """Whether an agent sleeps by itself when nothing happens."""
+    idle_s: Annotated[
+        Seconds, Setting("sleep.idle_minutes", start=30.0, scale=60.0)
+    ] = 1_800.0
     """After so long without an event."""
 
 
@@ -114,10 +103,10 @@ class IntakeSettings(Part):
         " play recordings or to measure.", start=200.0, bounds=(0, 1_000_000),
     )] = Field(gt=0.0, le=1e6)
     """Messages a second, in the long run."""
-    burst: Annotated[int, Setting(
-        "intake.burst", "How many of them may come at once.", start=2_000,
-    )] = Field(ge=1, le=1_000_000)
-    """So many at once."""
+    burst: Annotated[int, Setting("intake.burst", start=2_000)] = Field(
+        ge=1, le=1_000_000
+    )
+    """How many of them may come at once."""
 
 
 WAKEFUL = SleepSettings()
@@ -132,8 +121,8 @@ class MindSettings(Part):
     """Everything that shapes behaviour and is no message of its own."""
 
     # A default is what a log of before the field meant, never what new instances run with:
-    # that is the declaration's `start`. `exclude_if` keeps the bytes of such logs.
-    edition: int = Field(default=FIRST_EDITION, ge=1, exclude_if=FIRST_EDITION.__eq__)
+    # that is the declaration's `start`.
+    edition: int = added(FIRST_EDITION, ge=1)
     """Which edition of the rules decides; logs of before it was recorded are of the
     first."""
     strategy: Annotated[StrategySpec, Setting(
@@ -142,91 +131,62 @@ class MindSettings(Part):
         " or a YAML file; `echoic strategy list` shows what there is.",
         start="heuristic_first", also=("EXECUTIVE_DECISION_STRATEGY",),
     )] = StrategySpec()
-    strategy_modules: Annotated[tuple[Name, ...], Setting(
-        "strategies.modules",
-        "Modules of yours that strategies may be of, as module:function; no other"
-        " is ever imported, whoever names it.",
-    )] = Field(default=(), exclude_if=operator.not_)
-    """The modules that strategies of one's own may be of, as the operator lists them."""
-    threshold: Annotated[Unit, Setting(
-        "threshold", "The confidence from which a heuristic answers by itself.",
-        also=("EXECUTIVE_HEURISTIC_THRESHOLD",),
-    )] = 0.7
+    strategy_modules: Annotated[
+        tuple[Name, ...], Setting("strategies.modules")
+    ] = added(())
+    """Modules of the operator's that strategies may be of, as module:function; no other is
+    ever imported, whoever names it."""
+    threshold: Annotated[
+        Unit, Setting("threshold", also=("EXECUTIVE_HEURISTIC_THRESHOLD",))
+    ] = 0.7
     """The confidence from which a heuristic answers by itself."""
-    relevance: Annotated[Unit, Setting(
-        "relevance", "The effective salience from which an event is worth an answer.",
-    )] = 0.5
+    relevance: Annotated[Unit, Setting("relevance")] = 0.5
     """The effective salience from which an event is worth an answer."""
-    novelty_half_life: Annotated[float, Setting(
-        "salience.novelty_half_life",
-        "In which time a likeness to earlier events halves, in units of the"
-        " domain's tau (game 60 s, work 180, home 300, else 120); 0: never.",
-        start=20.0,
-    )] = Field(
-        default=0.0, ge=0.0, le=1_000_000.0, exclude_if=(0.0).__eq__
-    )
-    """The half-life of an event's likeness to earlier ones, in units of the domain's tau;
-    0: infinite."""
-    goals: Annotated[tuple[str, ...], Setting(
-        "goals", "What the companion is to help with.", also=("EXECUTIVE_GOALS",),
-    )] = ()
-    goals_choose: Annotated[int, Setting(
-        "goals.choose",
-        "How many of them count for an event, those that it is most about; 0: all."
-        ' In a file the name is quoted: "goals.choose" = 2.',
-    )] = Field(default=0, ge=0, le=32, exclude_if=(0).__eq__)
-    """How many goals count for an event, those that it is most about; 0: all of them."""
-    biases: Annotated[dict[str, float], Setting(
-        "biases", "Personality as adjustments of thresholds.", start={}, form="biases",
-    )] = Field(default_factory=dict)
-    """Personality as adjustments, for example of `confidence_threshold`."""
-    seed: Annotated[str, Setting(
-        "seed", "The key of every draw.",
-    )] = "echoic"
+    novelty_half_life: Annotated[
+        float, Setting("salience.novelty_half_life", start=20.0)
+    ] = added(0.0, ge=0.0, le=1_000_000.0)
+    """The half-life of an event's likeness to earlier ones, in units of the domain's tau
+    (game 60 s, work 180, home 300, else 120); 0: infinite."""
+    goals: Annotated[
+        tuple[str, ...], Setting("goals", also=("EXECUTIVE_GOALS",))
+    ] = ()
+    """What the companion is to help with."""
+    goals_choose: Annotated[int, Setting("goals.choose")] = added(0, ge=0, le=32)
+    """How many goals count for an event, those that it is most about; 0: all. In a file the
+    name is quoted: "goals.choose" = 2."""
+    biases: Annotated[
+        dict[str, float], Setting("biases", start={}, form="biases")
+    ] = Field(default_factory=dict)
+    """Personality as adjustments of thresholds, for example of `confidence_threshold`."""
+    seed: Annotated[str, Setting("seed")] = "echoic"
     """The key of every draw."""
     model: ModelSettings | None = None
     """None: System 2 is off."""
-    base_prompt: Annotated[str, Setting(
-        "base_prompt", "How it is told what it is.", start=None, form="optional_text",
-    )] = BASE_PROMPT
-    personality: Annotated[str, Setting(
-        "personality", "How it is told what character it has.",
-    )] = ""
-    max_candidates: Annotated[int, Setting(
-        "model.candidates", "How many known answers it is shown.",
-    )] = Field(default=3, ge=0, le=5)
-    """How many candidates a model is shown."""
-    present: Annotated[Presentation, Setting(
-        "candidates.present",
-        "How a model is shown what was learnt: `neutral`, as what was said before,"
-        " without scores; `hint`, as one suggestion with its confidence; or not at"
-        " all.",
-    )] = Field(default="neutral", exclude_if="neutral".__eq__)
-    """How candidates are presented to it."""
-    prediction: Annotated[Prediction, Setting(
-        "prediction",
-        "How a model tells what will come of its answer: in the `same` call, in a"
-        " `separate` one, or not at all.",
-    )] = Field(default="same", exclude_if="same".__eq__)
-    """How it is asked how its answer will turn out."""
-    withhold: Annotated[Unit, Setting(
-        "candidates.withhold",
-        "With which probability an answer that is known, and not trusted yet, is"
-        " kept from a model: only what it then says by itself speaks for that"
-        " answer.", start=0.5,
-    )] = Field(default=0.0, exclude_if=(0.0).__eq__)
-    """The probability of withholding an untrusted candidate from the model."""
-    formation: Annotated[bool, Setting(
-        "learning.formation",
-        "Whether a model's answer that you like is made a heuristic.", start="on",
-    )] = Field(default=False, exclude_if=operator.not_)
-    """Whether a model's answer that is liked may become a heuristic."""
-    endorsement: Annotated[bool, Setting(
-        "learning.endorsement",
-        "Whether a model speaks for the heuristics that say what it said by itself.",
-        start="on",
-    )] = Field(default=False, exclude_if=operator.not_)
-    """Whether heuristics earn by what a model says that was not shown them."""
+    base_prompt: Annotated[
+        str, Setting("base_prompt", start=None, form="optional_text")
+    ] = BASE_PROMPT
+    """How a model is told what it is."""
+    personality: Annotated[str, Setting("personality")] = ""
+    """How it is told what character it has."""
+    max_candidates: Annotated[int, Setting("model.candidates")] = Field(
+        default=3, ge=0, le=5
+    )
+    """How many known answers a model is shown."""
+    present: Annotated[Presentation, Setting("candidates.present")] = added("neutral")
+    """How a model is shown what was learnt: `neutral`, as what was said before, without
+    scores; `hint`, as one suggestion with its confidence; or not at all."""
+    prediction: Annotated[Prediction, Setting("prediction")] = added("same")
+    """How a model tells what will come of its answer: in the `same` call, in a `separate`
+    one, or not at all."""
+    withhold: Annotated[Unit, Setting("candidates.withhold", start=0.5)] = added(0.0)
+    """With which probability an answer that is known, and not trusted yet, is kept from a
+    model: only what it then says by itself speaks for that answer."""
+    formation: Annotated[bool, Setting("learning.formation", start="on")] = added(False)
+    """Whether a model's answer that is liked is made a heuristic."""
+    endorsement: Annotated[
+        bool, Setting("learning.endorsement", start="on")
+    ] = added(False)
+    """Whether a model speaks for the heuristics that say what it said by itself."""
     silence: Annotated[Unit, Setting(
         "learning.silence",
         "Whether that nothing should have been said, as you say it, teaches when to"
@@ -236,30 +196,24 @@ class MindSettings(Part):
         "learning.silence_asks",
         "With which probability a model is asked all the same where silence is"
         " trusted, so that it can still be found wrong.", start=0.1, bounds=(0.05, 1),
-    )] = Field(default=0.0, exclude_if=(0.0).__eq__)
+    )] = added(0.0)
     """The probability of asking a model even where silence was learnt; 0: silence is not
     learnt."""
-    confidence_ceiling: Annotated[Unit, Setting(
-        "model.ceiling", "Its own confidence counts up to here.",
-    )] = 0.8
+    confidence_ceiling: Annotated[Unit, Setting("model.ceiling")] = 0.8
     """A model's own confidence counts up to here."""
-    ttl_s: Annotated[Seconds, Setting(
-        "ttl_s", "After so many seconds an answer is stale.",
-    )] = 30.0
-    channel: Annotated[Name, Setting(
-        "channel", "Where answers go: out.<agent>.<channel>.", form="token",
-    )] = "say"
+    ttl_s: Annotated[Seconds, Setting("ttl_s")] = 30.0
+    """After so many seconds an answer is stale."""
+    channel: Annotated[Name, Setting("channel", form="token")] = "say"
+    """Where answers go: out.<agent>.<channel>."""
     learning: LearningSettings = LearningSettings()
     limits: MatchLimits
-    embedder: Annotated[Name, Setting(
-        "embedder", "What makes vectors of texts.", start="wordllama",
-    )]
-    """Which embedder made the vectors that decide."""
+    embedder: Annotated[Name, Setting("embedder", start="wordllama")]
+    """What makes the vectors of texts that decide."""
     exploration: ExplorationSettings | None = None
     """None: only what the strategy says."""
     intake: IntakeSettings | None = None
     """None: a sensor may speak as often as it likes."""
-    sleep: SleepSettings = Field(default=WAKEFUL, exclude_if=WAKEFUL.__eq__)
+    sleep: SleepSettings = added(WAKEFUL)
 
 
 UNSTARTED = MindSettings(
@@ -273,7 +227,7 @@ class CodeDigests(Part):
 
     version: str
     embedder: str
-    strategies: dict[str, str] = Field(default_factory=dict, exclude_if=operator.not_)
+    strategies: dict[str, str] = Field(default_factory=dict, exclude_if={}.__eq__)
     """The sources of the modules that strategies may be of, by their names."""
 
 
