@@ -11,7 +11,8 @@ from typing import TypeAlias
 from immutables import Map
 
 from projections.folds.learning.terms import Terms
-from schemas.messages.feedback import Aspect, Strand
+from projections.folds.learning.votes import Vote
+from schemas.messages.feedback import Strand
 from schemas.state.evidence import Belief
 from schemas.values.settings import LearningSettings
 
@@ -47,21 +48,9 @@ class Judged:
     sequence: int
     key: str
     declared: float
-    fire_id: str
-    actor: str
-    value: float
-    """-1 to 1."""
-    aspect: Aspect = "overall"
-    base: float = 0.0
-    """The rater's usual vote until then, -1 to 1."""
+    vote: Vote
     earlier: tuple[Strand, ...] = ()
     """The strands in which earlier votes on the fire count."""
-    is_told: bool = False
-    """Whether the fire's outcome had been observed before the vote."""
-    age_s: float | None = None
-    """Seconds between the decision and the vote, if known."""
-    is_models: bool = False
-    """Whether a model's answer was judged."""
 
 
 @dataclass(frozen=True, slots=True)

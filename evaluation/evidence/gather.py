@@ -10,26 +10,15 @@ from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
-from evaluation.evidence.facts import (
-    Agreed,
-    Carried,
-    Evidence,
-    Fact,
-    Judged,
-    Neglected,
-    Redeclared,
-    Revived,
-    Ruled,
-    Seen,
-    ShownFact,
-    Termed,
-)
+from evaluation.evidence import facts
+from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.refold import Believing
 from evaluation.evidence.votes import Voting
 from projections.folds.controls import content_in_force
 from projections.folds.learning import confidence, terms, votes
 from projections.folds.learning.heuristics import all_heuristics, find
 from projections.folds.learning.terms import Terms
+from projections.folds.learning.votes import Vote
 from replay.recording import views
 from replay.recording.source import Recording
 from replay.recording.standing import CHANGE_TOKENS, InForce, brought
@@ -197,25 +186,28 @@ class Reader:
                 # A fire that completes an earlier decision has the confidence of that time.
                 if message.decision_id == self._decision_id:
                     self._prove(input_, key, message.confidence)
-                self._learn(input_, ShownFact(sequence, key, declared, output.id))
+                self._learn(input_, facts.ShownFact(sequence, key, declared, output.id))
             case OutcomeObserved(outcome=("success" | "fail") as outcome):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 success, fire_id = outcome == "success", message.fire_id
                 # A fire has one outcome: the first that was observed.
                 self._outcomes.setdefault(fire_id, float(success))
                 is_second = self._is_voted(key, message)
-                fact = Seen(sequence, key, declared, fire_id, success, is_second)
+                fact = facts.Seen(sequence, key, declared, fire_id, success, is_second)
                 if not self._is_settled(message):
                     self._learn(input_, fact)
             case AdviceIgnored():
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 self._ignored.add(message.fire_id)
-                self._learn(input_, Neglected(sequence, key, declared, message.fire_id))
+                self._learn(
+                    input_, facts.Neglected(sequence, key, declared, message.fire_id)
+                )
             case Endorsed():
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 decision_id, similarity = message.decision_id, message.similarity
                 self._learn(
-                    input_, Agreed(sequence, key, declared, decision_id, similarity)
+                    input_,
+                    facts.Agreed(sequence, key, declared, decision_id, similarity),
                 )
             case SilenceWeighed():
                 self._learn(input_, self._weighed(sequence, message))
@@ -229,12 +221,13 @@ class Reader:
         key, declared = self._about(message.heuristic_id, message.content_hash)
         place, value = message.decision_id, message.value
         if message.actor is None:
-            return Seen(sequence, key, declared, place, (value or 0.0) > 0.0)
+            return facts.Seen(sequence, key, declared, place, (value or 0.0) > 0.0)
         # A vote on the timing counts for no confidence, so it withdraws the earlier one.
         aspect: Aspect = "timing" if value is None else "overall"
-        return Judged(
-            sequence, key, declared, place, message.actor, value or 0.0, aspect
+        told = Vote(
+            aspect, place, message.actor, value or 0.0, base=0.0, place=sequence
         )
+        return facts.Judged(sequence, key, declared, told)
 
     def _vote(self, input_: Record, vote: FeedbackApplied) -> None:
         was, fact, earlier = self._believing.believed, None, None
@@ -298,7 +291,9 @@ class Reader:
             # In edition 1 shared settings do not apply to evidence counted before them.
             is_own = input_.agent != SHARED_AGENT
             is_recounted = is_own or self._standing.settings.edition >= 2
-            ruled = Ruled(input_.sequence, self._learning, is_recounted=is_recounted)
+            ruled = facts.Ruled(
+                input_.sequence, self._learning, is_recounted=is_recounted
+            )
             self._learn(group.input, ruled)
         self._redeclare(input_)
         self._revive(input_, standing)
@@ -314,7 +309,7 @@ class Reader:
             return
         key = belief_key(old.id, old.content_hash)
         to = belief_key(new.id, new.content_hash)
-        self._learn(input_.record, Carried(input_.sequence, key, to))
+        self._learn(input_.record, facts.Carried(input_.sequence, key, to))
 
     def _redeclare(self, input_: Input) -> None:
         """Learn that a heuristic taught again counts from its new declared confidence."""
@@ -324,7 +319,7 @@ class Reader:
         taught = find(standing.agent, message.heuristic_id)
         if taught is not None:
             key, declared = self._about(taught.id, taught.content_hash)
-            self._learn(input_.record, Redeclared(input_.sequence, key, declared))
+            self._learn(input_.record, facts.Redeclared(input_.sequence, key, declared))
 
     def _revive(self, input_: Input, before: InForce) -> None:
         """Learn that a heuristic released after freezing by its evidence starts a trial."""
@@ -337,7 +332,7 @@ class Reader:
             return
         key, declared = self._about(id_, content_hash)
         if self._believing.is_frozen(key, declared):
-            self._learn(input_.record, Revived(input_.sequence, key, declared))
+            self._learn(input_.record, facts.Revived(input_.sequence, key, declared))
 
     def _term(self) -> None:
         """Learn of changed constraints or priors, if there are any."""
@@ -346,7 +341,7 @@ class Reader:
         if now == self._terms:
             return
         self._terms = now
-        fact = Termed(self._changed_by, now)
+        fact = facts.Termed(self._changed_by, now)
         if self._parts:
             self._parts[-1].facts.append(fact)
         self._believing.take(fact)

@@ -10,24 +10,11 @@ from datetime import UTC, datetime
 
 from immutables import Map
 
-from evaluation.evidence.facts import (
-    Agreed,
-    Carried,
-    Evidence,
-    Fact,
-    Judged,
-    Neglected,
-    Redeclared,
-    Revived,
-    Ruled,
-    Seen,
-    ShownFact,
-    Termed,
-)
+from evaluation.evidence import facts
+from evaluation.evidence.facts import Evidence, Fact
 from projections.folds.learning import confidence as beliefs
 from projections.folds.learning import effective, terms
 from projections.folds.learning.terms import Terms
-from projections.folds.learning.votes import Vote
 from schemas.state.evidence import Belief
 from schemas.values.reasons import Lifecycle
 from schemas.values.settings import LearningSettings
@@ -35,7 +22,7 @@ from schemas.values.settings_by_name import Scalar, learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands for the time of a fire, on which no confidence depends."""
-_Told = ShownFact | Seen | Judged | Neglected | Agreed
+_Told = facts.ShownFact | facts.Seen | facts.Judged | facts.Neglected | facts.Agreed
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +79,8 @@ class Believing:
 
     def confidence(self, key: str, declared: float) -> float:
         """Return the confidence of a heuristic now, within the bounds of its terms."""
-        return effective.bounded(
-            self._held(key, declared), self._judging(key)
-        ).confidence
+        held = self._held(key, declared)
+        return effective.bounded(held, self._judging(key)).confidence
 
     def is_frozen(self, key: str, declared: float) -> bool:
         """Tell whether a heuristic is frozen by its confidence."""
@@ -113,85 +99,42 @@ class Believing:
     def take(self, fact: Fact) -> None:
         """Fold one fact."""
         match fact:
-            case Carried():
+            case facts.Carried():
                 if fact.key in self.believed:
                     self._set(fact.to, self.believed[fact.key])
             # Nothing was learnt yet, so the next fact starts from the new declaration.
-            case Redeclared() if fact.key not in self.believed:
+            case facts.Redeclared() if fact.key not in self.believed:
                 pass
-            case Termed():
+            case facts.Termed():
                 self._terms = fact.terms
-            case Ruled():
+            case facts.Ruled():
                 self._rule(fact)
             case _:
                 self._set(fact.key, self._moved(fact))
 
-    def _moved(self, fact: _Told | Redeclared | Revived) -> Belief:
+    def _moved(self, fact: _Told | facts.Redeclared | facts.Revived) -> Belief:
+        held, learning = self._held(fact.key, fact.declared), self._judging(fact.key)
         match fact:
-            case Redeclared():
-                held = self._held(fact.key, fact.declared)
-                return beliefs.redeclared(held, fact.declared, self._judging(fact.key))
-            case ShownFact():
-                held = self._held(fact.key, fact.declared)
+            case facts.Redeclared():
+                return beliefs.redeclared(held, fact.declared, learning)
+            case facts.ShownFact():
                 return beliefs.fired(held, _SOME_TIME)
-            case Seen():
-                return self._seen(fact)
-            case Judged():
-                return self._judged(fact)
-            case Neglected():
-                return self._neglected(fact)
-            case Agreed():
-                return self._agreed(fact)
-            case Revived():
-                return self._revived(fact)
+            case facts.Seen(sequence=place, fire_id=id_, success=success):
+                return beliefs.observed(
+                    held, id_, success, place, learning, fact.is_second
+                )
+            case facts.Judged():
+                return fact.vote.counted("pair", held, fact.earlier, learning)
+            case facts.Neglected():
+                return beliefs.ignored(held, fact.fire_id, fact.sequence, learning)
+            case facts.Agreed(sequence=place, decision_id=id_, similarity=similarity):
+                return beliefs.endorsed(held, id_, similarity, place, learning)
+            case facts.Revived():
+                return effective.revived(held, fact.declared, learning)
 
-    def _seen(self, fact: Seen) -> Belief:
-        held = self._held(fact.key, fact.declared)
-        return beliefs.observed(
-            held,
-            fact.fire_id,
-            fact.success,
-            fact.sequence,
-            self._judging(fact.key),
-            fact.is_second,
-        )
-
-    def _judged(self, fact: Judged) -> Belief:
-        held = self._held(fact.key, fact.declared)
-        given = Vote(
-            aspect=fact.aspect,
-            fire_id=fact.fire_id,
-            actor=fact.actor,
-            value=fact.value,
-            base=fact.base,
-            place=fact.sequence,
-            is_told=fact.is_told,
-            age_s=fact.age_s,
-            is_models=fact.is_models,
-        )
-        return given.counted("pair", held, fact.earlier, self._judging(fact.key))
-
-    def _neglected(self, fact: Neglected) -> Belief:
-        held = self._held(fact.key, fact.declared)
-        learning = self._judging(fact.key)
-        return beliefs.ignored(held, fact.fire_id, fact.sequence, learning)
-
-    def _agreed(self, fact: Agreed) -> Belief:
-        held = self._held(fact.key, fact.declared)
-        learning = self._judging(fact.key)
-        return beliefs.endorsed(
-            held, fact.decision_id, fact.similarity, fact.sequence, learning
-        )
-
-    def _revived(self, fact: Revived) -> Belief:
-        held = self._held(fact.key, fact.declared)
-        return effective.revived(held, fact.declared, self._judging(fact.key))
-
-    def _rule(self, fact: Ruled) -> None:
-        before, self.learning = (
-            self.learning,
-            learning_with(fact.learning, self._changes),
-        )
+    def _rule(self, fact: facts.Ruled) -> None:
+        before = self.learning
+        self.learning = learning_with(fact.learning, self._changes)
         if fact.is_recounted:
             self.believed = self._recounted(self.believed, before)
 
@@ -236,7 +179,7 @@ def predictions(
     believing = _beginning(evidence, changes)
     made: list[Prediction] = []
     for fact in evidence.facts:
-        if isinstance(fact, ShownFact) and fact.fire_id in evidence.happened:
+        if isinstance(fact, facts.ShownFact) and fact.fire_id in evidence.happened:
             # Before the fact is folded: a prediction must not know its own fire.
             predicted = believing.confidence(fact.key, fact.declared)
             happened = evidence.happened[fact.fire_id]
@@ -259,16 +202,16 @@ def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Cu
         believing.take(fact)
         # States are persistent: the same object means that nothing changed. Terms bound
         # what is read and leave the beliefs themselves alone.
-        if believing.believed is not before or isinstance(fact, Termed):
+        if believing.believed is not before or isinstance(fact, facts.Termed):
             _extend(found, believing, fact)
     return {key: Curve(tuple(found[key]), believing.life(key)) for key in sorted(found)}
 
 
 def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> None:
     """Add a point to each curve that the fact moved."""
-    if isinstance(fact, Carried) and fact.to in believing.believed:
+    if isinstance(fact, facts.Carried) and fact.to in believing.believed:
         found.setdefault(fact.to, [])
-    touched = found if isinstance(fact, Ruled | Termed) else (_key(fact),)
+    touched = found if isinstance(fact, facts.Ruled | facts.Termed) else (_key(fact),)
     for key in touched:
         held = believing.believed.get(key)
         points = found.get(key)
@@ -280,5 +223,5 @@ def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> 
             points.append(Point(fact.sequence, confidence))
 
 
-def _key(fact: _Told | Carried | Redeclared | Revived) -> str:
-    return fact.to if isinstance(fact, Carried) else fact.key
+def _key(fact: _Told | facts.Carried | facts.Redeclared | facts.Revived) -> str:
+    return fact.to if isinstance(fact, facts.Carried) else fact.key

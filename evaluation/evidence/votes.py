@@ -51,20 +51,18 @@ class Voting:
         about = given.about if isinstance(given, FeedbackGiven) else None
         known = remembered or about
         is_told = is_told or (known is not None and known.outcome in _ENDS)
-        return Judged(
-            sequence=sequence,
-            key=key,
-            declared=declared,
+        told = judging.Vote(
+            aspect=vote.aspect,
             fire_id=judging.vote_place(vote),
             actor=vote.actor,
             value=vote.value,
-            aspect=vote.aspect,
             base=raters.base(self._raters, vote.actor, judging.target(vote), before),
-            earlier=self._earlier(vote, given),
+            place=sequence,
             is_told=is_told,
             age_s=vote.age_s,
             is_models=vote.through is not None,
         )
+        return Judged(sequence, key, declared, told, self._earlier(vote, given))
 
     def before(
         self,
@@ -146,7 +144,7 @@ def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:
     held = believed.get(fact.key)
     if held is None:
         return False
-    return confidence.find(held, fact.fire_id, "explicit") is not None
+    return confidence.find(held, fact.vote.fire_id, "explicit") is not None
 
 
 def _mean(votes: dict[str, float]) -> float:

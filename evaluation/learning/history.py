@@ -9,18 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from evaluation.evidence.facts import (
-    Agreed,
-    Carried,
-    Evidence,
-    Fact,
-    Judged,
-    Neglected,
-    Redeclared,
-    Revived,
-    Seen,
-    ShownFact,
-)
+from evaluation.evidence import facts
+from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.gather import gather
 from evaluation.evidence.refold import Believing
 from evaluation.learning.causes import Cause, CauseKind, causes
@@ -35,14 +25,14 @@ from schemas.messages.learning import CandidateRefused
 from schemas.state.evidence import belief_key
 
 _FACTS: Mapping[type[Fact], tuple[CauseKind, ...]] = {
-    ShownFact: ("fire", "kept"),
-    Seen: ("outcome", "silence"),
-    Neglected: ("ignored",),
-    Judged: ("vote", "silence"),
-    Agreed: ("endorsement",),
-    Carried: ("edit",),
-    Redeclared: ("taught",),
-    Revived: ("released",),
+    facts.ShownFact: ("fire", "kept"),
+    facts.Seen: ("outcome", "silence"),
+    facts.Neglected: ("ignored",),
+    facts.Judged: ("vote", "silence"),
+    facts.Agreed: ("endorsement",),
+    facts.Carried: ("edit",),
+    facts.Redeclared: ("taught",),
+    facts.Revived: ("released",),
 }
 """The kinds of causes that each type of fact belongs to."""
 
@@ -153,7 +143,7 @@ class _Writing:
 
     def take(self, passage: GroupInContext) -> None:
         """Read one group."""
-        facts = self._facts.pop(passage.sequence, deque())
+        here = self._facts.pop(passage.sequence, deque())
         is_control = passage.before is not passage.after
         # Only a control can move confidences without naming a heuristic, and listing them
         # all for every group would be slow.
@@ -162,12 +152,12 @@ class _Writing:
         self._session = self._sessions.get(passage.sequence, self._session)
         for cause in causes(passage):
             before = self._before(passage, cause)
-            self._fold_until(facts, cause)
+            self._fold_until(here, cause)
             after = self._confidence(passage.after, cause, cause.content_hash)
             self._note(cause, before, after)
             caused.add(cause.heuristic_id)
         # Facts that no cause claimed are folded all the same, or later moves would be off.
-        for fact in facts:
+        for fact in here:
             self._believing.take(fact)
         self._rule(passage, {id_: stood[id_] for id_ in stood if id_ not in caused})
         for output in passage.outputs(_REFUSED):
@@ -190,14 +180,14 @@ class _Writing:
     def _confidence(self, standing: InForce, cause: Cause, content_hash: str) -> float:
         return trust(standing, self._believing, cause.heuristic_id, content_hash)
 
-    def _fold_until(self, facts: deque[Fact], cause: Cause) -> None:
+    def _fold_until(self, here: deque[Fact], cause: Cause) -> None:
         """Fold the facts up to the one that belongs to the cause, if there is one.
 
         Facts and causes of a group come in the same order, so those before it are due.
         """
-        if any(_is_of(fact, cause) for fact in facts):
-            while facts:
-                fact = facts.popleft()
+        if any(_is_of(fact, cause) for fact in here):
+            while here:
+                fact = here.popleft()
                 self._believing.take(fact)
                 if _is_of(fact, cause):
                     return

@@ -56,7 +56,7 @@ async def test_a_vote_goes_with_what_its_giver_used_to_say() -> None:
     whole = await evidence_of(life)
     judged = [each for each in whole.facts if isinstance(each, Judged)]
 
-    assert [each.base for each in judged] == [-0.75]
+    assert [each.vote.base for each in judged] == [-0.75]
 
 
 async def test_ignored_advice_can_be_weighed_otherwise() -> None:
