@@ -9,20 +9,18 @@ import fcntl
 import json
 import os
 import shlex
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
 
 from echoic.errors import EchoicError
+from streams.embedded import try_lock, write_private
 
 _NOTE = "instance.json"
 _LOCK = "instance.lock"
 # 0.1 s in all: longer than a look by another command takes, too short to notice.
 _LOCK_TRIES = 5
-_LOCK_PAUSE_S = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +54,7 @@ def read_note(data: Path) -> InstanceNote | None:
 
 def write_note(data: Path, note: InstanceNote) -> None:
     """Write the note, whole or not at all."""
-    draft = data / f"{_NOTE}.new"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(asdict(note), file, indent=2)
-    # A rename is atomic, so a reader sees the old note or the new one.
-    draft.replace(data / _NOTE)
+    write_private(data / _NOTE, json.dumps(asdict(note), indent=2).encode())
 
 
 def remove_note(data: Path) -> None:
@@ -77,25 +70,13 @@ def sole_instance(data: Path) -> Iterator[None]:
         EchoicError: another instance runs over it.
     """
     data.mkdir(parents=True, exist_ok=True)
-    with (data / _LOCK).open("ab") as lock:
-        if not _take(lock):
-            raise already_runs(data)
+    lock = try_lock(data / _LOCK, _LOCK_TRIES)
+    if lock is None:
+        raise already_runs(data)
+    with lock:
         # Until this instance writes its own, no note is to be believed.
         remove_note(data)
         yield
-
-
-def _take(lock: IO[bytes]) -> bool:
-    """Lock the file until it is closed; return whether that worked."""
-    for _ in range(_LOCK_TRIES):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            # A command that only tests the lock holds it for a moment.
-            time.sleep(_LOCK_PAUSE_S)
-        else:
-            return True
-    return False
 
 
 def _is_locked(data: Path) -> bool:

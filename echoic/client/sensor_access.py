@@ -5,13 +5,14 @@ write the data folder can grant them.
 """
 
 import json
-import os
+from dataclasses import asdict
 from pathlib import Path
 
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from schemas.values.subjects import SubjectError
 from streams.broker.enrolment import add_sensor, remove_sensor
+from streams.embedded import write_private
 from streams.jetstream.accounts import Credentials
 
 
@@ -64,15 +65,7 @@ def access_file(data: Path, agent: str, source: str) -> Path:
 def write_access(path: Path, access: Credentials) -> None:
     """Write a sensor's credentials, readable by the folder's owner alone."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _replace(
-        path,
-        {
-            "url": access.url,
-            "user": access.user,
-            "password": access.password,
-            "inbox_prefix": access.inbox_prefix,
-        },
-    )
+    write_private(path, json.dumps(asdict(access)).encode())
 
 
 def renew_addresses(data: Path, url: str) -> None:
@@ -84,13 +77,4 @@ def renew_addresses(data: Path, url: str) -> None:
             continue  # Somebody wrote it by hand; `sensor access` makes it anew.
         # A file without an address follows the sensor's own settings and is left alone.
         if isinstance(fields, dict) and fields.get("url") not in (None, url):
-            _replace(path, {**fields, "url": url})
-
-
-def _replace(path: Path, fields: dict[str, str]) -> None:
-    # A rename is atomic: a sensor that starts meanwhile reads the old file or the new one.
-    draft = path.with_name(path.name + ".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(fields, file)
-    draft.replace(path)
+            write_private(path, json.dumps({**fields, "url": url}).encode())

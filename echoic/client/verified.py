@@ -4,7 +4,6 @@ A mark is believed only if the log still holds, byte for byte, the message at wh
 made. Damage before a mark is found only by a verification of the whole log.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import msgspec
 
 from replay.chain import Chained
 from schemas.codec.encode import wire_digest
+from streams.embedded import write_private
 from streams.log import ReadableLog
 
 FILE = "verified.json"
@@ -37,11 +37,7 @@ def recall(data: Path) -> Marks | None:
 
 def keep(data: Path, marks: Marks) -> None:
     """Write the marks, whole or not at all."""
-    draft = data / f"{FILE}.new"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode(marks))
-    draft.replace(data / FILE)
+    write_private(data / FILE, msgspec.json.encode(marks))
 
 
 async def verified_heads(

@@ -4,17 +4,17 @@ It holds the data, `identity.json` (port and password), the lock and the server'
 PostgreSQL refuses to run as root; under root the data belongs to another user.
 """
 
-import fcntl
 import json
 import os
 import pwd
 import secrets
-import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
 from projections.errors import StoreUnavailable
+from streams import embedded
+from streams.embedded import write_private
 
 ROLE = "echoic"
 DATABASE = "postgres"
@@ -46,8 +46,8 @@ def recall(folder: Path, *, fresh_port: bool) -> Identity:
     if known is not None and not fresh_port:
         return known
     password = known.password if known is not None else secrets.token_urlsafe(24)
-    identity = Identity(_free_port(), password)
-    write_private(folder / "identity.json", json.dumps(asdict(identity)))
+    identity = Identity(embedded.free_port(), password)
+    write_private(folder / "identity.json", json.dumps(asdict(identity)).encode())
     return identity
 
 
@@ -72,15 +72,9 @@ def recalled(folder: Path) -> Identity | None:
 
 def try_lock(folder: Path) -> IO[bytes] | None:
     """Lock the folder until the returned file is closed; None if it is locked already."""
-    # flock belongs to the open file, so that a server that inherits it holds the folder
-    # for as long as it runs, even if this program is killed.
-    file = (folder / "lock").open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    write_private(folder / "owner", str(os.getpid()))
+    file = embedded.try_lock(folder / "lock")
+    if file is not None:
+        write_private(folder / "owner", str(os.getpid()).encode())
     return file
 
 
@@ -141,20 +135,3 @@ def _open_programs(installed: Path) -> None:
         others = (mode & 0o500) >> 6
         if mode & others != others:
             path.chmod(mode | others)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace a file atomically; no other user may read it at any moment."""
-    # The mode is given at creation: a chmod afterwards would leave a moment in between.
-    draft = path.with_suffix(".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    draft.replace(path)
-
-
-def _free_port() -> int:
-    # Free now is not free for good: the server tries another one if it was taken since.
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -6,11 +6,9 @@ folder made to be thrown away may go without fsync.
 """
 
 import asyncio
-import ctypes
 import importlib.util
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,15 +23,13 @@ from projections.postgres.data_folder import (
     recall,
     server_user,
     try_lock,
-    write_private,
 )
+from streams.embedded import ServerProcess, last_lines, open_log, write_private
 
 START_S = 30.0
 """How long a start may take in seconds, recovery after a crash included."""
 STOP_S = 10.0
 """How long each way of stopping may take, in seconds, before the next one is tried."""
-LOG_BYTES = 10_000_000
-"""A server log of more bytes is renamed at the next start; one older is kept."""
 
 _POLL_S = 0.02
 _PORT_TRIES = 3
@@ -98,7 +94,12 @@ class EmbeddedPostgres:
         """Name the folder; nothing is made before `start`."""
         self._folder = folder.absolute()
         self._durable = durable
-        self._process: asyncio.subprocess.Process | None = None
+        # PostgreSQL's own meanings: SIGINT rolls back and checkpoints, SIGQUIT leaves
+        # recovery to the next start.
+        self._process = ServerProcess(
+            signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, patience_s=STOP_S
+        )
+        self._log = self._folder / "postgres.log"
         self._lock: IO[bytes] | None = None
         self._identity: Identity | None = None
 
@@ -117,16 +118,14 @@ class EmbeddedPostgres:
     @property
     def process_id(self) -> int | None:
         """The id of the running server."""
-        return self._process.pid if self._process is not None else None
+        return self._process.id
 
     def tend(self) -> None:
         """Do nothing; part of the interface of supervised services."""
 
     def fault(self) -> str | None:
         """Return what is wrong with the running server; None if nothing is."""
-        if self._process is None or self._process.returncode is None:
-            return None
-        return "has ended by itself"
+        return None if self._process.status is None else "has ended by itself"
 
     @property
     def is_startable(self) -> bool:
@@ -156,9 +155,7 @@ class EmbeddedPostgres:
 
     async def stop(self) -> None:
         """Stop the server: open connections are closed, commits stay."""
-        process, self._process = self._process, None
-        if process is not None:
-            await _end(process)
+        await self._process.stop()
         # Only now may another server take the folder.
         if self._lock is not None:
             self._lock.close()
@@ -166,11 +163,7 @@ class EmbeddedPostgres:
 
     async def kill(self) -> None:
         """End the server as a crash would, its child processes included."""
-        process, self._process = self._process, None
-        if process is not None and process.returncode is None:
-            # It leads a session of its own, so its pid names the whole process group.
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+        await self._process.kill()
 
     async def restart(self) -> None:
         """Start again over the same folder and port, after `kill` or while running."""
@@ -202,7 +195,7 @@ class EmbeddedPostgres:
         """Make the data folder, which takes about half a second."""
         # By file: an argument or the environment would show the password to other users.
         secret = self._folder / "initial-password"
-        write_private(secret, password)
+        write_private(secret, password.encode())
         hand_over(self._folder, binaries(), secret)
         try:
             await self._run_initdb(secret)
@@ -210,7 +203,7 @@ class EmbeddedPostgres:
             secret.unlink()
 
     async def _run_initdb(self, secret: Path) -> None:
-        with self._open_log() as log:
+        with open_log(self._log) as log:
             process = await asyncio.create_subprocess_exec(
                 str(binaries() / "initdb"),
                 *("-D", str(self._data), "-U", ROLE, "--pwfile", str(secret)),
@@ -237,48 +230,32 @@ class EmbeddedPostgres:
         wanted = (f"port={port}", f"fsync={'on' if self._durable else 'off'}")
         options = [part for each in (*_SETTINGS, *wanted) for part in ("-c", each)]
         assert self._lock is not None
-        with self._open_log() as log:
-            self._process = await asyncio.create_subprocess_exec(
-                *(str(binaries() / "postgres"), "-D", str(self._data), *options),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # A process group of its own: `kill` can end it whole, and Ctrl-C in the
-                # terminal does not reach it before we stop it.
-                start_new_session=True,
-                # The child holds the lock too: a server that outlives us keeps it.
-                pass_fds=(self._lock.fileno(),),
-                preexec_fn=_die_with_parent,
-                **self._child(),
+        with open_log(self._log) as log:
+            command = (str(binaries() / "postgres"), "-D", str(self._data), *options)
+            await self._process.start(
+                *command, log=log, lock=self._lock, **self._child()
             )
-        return await self._wait_until_ready(self._process)
-
-    async def _wait_until_ready(self, process: asyncio.subprocess.Process) -> bool:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + START_S
-        while loop.time() < deadline:
-            if process.returncode is not None:
-                # The exit status is the same for every failure; only the log tells. Its
-                # language is fixed by LC_ALL=C in `_child`.
-                if "Address already in use" in self.last_lines():
-                    return False
-                raise self._failure(f"stopped with status {process.returncode}")
-            if _is_ready(self._data / "postmaster.pid"):
+        try:
+            if await self._process.is_ready(self._is_ready, START_S):
                 return True
-            await asyncio.sleep(_POLL_S)
-        raise self._failure(f"took no connections within {START_S:.0f} s")
+        except TimeoutError:
+            what = f"took no connections within {START_S:.0f} s"
+            raise self._failure(what) from None
+        # The exit status is the same for every failure; only the log tells. Its language is
+        # fixed by LC_ALL=C in `_child`.
+        if "Address already in use" in last_lines(self._log):
+            return False
+        raise self._failure(f"stopped with status {self._process.status}")
 
-    def last_lines(self, count: int = 15) -> str:
-        """Return the end of the server's own log."""
-        path = self._folder / "postgres.log"
-        lines = path.read_text(errors="replace").splitlines() if path.exists() else []
-        return "\n".join(lines[-count:])
-
-    def _open_log(self) -> IO[bytes]:
-        path = self._folder / "postgres.log"
-        if path.exists() and path.stat().st_size > LOG_BYTES:
-            path.replace(self._folder / "postgres.log.1")
-        return path.open("ab")
+    def _is_ready(self) -> bool:
+        """Tell whether the server reports in its pid file that it takes connections."""
+        try:
+            # The eighth line is the postmaster's status, as pg_ctl reads it.
+            lines = (self._data / "postmaster.pid").read_text().splitlines()
+            return lines[7].strip() == "ready"
+        except (OSError, IndexError):
+            # The file is not there yet, or is being written line by line.
+            return False
 
     def _child(self) -> dict[str, Any]:
         """Return user, folder and environment for the programs; never root."""
@@ -293,47 +270,5 @@ class EmbeddedPostgres:
     def _failure(self, what: str) -> StoreUnavailable:
         return StoreUnavailable(
             f"PostgreSQL over {str(self._folder)!r} {what}; the end of its log:\n"
-            f"{self.last_lines()}\nSet DATABASE_URL to use a database that runs elsewhere."
+            f"{last_lines(self._log)}\nSet DATABASE_URL to use a database that runs elsewhere."
         )
-
-
-def _is_ready(pid_file: Path) -> bool:
-    """Tell whether the server reports in its pid file that it takes connections."""
-    try:
-        # The eighth line is the postmaster's status, as pg_ctl reads it.
-        return pid_file.read_text().splitlines()[7].strip() == "ready"
-    except (OSError, IndexError):
-        # The file is not there yet, or is being written line by line.
-        return False
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Stop the process: fast shutdown, then immediate, then SIGKILL.
-
-    Waits `STOP_S` after each.
-    """
-    # PostgreSQL's own meanings: SIGINT rolls back and checkpoints, SIGQUIT leaves recovery
-    # to the next start.
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-        if process.returncode is not None:
-            return
-        process.send_signal(number)
-        try:
-            await asyncio.wait_for(process.wait(), STOP_S)
-        except TimeoutError:
-            continue
-
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-
-
-def _die_with_parent() -> None:
-    """Have the kernel end the server when this program ends; runs between fork and exec.
-
-    Linux only. Elsewhere a server that outlives us keeps the lock until it is stopped.
-    """
-    # One system call and no more: a lock that another thread held at the fork is never
-    # released in the child.
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

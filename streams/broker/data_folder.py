@@ -5,16 +5,15 @@ Only its owner can read it, and only one server at a time runs over it.
 
 import fcntl
 import json
-import os
 import secrets
-import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from streams import embedded
+from streams.embedded import free_port, write_private
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import Credentials, SensorAccess, server_configuration
 
@@ -27,9 +26,6 @@ _SERVER_LOCK = "server.lock"
 _IDENTITY_LOCK = "identity.lock"
 _USER = "echoic"
 _LOCK_TRIES = 5
-_LOCK_PAUSE_S = 0.02
-_LOG_BYTES = 10_000_000
-"""A server's log over this size, in bytes, is rotated at the next start; one is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +95,9 @@ def settle(folder: Path, *, fresh_port: bool) -> Identity:
     with _editing(folder):
         identity = recall(folder)
         if identity is None:
-            identity = Identity(_free_port(), secrets.token_urlsafe(24))
+            identity = Identity(free_port(), secrets.token_urlsafe(24))
         elif fresh_port:
-            identity = replace(identity, port=_free_port())
+            identity = replace(identity, port=free_port())
         remember(folder, identity)
     return identity
 
@@ -149,8 +145,9 @@ def remember(folder: Path, identity: Identity) -> None:
         core=identity.core,
         sensors=identity.sensors,
     )
-    _write_private(folder / _IDENTITY, json.dumps(asdict(identity), indent=2))
-    _write_private(folder / CONFIGURATION, configuration)
+    identified = json.dumps(asdict(identity), indent=2)
+    write_private(folder / _IDENTITY, identified.encode())
+    write_private(folder / CONFIGURATION, configuration.encode())
 
 
 def lock(folder: Path) -> IO[bytes]:
@@ -161,14 +158,13 @@ def lock(folder: Path) -> IO[bytes]:
     Raises:
         ServerFailed: another server has it.
     """
-    for _ in range(_LOCK_TRIES):
-        if (file := _try_lock(folder)) is not None:
-            return file
-        # `running` holds the lock for a moment when it only looks.
-        time.sleep(_LOCK_PAUSE_S)
-    raise ServerFailed(
-        f"another nats-server uses {str(folder)!r}: stop it, or use another folder"
-    )
+    # `running` holds the lock for a moment when it only looks.
+    file = embedded.try_lock(folder / _SERVER_LOCK, _LOCK_TRIES)
+    if file is None:
+        raise ServerFailed(
+            f"another nats-server uses {str(folder)!r}: stop it, or use another folder"
+        )
+    return file
 
 
 def running(folder: Path) -> int | None:
@@ -178,7 +174,7 @@ def running(folder: Path) -> int | None:
     """
     if not folder.exists():
         return None
-    if (file := _try_lock(folder)) is not None:
+    if (file := embedded.try_lock(folder / _SERVER_LOCK)) is not None:
         file.close()
         return None
     # Locked, yet without a readable id: the server is just starting or ending.
@@ -186,14 +182,6 @@ def running(folder: Path) -> int | None:
         return int((folder / PROCESS_ID).read_text())
     except (OSError, ValueError):
         return None
-
-
-def open_log(folder: Path) -> IO[bytes]:
-    """Open the server's log for appending; rotate it if it is large."""
-    path = folder / SERVER_LOG
-    if path.exists() and path.stat().st_size > _LOG_BYTES:
-        path.replace(folder / f"{SERVER_LOG}.1")
-    return path.open("ab")
 
 
 def said_since(folder: Path, place: int) -> str:
@@ -224,18 +212,11 @@ def write_fault(folder: Path, place: int) -> str | None:
     return None
 
 
-def last_lines(folder: Path, count: int = 15) -> str:
-    """Return the end of the server's log."""
-    path = folder / SERVER_LOG
-    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
-    return "\n".join(lines[-count:])
-
-
 def failure(folder: Path, what: str) -> ServerFailed:
     """Return an error about the server, with the end of its own log."""
     return ServerFailed(
         f"nats-server over {str(folder)!r} {what}; the end of its log:\n"
-        f"{last_lines(folder)}"
+        f"{embedded.last_lines(folder / SERVER_LOG)}"
     )
 
 
@@ -245,30 +226,3 @@ def _editing(folder: Path) -> Iterator[None]:
     with (folder / _IDENTITY_LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _try_lock(folder: Path) -> IO[bytes] | None:
-    file = (folder / _SERVER_LOCK).open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    return file
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Replace a file atomically; at no moment may anybody else read it."""
-    # Created with the mode, not changed to it afterwards: it holds passwords.
-    draft = path.with_name(path.name + ".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    draft.replace(path)
-
-
-def _free_port() -> int:
-    # Another program may take it before the server does; the start then tries again.
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

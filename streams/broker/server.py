@@ -5,10 +5,8 @@ nothing that is not synced to disk. All it needs for a restart is in the folder.
 """
 
 import asyncio
-import ctypes
 import shutil
 import signal
-import sys
 import sysconfig
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +17,7 @@ from streams.broker import data_folder as folders
 from streams.broker import enrolment
 from streams.broker.staging import Staging
 from streams.disk import guarding
+from streams.embedded import ServerProcess, open_log
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connect, connected
@@ -30,7 +29,6 @@ START_S = 30.0
 STOP_S = 10.0
 """Seconds that the server may take to stop before it is killed."""
 
-_POLL_S = 0.02
 _SAME_PORT_TRIES = 3
 """How often the known port is tried before another is drawn, so that clients keep theirs."""
 _PORT_TRIES = 6
@@ -85,7 +83,7 @@ class EmbeddedServer:
         self._folder = folder
         self._guarded = guarded
         self._staging = Staging(folder)
-        self._process: asyncio.subprocess.Process | None = None
+        self._process = ServerProcess(signal.SIGTERM, signal.SIGKILL, patience_s=STOP_S)
         self._lock: IO[bytes] | None = None
         self._identity: folders.Identity | None = None
         self._launched_at = 0
@@ -114,18 +112,18 @@ class EmbeddedServer:
     @property
     def process_id(self) -> int | None:
         """The id of the running process."""
-        return self._process.pid if self._process is not None else None
+        return self._process.id
 
     def tend(self) -> None:
         """Look after a running server; to be called twice a second."""
-        if self._process is not None:
+        if self.process_id is not None:
             self._staging.keep()
 
     def fault(self) -> str | None:
         """Return what is wrong with the running server; None if nothing is."""
-        if self._process is None:
+        if self.process_id is None:
             return None
-        if self._process.returncode is not None:
+        if self._process.status is not None:
             return "has ended by itself"
         if self._write_fault is None:
             end = folders.log_size(self._folder)
@@ -136,7 +134,7 @@ class EmbeddedServer:
     @property
     def is_startable(self) -> bool:
         """Whether a restart could help, which it cannot while the disk is full."""
-        has_ended = self._process is None or self._process.returncode is not None
+        has_ended = self.process_id is None or self._process.status is not None
         return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
 
     async def connect(self, name: str = "echoic") -> BrokerClient:
@@ -186,17 +184,13 @@ class EmbeddedServer:
             kept.drop()
             return self._staging.keep()
         # The server must be gone before its files are replaced under it.
-        process, self._process = self._process, None
-        if process is not None:
-            await _end(process)
+        await self._process.stop()
         kept.put_back()
         raise damage
 
     async def stop(self) -> None:
         """Stop the server, by force if it has not stopped after `STOP_S`."""
-        process, self._process = self._process, None
-        if process is not None:
-            await _end(process)
+        await self._process.stop()
         if self._lock is not None:
             self._staging.clear()
             self._lock.close()
@@ -204,10 +198,7 @@ class EmbeddedServer:
 
     async def kill(self) -> None:
         """Kill the process, so that nothing is flushed, as in a crash."""
-        process, self._process = self._process, None
-        if process is not None and process.returncode is None:
-            process.kill()
-            await process.wait()
+        await self._process.kill()
 
     async def restart(self) -> None:
         """Start again over the same folder, after `kill` or while running.
@@ -223,55 +214,28 @@ class EmbeddedServer:
         Raises:
             ServerFailed: it stopped, or was not ready in time.
         """
-        with folders.open_log(self._folder) as log:
+        with open_log(self._folder / folders.SERVER_LOG) as log:
             self._launched_at = self._heeded_to = folders.log_size(self._folder)
             self._write_fault = None
-            self._process = await asyncio.create_subprocess_exec(
-                str(server_binary()),
-                "-c",
-                str(self._folder / folders.CONFIGURATION),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # Ctrl-C at the terminal must reach us alone, so that we stop in order.
-                start_new_session=True,
-                # The child holds the lock too: a server that outlives us keeps it.
-                pass_fds=(lock.fileno(),),
-                preexec_fn=_die_with_parent,
+            configuration = str(self._folder / folders.CONFIGURATION)
+            await self._process.start(
+                str(server_binary()), "-c", configuration, log=log, lock=lock
             )
-        deadline = asyncio.get_running_loop().time() + START_S
-        while asyncio.get_running_loop().time() < deadline:
-            said = folders.said_since(self._folder, self._launched_at)
-            if "Server is ready" in said:
+        try:
+            if await self._process.is_ready(self._says_ready, START_S):
                 return True
-            if (status := self._process.returncode) is not None:
-                if "address already in use" in said:
-                    return False
-                raise folders.failure(self._folder, f"stopped with status {status}")
-            await asyncio.sleep(_POLL_S)
-        raise folders.failure(self._folder, f"did not listen within {START_S:.0f} s")
+        except TimeoutError:
+            what = f"did not listen within {START_S:.0f} s"
+            raise folders.failure(self._folder, what) from None
+        if "address already in use" in self._said():
+            return False
+        raise folders.failure(
+            self._folder, f"stopped with status {self._process.status}"
+        )
 
+    def _says_ready(self) -> bool:
+        return "Server is ready" in self._said()
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.terminate()
-    try:
-        async with asyncio.timeout(STOP_S):
-            await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-
-
-def _die_with_parent() -> None:
-    """Ask the kernel to end the server when this process is gone, however it ends.
-
-    It runs between fork and exec, where as little as possible may be done; hence the C
-    library is loaded beforehand.
-    """
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    def _said(self) -> str:
+        """Return what the running process has logged."""
+        return folders.said_since(self._folder, self._launched_at)

@@ -4,12 +4,12 @@ Records keep their sequence, time and every byte; nothing is published again, wh
 make another log. The caller has copied the folder before, and no server runs over it.
 """
 
-import os
 from pathlib import Path
 
 from streams.disk import survey as surveying
 from streams.disk.blocks import tombstone
 from streams.disk.survey import INDEX, Survey
+from streams.embedded import write_private
 from streams.topology import LOG
 
 _SOURCES = "sources.db"
@@ -40,21 +40,11 @@ def _remember(folder: Path, last: int) -> None:
     index = surveying.number(files[-1]) + 1 if files else 1
     records = surveying.read(files[-1]).records if files else ()
     time_ns = records[-1].time_ns if records else 0
-    _replace(
-        folder / f"{index}.blk",
-        tombstone(LOG.name, index, last, time_ns),
-    )
+    write_private(folder / f"{index}.blk", tombstone(LOG.name, index, last, time_ns))
 
 
 def _replace(file: Path, data: bytes) -> None:
-    if not data:
+    if data:
+        write_private(file, data)
+    else:
         file.unlink()
-        return
-    # Synced before the rename, so that a crash leaves either the old block or the new one.
-    draft = file.with_suffix(".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as written:
-        written.write(data)
-        written.flush()
-        os.fsync(written.fileno())
-    draft.replace(file)
