@@ -5,27 +5,24 @@ Run it by path: `python packs/desk/sensor --agent NAME`.
 
 import argparse
 import asyncio
-import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+from packs import broker
+from packs.broker import DEFAULT_URL, BrokerError
 from packs.desk.sensor import gauges, machine
-from packs.desk.sensor.broker import (
-    DEFAULT_URL,
-    SOURCE,
-    BrokerError,
-    Publish,
-    connect,
-    to_broker,
-)
 from packs.desk.sensor.gauges import Readings
 from schemas.messages.sensing import Sensed
 from schemas.values.ids import filled_event_id
 from schemas.values.record import Wire
 from schemas.values.subjects import SubjectError, sensor_subject
+
+SOURCE = "desk"
+
+Publish = Callable[[Wire], Awaitable[None]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,23 +80,19 @@ def to_wire(agent: str, event: Sensed) -> Wire:
 
 
 async def _run(args: argparse.Namespace) -> None:
-    async with AsyncExitStack() as stack:
-        publish: Publish = _to_lines
-        if not args.out:
-            client = await connect(args.url, args.credentials)
-            stack.push_async_callback(client.close)
-            publish = to_broker(client)
-        await watch(args.agent, publish, interval_s=args.interval, count=args.count)
+    watching = partial(watch, args.agent, interval_s=args.interval, count=args.count)
+    if args.out:
+        await watching(_print)
+        return
+    # For ever, so that a restart of the broker does not end the sensor.
+    connection = broker.connected(SOURCE, args.url, args.credentials, reconnects=-1)
+    async with connection as client:
+        await watching(partial(broker.publish, client))
 
 
-async def _to_lines(message: Wire) -> None:
+async def _print(message: Wire) -> None:
     """Print an event as a line of JSON instead."""
-    line = {
-        "subject": message.subject,
-        "headers": dict(message.headers),
-        "body": json.loads(message.body),
-    }
-    print(json.dumps(line, ensure_ascii=False), flush=True)
+    print(broker.as_line(message), flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,14 +5,13 @@ Run it by path: `python packs/survival/sensor --agent steve --steps 600`.
 
 import argparse
 import asyncio
-import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
 
-from packs.survival.sensor.broker import DEFAULT_URL, BrokerError, connected
+from packs.broker import DEFAULT_URL, BrokerError, as_line
+from packs.survival.sensor.broker import connected
 from packs.survival.sensor.playing import Plan, Played, play
 from schemas.values.record import Wire
 
@@ -51,22 +50,12 @@ def _into_file(args: argparse.Namespace) -> Played:
     with Path(args.out).open("w", encoding="utf-8") as file:
 
         async def publish(message: Wire) -> None:
-            _write_line(file, message)
+            file.write(as_line(message) + "\n")
 
         async def hear(ids: Sequence[str]) -> Sequence[bytes]:
             return ()
 
         return asyncio.run(play(_plan(args), publish, hear))
-
-
-def _write_line(file: TextIO, message: Wire) -> None:
-    """Write one event as a line of JSON: subject, headers and body."""
-    line = {
-        "subject": message.subject,
-        "headers": dict(message.headers),
-        "body": json.loads(message.body),
-    }
-    file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def _plan(args: argparse.Namespace) -> Plan:

@@ -1,0 +1,136 @@
+"""How the bundled sensors reach the broker: each event is published and acknowledged.
+
+A sensor's credentials let it publish below `in.<agent>.<source>`, and subscribe to
+`out.<agent>` and to its own inbox; nothing else.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import nats
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from schemas.values.record import Wire
+
+DEFAULT_URL = "nats://127.0.0.1:4222"
+
+# Seconds for one attempt to connect and for one acknowledgement, and how often an event is
+# sent before giving up.
+_CONNECT_S = 5
+_STORED_S = 5.0
+_TRIES = 3
+_PAUSE_S = 0.25
+
+
+class BrokerError(Exception):
+    """The broker cannot be reached, or refuses the sensor."""
+
+
+@asynccontextmanager
+async def connected(
+    name: str, url: str | None, credentials: Path | None, *, reconnects: int
+) -> AsyncIterator[Client]:
+    """Connect until the end of the block; `url` overrides the one in the credentials.
+
+    A connection is tried `reconnects` times; -1: once at first, for ever when it is lost.
+
+    Raises:
+        BrokerError: the broker cannot be reached or refuses the credentials.
+    """
+    login = _login(credentials)
+    named = login.pop("url", DEFAULT_URL)
+    address = url or named
+    try:
+        client = await nats.connect(
+            address,
+            name=name,
+            connect_timeout=_CONNECT_S,
+            # The first connection is not tried for ever: it fails with a message.
+            max_reconnect_attempts=max(1, reconnects),
+            reconnect_time_wait=_PAUSE_S,
+            error_cb=_ignore,
+            **login,
+        )
+    except (NatsError, OSError, TimeoutError) as error:
+        raise BrokerError(
+            f"no broker at {address!r} ({error!r}): start one with `echoic up`, or "
+            "name it with --url"
+        ) from error
+    client.options["max_reconnect_attempts"] = reconnects
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def publish(client: Client, message: Wire) -> None:
+    """Send an event and wait until the broker has stored it.
+
+    After a lost acknowledgement it is sent again: the state recognises the same ce-id.
+
+    Raises:
+        BrokerError: it was not stored.
+    """
+    failure: Exception | None = None
+    for _ in range(_TRIES):
+        try:
+            # A request, since JetStream acknowledges by a reply what it has stored.
+            reply = await client.request(
+                message.subject, message.body, _STORED_S, headers=dict(message.headers)
+            )
+        except (NatsError, OSError, TimeoutError) as error:
+            failure = error
+            continue
+        refused = json.loads(reply.data or b"{}").get("error")
+        if refused is not None:
+            raise BrokerError(f"{message.subject!r} was not stored: {refused!r}")
+        return
+    raise BrokerError(
+        f"nobody stored {message.subject!r} ({failure!r}): is Echoic up, and may these "
+        "credentials publish for this agent?"
+    ) from failure
+
+
+def as_line(message: Wire) -> str:
+    """Return an event as a line of JSON, as `echoic pub --file` reads it."""
+    line = {
+        "subject": message.subject,
+        "headers": dict(message.headers),
+        "body": json.loads(message.body),
+    }
+    return json.dumps(line, ensure_ascii=False)
+
+
+def _login(credentials: Path | None) -> dict[str, Any]:
+    """Return the options that log in as a file says.
+
+    Its account may subscribe to its own inbox alone, so the file names that prefix, too.
+
+    Raises:
+        BrokerError: the file cannot be read, or is no credentials.
+    """
+    if credentials is None:
+        return {}
+    if credentials.suffix == ".creds":
+        return {"user_credentials": str(credentials)}
+    try:
+        login = json.loads(credentials.read_text(encoding="utf-8"))
+        url = {"url": str(login["url"])} if "url" in login else {}
+        return url | {
+            "user": str(login["user"]),
+            "password": str(login["password"]),
+            "inbox_prefix": str(login.get("inbox_prefix", "_INBOX")).encode(),
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BrokerError(
+            f"cannot read credentials from {str(credentials)!r} ({error!r}): give a "
+            '.creds file or JSON {"user": …, "password": …, "inbox_prefix": …}'
+        ) from error
+
+
+async def _ignore(error: Exception) -> None:
+    """Drop an error of the connection: the call that fails reports it."""
