@@ -12,7 +12,6 @@ from echoic.embedders import embedder
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.loop import Worker
 from schemas.messages.controls import MindStarted
-from schemas.values.ids import SENSOR_PREFIX
 from schemas.values.record import Wire
 from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
 from schemas.values.subjects import input_subject, partition_of
@@ -84,7 +83,7 @@ def sensed(agent: str, id_: str, text: str, **fields: Any) -> Wire:
 async def publish(writer: WritableLog, wires: Sequence[Wire]) -> list[int]:
     """Append events one after the other and return their sequences."""
     return [
-        await writer.append(wire, f"{SENSOR_PREFIX}{place}.{wire.headers['ce-id']}")
+        await writer.append(wire, f"s:{place}.{wire.headers['ce-id']}")
         for place, wire in enumerate(wires)
     ]
 

@@ -112,30 +112,6 @@ def salience_dimension(dimension: str) -> str:
 NONE: Final = "none"
 """The value of a searchable tag that has none: Jaeger cannot search for its absence."""
 
-SEARCHABLE: Final = (
-    DECISION_ID,
-    EVENT_ID,
-    EVENT_TYPE,
-    EVENT_SOURCE,
-    AGENT_ID,
-    RUN_ID,
-    RUN_VARIANT,
-    STRATEGY_ID,
-    STRATEGY_VERSION,
-    PACK_ID,
-    PACK_VERSION,
-    DECISION_PATH,
-    DECISION_OUTCOME,
-    DECISION_REASON,
-    SUMMARY,
-    SALIENCE_SCORE,
-    SALIENCE_BAND,
-    HEURISTIC_ID,
-    QUEUE_DELAY_MS,
-    QUEUE_DELAY_BAND,
-)
-"""The tags of every `decide`: Jaeger searches for tags on one span, compared as text."""
-
 # Attributes of OpenTelemetry.
 MESSAGING_SYSTEM: Final = "messaging.system"
 MESSAGING_OPERATION_NAME: Final = "messaging.operation.name"
@@ -152,7 +128,6 @@ GEN_AI_REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
 GEN_AI_RESPONSE_MODEL: Final = "gen_ai.response.model"
 GEN_AI_USAGE_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 GEN_AI_USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
-GEN_AI_AGENT_ID: Final = "gen_ai.agent.id"
 GEN_AI_SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
 GEN_AI_INPUT_MESSAGES: Final = "gen_ai.input.messages"
 GEN_AI_OUTPUT_MESSAGES: Final = "gen_ai.output.messages"

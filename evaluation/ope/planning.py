@@ -13,8 +13,6 @@ from math import ceil, fsum, sqrt
 from evaluation.ope.intervals import quantile
 from evaluation.ope.rows import Observation
 
-POWER_FACTOR = 7.849
-"""(1.96 + 0.8416)²: the squared standard errors for 80 % power at a level of 5 %."""
 _POWER_Z = 0.8416
 """The normal quantile of a power of 80 %."""
 OUTCOME_VARIANCE = 0.25
@@ -114,22 +112,6 @@ def usual_schemes(*, arms: int = UNIFORM_ARMS) -> tuple[Scheme, ...]:
         *(uniform(rate, arms=arms) for rate in (0.05, 0.1)),
         *(challenger(rate) for rate in (0.1, 0.2, 0.5)),
     )
-
-
-def flip_observations_for(effect: float, scheme: Scheme | None = None) -> int:
-    """Return flip observations for 80 % power by rule of thumb, 7.85 * 0.25 / effect².
-
-    `effect` is the difference one flip makes to its outcome. A scheme adds the noise of the
-    baseline's arm: little at a rate of .1, as much again at .5. `plan` is more exact.
-
-    Raises:
-        ValueError: `effect` is 0 or over 1.
-    """
-    if not 0.0 < abs(effect) <= 1.0:
-        raise ValueError(f"effect {effect!r}: give what a flip gains, above 0 up to 1")
-    own = POWER_FACTOR * OUTCOME_VARIANCE / effect**2
-    noise = 1.0 if scheme is None else scheme.variance * scheme.challenger
-    return ceil(own * noise)
 
 
 def plan(

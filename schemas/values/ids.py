@@ -9,7 +9,6 @@ from functools import lru_cache
 from uuid import UUID, uuid5
 
 EPOCH_PREFIX = "e:"
-SENSOR_PREFIX = "s:"
 
 
 def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:

@@ -10,7 +10,6 @@ from evaluation.ope.planning import (
     advice,
     challenger,
     effect_to_plan_for,
-    flip_observations_for,
     plan,
     plans,
     recorded_from,
@@ -19,22 +18,6 @@ from evaluation.ope.planning import (
 from tests.evaluation.simulators import companion
 
 SESSIONS_OF_40: dict[str, Any] = {"flip_rate": 0.3, "decisions_per_session": 40.0}
-
-
-@pytest.mark.parametrize(
-    ("effect", "needed"),
-    [(0.30, 22), (0.25, 32), (0.20, 49), (0.15, 88), (0.10, 196), (0.05, 784)],
-)
-def test_flip_observations_for_power(effect, needed):
-    """The table of the method, rounded up."""
-    assert flip_observations_for(effect) == pytest.approx(needed, abs=1)
-
-
-def test_even_odds_double_the_noise():
-    """The baseline's arm is as rare as the challenger's, and as noisy."""
-    assert flip_observations_for(0.1, challenger(0.5)) == pytest.approx(
-        2 * flip_observations_for(0.1), abs=1
-    )
 
 
 def test_schemes_need_what_was_measured_for_them():
