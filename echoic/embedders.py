@@ -246,10 +246,11 @@ def _as_int8(sums: "NDArray[np.int32]") -> list[Vector]:
     """Scale each row so that its largest value is 127, with whole numbers only."""
     import numpy as np
 
-    sizes = np.abs(sums.astype(np.int64))
-    largest = np.maximum(sizes.max(axis=1, keepdims=True), 1)
-    # round(127 * size / largest), halves away from zero, without a fraction; the sums times
-    # 254 exceed 32 bits, hence int64.
-    rounded = (254 * sizes + largest) // (2 * largest)
-    small = (np.sign(sums) * rounded).astype(np.int8)
+    values = sums.astype(np.float64)
+    largest = np.maximum(np.abs(values).max(axis=1, keepdims=True), 1.0)
+    # round(127 * value / largest), halves away from zero. All are whole numbers under 2**40,
+    # so the quotient cannot round up to the next whole number: of floats the result is that
+    # of whole numbers, for a third of the time.
+    rounded = np.floor((254.0 * np.abs(values) + largest) / (2.0 * largest))
+    small = np.copysign(rounded, values).astype(np.int8)
     return [row.tobytes() for row in small]
