@@ -298,7 +298,7 @@ def _is_of_sleep(passage: GroupInContext, endorsed: Endorsed) -> bool:
 
 def _takes_back(passage: GroupInContext, event: Sensed) -> bool:
     words = outcome_patterns.words(event, passage.before.settings.edition)
-    is_said = any(word_patterns.occurs(each, words) for each in outcomes.WORDS)
+    is_said = word_patterns.any_occurs(outcomes.WORDS, words)
     return is_said or outcomes.UNDOES in event.fields
 
 

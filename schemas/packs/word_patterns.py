@@ -56,12 +56,23 @@ def occurs(pattern: str, said: Said) -> bool:
     return words != _NONE and words in said.words
 
 
+def any_occurs(patterns: tuple[str, ...], said: Said) -> bool:
+    """Tell whether any of some patterns, each of one or more words, occurs."""
+    return any(map(said.words.__contains__, _phrases(patterns, said.edition)))
+
+
 def has_words(pattern: str) -> bool:
     """Tell whether the pattern can occur at all."""
     return _words(pattern, EDITION) != _NONE
 
 
+@lru_cache(maxsize=64)
+def _phrases(patterns: tuple[str, ...], edition: int) -> tuple[str, ...]:
+    return tuple(_words(each, edition) for each in patterns)
+
+
 @lru_cache(maxsize=4096)
 def _words(text: str, edition: int) -> str:
     """Return the words in lower case, each between two single spaces."""
-    return _NONE + "".join(f"{word} " for word in unicode_text.words(text, edition))
+    # The empty texts at both ends make the outer spaces.
+    return " ".join(["", *unicode_text.words(text, edition), ""])

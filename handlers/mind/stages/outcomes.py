@@ -191,19 +191,15 @@ def undone_fire(
     """Return the latest fire, at most `undo_s` seconds old, that the event undoes, if
     any.
     """
-    fresh = [
-        fire
-        for fire in state.shown
-        if fire.domain == domain and is_fresh(fire, now, undo_s)
-    ]
-    if not fresh:
-        return None
     named = event.fields.get(UNDOES)
     words = outcome_patterns.words(event, edition)
-    if named is None and not any(word_patterns.occurs(each, words) for each in WORDS):
+    # Before any fire is looked at: few events speak of undoing, and up to 64 were shown.
+    if named is None and not word_patterns.any_occurs(WORDS, words):
         return None
     # The latest first: "undo" means what was just advised.
-    for fire in reversed(fresh):
+    for fire in reversed(state.shown):
+        if fire.domain != domain or not is_fresh(fire, now, undo_s):
+            continue
         names = (*fire.entities, *_names(action_of(fire)))
         if named is not None:
             if named in (fire.decision_id, *names):
