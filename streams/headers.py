@@ -53,7 +53,7 @@ def block_of(headers: Mapping[str, str]) -> bytes | None:
     """
     if not headers:
         return b""
-    if not all(key and _name(key) == key for key in headers):
+    if not _are_plain(tuple(headers)):
         return None
     # Counting the breaks of the joined text checks all values in two passes.
     lines = "\r\n".join([f"{key}: {value}" for key, value in headers.items()])
@@ -82,6 +82,12 @@ def _name(raw: str) -> str:
     """Return a header's name, empty if it cannot be one."""
     name = raw.strip(_SPACE)
     return name if name.isascii() and name.split() == [name] else ""
+
+
+# Nearly all messages have one of a few sets of headers.
+@lru_cache(maxsize=1024)
+def _are_plain(names: tuple[str, ...]) -> bool:
+    return all(name and _name(name) == name for name in names)
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ for the mind to answer. Reading an output raises: we wrote it, so the log is dam
 
 import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -54,11 +55,17 @@ def read_input(record: Record) -> Input:
         OSError, MemoryError: a fault of this machine, for which no input is to blame.
     """
     place = subjects.parse(record.subject)
-    agent = place.agent
+    agent, id_ = place.agent, record.headers.get("ce-id", "")
+    is_usable = _ID.fullmatch(id_) is not None
     message: InputMessage | Unreadable | NotBuilt
     try:
         _check_agent(record, place)
-        _check_id(record)
+        if id_ and not is_usable:
+            raise _RefusedError(
+                "invalid",
+                f"ce-id {quoted(id_[:50])} is not 1 to 200 characters without control"
+                " characters",
+            )
         message = _input_message(record, place)
     except _RefusedError as refused:
         message = refused.unreadable
@@ -77,7 +84,7 @@ def read_input(record: Record) -> Input:
         record=record,
         partition=place.partition,
         agent=agent,
-        id=_id(record),
+        id=id_ if is_usable else ids.filled_event_id(record.time_ns, record.sequence),
         at=record.recorded_at,
         message=message,
     )
@@ -161,23 +168,6 @@ def _check_agent(record: Record, place: subjects.LogSubject) -> None:
         )
 
 
-def _check_id(record: Record) -> None:
-    id_ = record.headers.get("ce-id")
-    if id_ and not _ID.fullmatch(id_):
-        raise _RefusedError(
-            "invalid",
-            f"ce-id {quoted(id_[:50])} is not 1 to 200 characters without control characters",
-        )
-
-
-def _id(record: Record) -> str:
-    """Return the sender's id; if that is unusable, one derived from the record's place."""
-    id_ = record.headers.get("ce-id", "")
-    if _ID.fullmatch(id_):
-        return id_
-    return ids.filled_event_id(record.time_ns, record.sequence)
-
-
 def _input_message(
     record: Record, place: subjects.LogSubject
 ) -> InputMessage | NotBuilt:
@@ -194,9 +184,8 @@ def _input_message(
         return _message(record, "feedback", "feedback_given", fields)
     if type_ == subjects.PUBLISHED_CONTROL:
         return _message(record, "control", str(fields.pop("control", "")), fields)
-    return _message(
-        record, "sensor", "sensed", fields | {"source": source, "type": type_}
-    )
+    fields["source"], fields["type"] = source, type_
+    return _message(record, "sensor", "sensed", fields)
 
 
 def _message(
@@ -233,8 +222,8 @@ def _fields(record: Record) -> dict[str, Any]:
     if not text:
         raise _RefusedError("empty", "the message has no body")
     # A sensor that declares JSON hears of a mistake in it; any other may send bare text.
-    says_json = "json" in record.headers.get("content-type", "")
-    if not (text.startswith("{") or says_json):
+    is_text = not text.startswith("{")
+    if is_text and "json" not in record.headers.get("content-type", ""):
         return {"text": text}
     try:
         fields = orjson.loads(text)
@@ -277,7 +266,12 @@ def _utf8(body: bytes) -> str:
 
 
 def _version(record: Record) -> int:
-    text = record.headers.get("ce-schemaversion", "1")
+    return _version_of(record.headers.get("ce-schemaversion", "1"))
+
+
+# A log has one or two versions. What raises is not kept.
+@lru_cache(maxsize=64)
+def _version_of(text: str) -> int:
     if not _VERSION.fullmatch(text):
         raise _RefusedError(
             "invalid", f"ce-schemaversion {quoted(text[:50])} is no version"

@@ -1,8 +1,9 @@
 """From messages to bytes: the headers and the body that the log stores."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from uuid import UUID
 
 from schemas.codec.catalogue import InputMessage, OutputMessage
@@ -40,17 +41,16 @@ def write_output(
     read-back after a doubtful write, and verify, compare them.
     """
     id_ = ids.output_id(epoch, mark.cause_sequence, mark.index)
+    headers = _headers(message, agent, id_, "/echoic/mind")
+    # CloudEvents attributes as headers (binary mode); the group mark is extensions.
+    headers["ce-time"] = rfc3339(at)
+    headers["ce-causeseq"] = str(mark.cause_sequence)
+    headers["ce-causeid"] = mark.cause_id
+    headers["ce-index"] = str(mark.index)
+    headers["ce-count"] = str(mark.count)
     return Wire(
         subject=subjects.output_subject(partition, agent, message.kind, message.token),
-        headers={
-            # CloudEvents attributes as headers (binary mode); the group mark is extensions.
-            **_headers(message, agent, id_, "/echoic/mind"),
-            "ce-time": rfc3339(at),
-            "ce-causeseq": str(mark.cause_sequence),
-            "ce-causeid": mark.cause_id,
-            "ce-index": str(mark.index),
-            "ce-count": str(mark.count),
-        },
+        headers=headers,
         body=message.to_bytes(),
     )
 
@@ -59,19 +59,24 @@ def wire_digest(subject: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """Return the 12 bytes by which a message enters the chain, over subject, ce- headers
     and body.
     """
-    names = _ce_names(tuple(headers))
-    attributes = "\n".join([f"{name}:{headers[name]}" for name in names])
+    attributes = _ce_lines(tuple(headers))(headers)
     return ids.raw_digest(subject.encode(), attributes.encode(), body)
 
 
 # Nearly all messages have one of a few sets of headers.
 @lru_cache(maxsize=1024)
-def _ce_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the headers that enter the chain, sorted.
+def _ce_lines(names: tuple[str, ...]) -> Callable[[Mapping[str, str]], str]:
+    """Return what writes the headers that enter the chain: `name:value`, sorted by name.
 
     Others are the transport's and may differ between two copies of one message.
     """
-    return tuple(sorted(name for name in names if name[:3] == "ce-"))
+    known = sorted(name for name in names if name[:3] == "ce-")
+    if not known:
+        return lambda headers: ""
+    # To fill in a format takes half the time of joining lines. `%` may be part of a name.
+    lines = "\n".join([name.replace("%", "%%") + ":%s" for name in known])
+    values = itemgetter(*known)
+    return lambda headers: lines % values(headers)
 
 
 def _headers(message: AnyMessage, agent: str, id_: str, source: str) -> dict[str, str]:

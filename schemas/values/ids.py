@@ -101,9 +101,12 @@ def digest(*parts: bytes) -> str:
 
 def raw_digest(*parts: bytes) -> bytes:
     """Return the 12 bytes that `digest` writes as hex."""
-    # Each part follows its length, so that (ab, c) and (a, bc) have different hashes.
-    measured = [len(part).to_bytes(8, "big") + part for part in parts]
-    return hashlib.blake2b(b"".join(measured), digest_size=12).digest()
+    hashed = hashlib.blake2b(digest_size=12)
+    for part in parts:
+        # Each part follows its length, so that (ab, c) and (a, bc) have different hashes.
+        hashed.update(len(part).to_bytes(8, "big"))
+        hashed.update(part)
+    return hashed.digest()
 
 
 _NIL = UUID(int=0)

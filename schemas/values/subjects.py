@@ -63,6 +63,8 @@ class LogSubject(Struct, frozen=True):
     """One token; for a sensor `<source>.<type>`."""
 
 
+# Cached, as is `parse`: a log has a few thousand subjects and tokens in millions of messages.
+@lru_cache(maxsize=2048)
 def is_token(text: str) -> bool:
     """Tell whether `text` may stand between two dots of a subject."""
     return _TOKEN.fullmatch(text) is not None
@@ -148,6 +150,7 @@ def outputs_of(partition: int | Literal["*"]) -> str:
     return f"ev.{partition}.out.>"
 
 
+@lru_cache(maxsize=2048)
 def parse(subject: str) -> LogSubject:
     """Take a subject of the log apart; agent, kind and detail are not checked.
 
