@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, sqrt
+from operator import truediv
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,9 @@ Vector = bytes
 
 EXACT_DIMENSIONS = 1024
 """128 * 128 * 1024 = 2**24: up to here float32 is exact; beyond it float64 is used."""
+
+# As an object of numpy's, which it need not look up.
+_INT8 = np.dtype(np.int8)
 
 _FAR_MARGIN = 1e-5
 """More than rounding to 6 decimals (5e-7) and single precision (some 1e-7) can add to a
@@ -100,7 +104,7 @@ def stack(vectors: Sequence[Vector]) -> Matrix:
     lengths = sorted({len(vector) for vector in vectors})
     if len(lengths) > 1:
         raise ValueError(f"vectors of {lengths} dimensions: use one embedder for all")
-    values = np.frombuffer(b"".join(vectors), dtype=np.int8)
+    values = np.frombuffer(b"".join(vectors), _INT8)
     values = values.reshape(len(vectors), dimension)
     # Squares sum in int64, since int8 would overflow; up to 2**53 a float64 holds them.
     squares = np.einsum("ij,ij->i", values, values, dtype=np.int64).astype(np.float64)
@@ -120,8 +124,8 @@ def cosine(a: Vector, b: Vector) -> float:
     if len(a) != len(b):
         raise ValueError(f"vectors of {len(a)} and {len(b)} dimensions have no cosine")
     # In int64, since a product of two int8 does not fit into one.
-    x = np.frombuffer(a, dtype=np.int8).astype(np.int64)
-    y = np.frombuffer(b, dtype=np.int8).astype(np.int64)
+    x = np.frombuffer(a, _INT8).astype(np.int64)
+    y = np.frombuffer(b, _INT8).astype(np.int64)
     length = sqrt(x @ x) * sqrt(y @ y)
     return round6(float(x @ y) / length) if length else 0.0
 
@@ -137,43 +141,42 @@ def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
     parts = _parts(near, vector)
     # Dividing all by one positive length keeps their order, so it is done for one alone.
     longest = max(parts)
-    return parts.index(longest), round6(longest / (_length(vector) or inf))
+    return parts.index(longest), round6(longest / _length(vector))
 
 
 def highest(near: Sequence[Vector], vector: Vector) -> float:
     """Return the highest cosine of some vectors, one or more, to one."""
-    return round6(max(_parts(near, vector)) / (_length(vector) or inf))
+    return round6(max(_parts(near, vector)) / _length(vector))
 
 
 def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosine of each of a few vectors to one, in their order."""
-    length = _length(vector) or inf
+    length = _length(vector)
     return [round6(part / length) for part in _parts(near, vector)] if near else []
 
 
 def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosines, still to be divided by the length of `vector`."""
     dimension = len(vector)
-    values = np.frombuffer(b"".join(near), dtype=np.int8)
+    values = np.frombuffer(b"".join(near), _INT8)
     rows = _as_floats(values, dimension).reshape(len(near), dimension)
     # `@` has twice the call overhead of `dot`, which is most of so small a product.
-    return [
-        product / (_length(each) or inf)
-        for product, each in zip(rows.dot(_floats(vector)).tolist(), near, strict=True)
-    ]
+    products = rows.dot(_floats(vector)).tolist()
+    return list(map(truediv, products, map(_length, near)))
 
 
 # By the bytes: the vectors of habits and recent events come back with every event.
 @lru_cache(maxsize=8192)
 def _length(vector: Vector) -> float:
+    """Return a vector's length; infinite for a zero vector, so that its cosines are zero."""
     values = _floats(vector)
-    return sqrt(values.dot(values))
+    return sqrt(values.dot(values)) or inf
 
 
 @lru_cache(maxsize=64)
 def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
     """Return the vector ready to be multiplied; an event's is asked for several times."""
-    return _as_floats(np.frombuffer(vector, dtype=np.int8), len(vector))
+    return _as_floats(np.frombuffer(vector, _INT8), len(vector))
 
 
 class Batch:
@@ -207,7 +210,7 @@ class Batch:
         for known, made in self._made:
             if known is matrix:
                 return made
-        values = np.frombuffer(b"".join(self._vectors), dtype=np.int8)
+        values = np.frombuffer(b"".join(self._vectors), _INT8)
         dimension = matrix.rows.shape[1]
         rows = _as_floats(values, dimension).reshape(-1, dimension)
         products: NDArray[np.floating[Any]] = rows @ matrix.rows.T
@@ -237,7 +240,7 @@ def top(
     if not len(matrix):
         return []
     products = _products(matrix, vector, products)
-    length = _length(vector) or inf
+    length = _length(vector)
     # Products are compared with limit times lengths, which spares a division a row.
     # Single precision rules out most rows in a third of the time.
     near = products >= matrix.about * np.float32((at_least - _FAR_MARGIN) * length)

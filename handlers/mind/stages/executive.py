@@ -4,7 +4,7 @@ A strategy gives odds, a keyed draw chooses one arm. A heuristic's answer is fin
 a model's comes later, as an input, and is concluded then.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -65,7 +65,8 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
     """Choose one arm of the odds; nothing is drawn if there is only one."""
     by_arm = dict(odds.arms)
     arm, draw = _taken(odds, drawn)
-    heuristic = next((c for c in context.candidates if c.arm == arm), None)
+    arms = [(each.arm, each) for each in context.candidates]
+    heuristic = next((each for its, each in arms if its == arm), None)
     race = _race(arm, context)
     return Choice(
         arm=arm,
@@ -74,7 +75,7 @@ def choose(odds: Odds, context: DecisionContext, drawn: Drawn) -> Choice:
         draw=draw,
         heuristic=heuristic,
         path="llm" if race is not None else _path(arm, context, heuristic),
-        candidates=_weighed(context, by_arm, odds.scores),
+        candidates=_weighed(context, arms, by_arm, odds.scores),
         race=race,
         quiet=_quiet(arm, odds, context),
     )
@@ -163,6 +164,7 @@ def _quiet(arm: str, odds: Odds, context: DecisionContext) -> HeuristicCandidate
 
 def _weighed(
     context: DecisionContext,
+    arms: Sequence[tuple[str, HeuristicCandidate]],
     by_arm: Mapping[str, float],
     scores: tuple[Scored, ...],
 ) -> tuple[Candidate, ...]:
@@ -171,11 +173,12 @@ def _weighed(
     weighed = [
         _of_heuristic(
             each,
-            by_arm.get(each.arm, 0.0),
-            score=scored[each.arm].score if scored else each.similarity,
-            factors=scored[each.arm].factors if scored else None,
+            arm,
+            by_arm.get(arm, 0.0),
+            score=scored[arm].score if scored else each.similarity,
+            factors=scored[arm].factors if scored else None,
         )
-        for each in context.candidates
+        for arm, each in arms
     ]
     if context.llm_arm is not None:
         weighed.append(
@@ -191,18 +194,20 @@ def _weighed(
         for arm in by_arm
         if arm.startswith(RACE)
     ]
-    weighed += [_of_heuristic(each, 0.0, silence=True) for each in context.silences]
+    weighed += [
+        _of_heuristic(each, each.arm, 0.0, silence=True) for each in context.silences
+    ]
     # All arms are recorded, those without odds as well: other strategies may choose them.
     weighed.append(Candidate(arm=SILENT, probability=by_arm.get(SILENT, 0.0)))
     return tuple(weighed)
 
 
 def _of_heuristic(
-    each: HeuristicCandidate, probability: float, **more: Any
+    each: HeuristicCandidate, arm: str, probability: float, **more: Any
 ) -> Candidate:
     """Return a heuristic as the record of the decision has it."""
     return Candidate(
-        arm=each.arm,
+        arm=arm,
         probability=probability,
         eligible=each.eligible,
         reason=each.reason,
