@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from schemas.codec.decode import read_input
 from schemas.messages.controls import MessagesLost, Stretches
 from schemas.values.subjects import SHARED_AGENT, input_subject
-from streams.log import ReadableLog
-
-_PAGE = 1000
-"""How many `MessagesLost` are read: one for each salvage of a damaged log, so a handful."""
+from streams.log import ReadableLog, scan
 
 
 class Sequences:
@@ -66,7 +63,7 @@ async def losses_of(log: ReadableLog, partition: int) -> Losses:
     lost: list[tuple[int, int]] = []
     void: list[tuple[int, int]] = []
     records: list[tuple[int, int]] = []
-    for record in await log.page(subject, 0, _PAGE):
+    async for record in scan(log, subject):
         message = read_input(record).message
         if isinstance(message, MessagesLost):
             lost += message.lost

@@ -12,9 +12,9 @@ from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint as codec
 from schemas.values.subjects import outputs_of
 from streams.errors import LogDamaged
-from streams.groups import PAGE, groups
+from streams.groups import groups
 from streams.jetstream.checkpoints import Checkpoint, Checkpoints, Label
-from streams.log import ReadableLog
+from streams.log import ReadableLog, scan
 from streams.losses import losses_of
 
 BEHIND_S = 0.05
@@ -72,8 +72,12 @@ class Recovery:
         """Tell whether whatever follows is recorded as left over by a loss."""
         void = (await losses_of(self.log, standing.partition)).void
         outputs = outputs_of(standing.partition)
-        rest = await self.log.page(outputs, standing.last_output, PAGE)
-        return bool(void) and all(record.sequence in void for record in rest)
+        if not void:
+            return False
+        async for record in scan(self.log, outputs, standing.last_output):
+            if record.sequence not in void:
+                return False
+        return True
 
     async def _end(self, partition: int) -> int:
         return await self.log.last_sequence(outputs_of(partition))

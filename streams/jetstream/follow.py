@@ -1,52 +1,22 @@
 """The live tail of the log: what is there, then what arrives, in order, without gaps.
 
-An ephemeral pull consumer on the server, asked for so many messages at a time that the
-buffer here stays bounded. The position is kept here: after a gap, a silence or a reconnect
-a new consumer starts behind the last record that was handed on. The client library's own
-ordered consumer loses messages when its queue is full (ADR 0007).
+The position is kept here: where a consumer is lost, a new one starts behind the last record
+that was handed on.
 """
 
 import asyncio
-import json
-from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
 
-import nats.errors
-from nats.aio.subscription import Subscription
-
-from schemas.values.record import Record
 from streams.errors import LogUnavailable
-from streams.headers import own_headers_of, status_of
-from streams.jetstream.connection import call, translated
+from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
 from streams.jetstream.hardened_client import BrokerClient
 from streams.log import Records
-from streams.topology import LOG
-
-ASKED_AT_ONCE = 1000
-"""How many messages one request asks for; the buffer never holds twice as many."""
 
 ASKED_PAGES = 2
 """How many pages one request asks for, for a reader whose pages are small."""
 
-ASKED_BYTES = 8_000_000
-"""How many bytes `ASKED_AT_ONCE` messages may have; fewer messages get their share."""
-
-_ASKED_FOR_S = 30
-"""Seconds after which the server ends a request that is not filled."""
-
-_HEARTBEAT_S = 0.5
-"""Seconds of idleness after which the server sends a heartbeat."""
-
-_SILENCE_S = 2.0
-"""Seconds without a message or heartbeat, four missed ones, that mean a lost consumer."""
-
 _PAUSE_S = 0.2
 """Seconds before a new consumer is made, so that a broker that starts is not flooded."""
-
-_NANOSECONDS = 1_000_000_000
 
 
 async def follow(
@@ -64,7 +34,7 @@ async def follow(
             # The worker follows sixteen partitions by small pages; each of them must not
             # buffer a thousand records.
             asked = min(ASKED_AT_ONCE, ASKED_PAGES * limit)
-            async with _Consumer(client, subjects, position, asked) as consumer:
+            async with Consumer(client, subjects, position, asked) as consumer:
                 while records := await consumer.take(limit):
                     position = records[-1].sequence
                     yield records
@@ -72,180 +42,3 @@ async def follow(
             if client.is_closed:
                 raise
         await asyncio.sleep(_PAUSE_S)
-
-
-class _Consumer:
-    """One consumer of the server, from its creation to the first sign that it is lost.
-
-    The parser calls `_hear` on the event loop that runs `take`, so no lock is needed.
-    """
-
-    def __init__(
-        self,
-        client: BrokerClient,
-        subjects: str,
-        after: int,
-        asked: int = ASKED_AT_ONCE,
-    ) -> None:
-        self._client = client
-        self._subjects = subjects
-        self._after = after
-        self._asked = asked
-        self._name = ""
-        self._inbox = client.new_inbox()
-        self._subscription: Subscription | None = None
-        self._reconnects = client.stats["reconnects"]
-        self._arrived = asyncio.Event()
-        self._buffer: deque[Record] = deque()
-        self._owed = 0
-        """How many messages of the running request may still come."""
-        self._delivered = 0
-        self._lost = False
-        self._heard_at = 0.0
-
-    async def __aenter__(self) -> Self:
-        create = f"$JS.API.CONSUMER.CREATE.{LOG.name}"
-        # Subscribe first: an answer to the first request must find somebody listening.
-        with translated(repr(create)):
-            self._subscription = await self._client.receive(self._inbox, self._hear)
-        try:
-            made = await call(self._client, create, self._configuration())
-        except BaseException:
-            # `__aexit__` is not called if entering fails, a cancellation included.
-            await self._close()
-            raise
-        self._name = made["name"]
-        self._heard_at = _now()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._close()
-
-    async def _close(self) -> None:
-        # Nobody waits for an answer: a consumer that is left behind ends by itself.
-        with suppress(nats.errors.Error, OSError):
-            if self._subscription is not None:
-                await self._subscription.unsubscribe()
-            if self._name and self._client.is_connected:
-                subject = f"$JS.API.CONSUMER.DELETE.{LOG.name}.{self._name}"
-                await self._client.publish(subject)
-
-    async def take(self, limit: int) -> Records:
-        """Wait for records and return at most `limit`; none once this consumer is lost."""
-        while not self._buffer:
-            if self._lost:
-                return ()
-            await self._ask()
-            self._arrived.clear()
-            await self._wait()
-        records = tuple(
-            self._buffer.popleft() for _ in range(min(limit, len(self._buffer)))
-        )
-        # Ask for more before the buffer runs dry, so that reading and sending overlap.
-        if len(self._buffer) < self._asked:
-            await self._ask()
-        return records
-
-    async def _ask(self) -> None:
-        # One request runs at a time; more would let the buffer grow without bound.
-        if self._owed > 0 or self._lost:
-            return
-        self._owed = self._asked
-        self._heard_at = _now()
-        wanted = {
-            "batch": self._asked,
-            "max_bytes": ASKED_BYTES * self._asked // ASKED_AT_ONCE,
-            "expires": _ASKED_FOR_S * _NANOSECONDS,
-            "idle_heartbeat": int(_HEARTBEAT_S * _NANOSECONDS),
-        }
-        subject = f"$JS.API.CONSUMER.MSG.NEXT.{LOG.name}.{self._name}"
-        with translated(repr(subject)):
-            await self._client.publish(
-                subject, json.dumps(wanted).encode(), reply=self._inbox
-            )
-
-    async def _wait(self) -> None:
-        try:
-            # Not wait_for, which before Python 3.12 may swallow a cancellation.
-            async with asyncio.timeout(_HEARTBEAT_S):
-                await self._arrived.wait()
-        except TimeoutError:
-            # A reconnect drops what was on its way, so the consumer counts as lost even if
-            # the server still has it.
-            silent = _now() - self._heard_at > _SILENCE_S
-            if silent or self._client.stats["reconnects"] != self._reconnects:
-                self._lost = True
-            if self._client.is_closed:
-                raise LogUnavailable(
-                    "the connection was closed while the log was being followed"
-                ) from None
-
-    def _hear(self, subject: bytes, reply: bytes, block: bytes, body: bytes) -> None:
-        self._heard_at = _now()
-        # Only the server can send from here: a header that looks like a status cannot.
-        if reply.startswith(b"$JS.ACK."):
-            self._keep(subject, reply.split(b"."), block, body)
-        else:
-            self._heed(*status_of(block))
-        if self._buffer or self._lost or self._owed == 0:
-            self._arrived.set()
-
-    def _keep(
-        self, subject: bytes, place: list[bytes], block: bytes, body: bytes
-    ) -> None:
-        # The reply subject is $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>
-        # .<consumer sequence>.<time ns>.<pending>. Consumer sequences have no gaps, while
-        # those of a filtered stream do: only the former tell that a message was dropped.
-        if self._lost or int(place[6]) != self._delivered + 1:
-            self._lost = True
-            return
-        self._delivered += 1
-        self._owed -= 1
-        self._buffer.append(
-            Record(
-                # A subject that is not UTF-8 is kept readable, and quarantined by the mind.
-                subject=subject.decode(errors="replace"),
-                headers=own_headers_of(block),
-                body=body,
-                sequence=int(place[5]),
-                time_ns=int(place[7]),
-            )
-        )
-
-    def _heed(self, status: str, about: str) -> None:
-        """Handle a status: a heartbeat, the end of a request, or the end of the consumer."""
-        if status == "100":
-            return
-        # 404 and 408: nothing there, or the time is up; 409 with MaxBytes or Completed: as
-        # much as was asked for. Any other 409 means the consumer is gone.
-        if status in ("404", "408") or "MaxBytes" in about or "Completed" in about:
-            self._owed = 0
-        else:
-            self._lost = True
-
-    def _configuration(self) -> dict[str, Any]:
-        return {
-            "stream_name": LOG.name,
-            "config": {
-                "deliver_policy": "by_start_sequence",
-                "opt_start_seq": self._after + 1,
-                "filter_subject": self._subjects,
-                "ack_policy": "none",
-                "max_deliver": 1,
-                # Nothing of it need survive the server: the position is kept here.
-                "mem_storage": True,
-                "num_replicas": 1,
-                # It must outlast a request that stays unanswered, and ends by itself if
-                # this process dies.
-                "inactive_threshold": 2 * _ASKED_FOR_S * _NANOSECONDS,
-            },
-        }
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -19,6 +19,10 @@ from nats.protocol.parser import Parser
 from streams.errors import LogRefused
 from streams.headers import block_of, parse_headers, status_of
 
+READERS = "read-"
+"""How the names of short-lived consumers begin. Durable ones, whose messages are handed out
+once, have other names."""
+
 READING = (
     "$JS.API.DIRECT.GET.",
     "$JS.API.STREAM.INFO.",
@@ -26,6 +30,7 @@ READING = (
     "$JS.API.STREAM.NAMES",
     "$JS.API.CONSUMER.CREATE.",
     "$JS.API.CONSUMER.DELETE.",
+    f"$JS.API.CONSUMER.MSG.NEXT.LOG.{READERS}",
     "$JS.FC.",
 )
 """The prefixes of the subjects on which a reader of the log and its blobs sends requests."""

@@ -18,9 +18,10 @@ from uuid import UUID
 from nats.js.errors import NotFoundError
 
 from schemas.values.record import Record, nanoseconds
-from streams.errors import LogUnavailable
+from streams.errors import LogUnavailable, StreamsError
 from streams.headers import own_headers_of, status_of
 from streams.jetstream.connection import ApiError, attempts, insist, translated
+from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
 from streams.jetstream.follow import follow
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import epoch_of
@@ -29,6 +30,13 @@ from streams.topology import BLOB_BUCKET, LOG
 
 PAGE_BYTES = 8_000_000
 """A page ends at so many bytes even if it holds fewer records than asked for."""
+
+FIRST = 100
+"""How many records are read directly before a consumer goes on: making one costs as much as
+a page of so many, and it then serves a record at a third."""
+
+PASSES = 16
+"""How many filters are read ahead at once; each holds a page. Others are read directly."""
 
 _SILENCE_S = 2.0
 """Seconds without a message after which the rest of a page is taken for lost."""
@@ -61,6 +69,7 @@ class JetStreamReader:
         """Use a connection, which the caller closes, and the epoch of its log."""
         self._client = client
         self._epoch = epoch
+        self._ahead = _Ahead(client)
 
     @property
     def epoch(self) -> UUID:
@@ -68,13 +77,25 @@ class JetStreamReader:
         return self._epoch
 
     async def page(self, subjects: str, after: int, limit: int) -> Records:
-        """Return up to `limit` records from one request, repeated if an answer was lost.
+        """Return up to `limit` records; those that go on from a full page are read ahead.
 
         Any replica may serve it, so a page may lack the newest records; it never has gaps.
 
         Raises:
             LogUnavailable: no whole page came within the deadline.
         """
+        # Who asks for less than a whole page seldom asks for the next.
+        if limit != ASKED_AT_ONCE:
+            return await self._direct(subjects, after, limit)
+        records = await self._ahead.page(subjects, after)
+        if records is None:
+            records = await self._direct(subjects, after, FIRST)
+            if len(records) == FIRST:
+                await self._ahead.begin(subjects, records[-1].sequence)
+        return records
+
+    async def _direct(self, subjects: str, after: int, limit: int) -> Records:
+        """Return up to `limit` records from one request, repeated if an answer was lost."""
         async for last in attempts():
             # Reading again is harmless; the loop ends with an error of its own that names
             # what was asked.
@@ -132,6 +153,45 @@ async def stored(client: BrokerClient, which: dict[str, Any]) -> Record | None:
         sequence=message["seq"],
         time_ns=_time_ns(message["time"]),
     )
+
+
+class _Ahead:
+    """Consumers that send the next page while the one before is worked on, by filter."""
+
+    def __init__(self, client: BrokerClient) -> None:
+        self._client = client
+        self._running: dict[str, Consumer] = {}
+
+    async def begin(self, subjects: str, after: int) -> None:
+        """Ask for the page behind a sequence, unless too many are asked for already."""
+        idle = [each for each in self._running if self._running[each].is_idle]
+        for each in idle:
+            await self._running.pop(each).close()
+        if len(self._running) >= PASSES or subjects in self._running:
+            return
+        consumer = Consumer(self._client, subjects, after)
+        # Without it the next page is read directly, which raises if the broker is away.
+        with suppress(StreamsError):
+            await consumer.open()
+            await consumer.ask(is_waiting=False)
+            self._running[subjects] = consumer
+
+    async def page(self, subjects: str, after: int) -> Records | None:
+        """Return the page behind a sequence; None if it was not asked for, or was lost."""
+        # Taken out meanwhile, for a second reader of the filter must not get a part of it.
+        consumer, records = self._running.pop(subjects, None), None
+        if consumer is None:
+            return None
+        try:
+            if consumer.position == after:
+                with suppress(StreamsError):
+                    records = await consumer.rest(ASKED_AT_ONCE)
+        finally:
+            if records is None or consumer.is_at_end:
+                await consumer.close()
+            else:
+                self._running[subjects] = consumer
+        return records
 
 
 class _Page:
