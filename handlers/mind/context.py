@@ -58,30 +58,22 @@ class TurnContext:
         self.aids = aids
         self.now = now
         self.variant = AS_SET
-        self._scene = FoldContext(
-            shared=shared, agent=state, input=input_, aids=aids, now=now
-        )
-        self._settings = self._scene.settings
+        self._scene = FoldContext(shared, state, input_, aids, now)
+        self.settings: MindSettings = self._scene.settings
+        """The settings in force, with those of an adopted variant on top."""
+        self.learning: LearningSettings = self._scene.learning
+        """The learning settings in force for the agent."""
         self.packs: tuple[CompiledPack, ...] = self._scene.packs
         self._epoch = epoch
         self._state = state
         self._outputs: list[OutputMessage] = []
+        self._ids: list[str] = []
         self._folded = 0
 
     @property
     def outputs(self) -> tuple[OutputMessage, ...]:
         """The outputs emitted so far, in order."""
         return tuple(self._outputs)
-
-    @property
-    def settings(self) -> MindSettings:
-        """The settings in force, with those of an adopted variant on top."""
-        return self._settings
-
-    @property
-    def learning(self) -> LearningSettings:
-        """The learning settings in force for the agent."""
-        return self._scene.learning
 
     @property
     def appearance(self) -> Appearance:
@@ -122,18 +114,17 @@ class TurnContext:
             index = self._folded
             self._folded += 1
             self._state = agent_fold.said(
-                self._state, self._scene, self.id_of(index), self._outputs[index]
+                self._state, self._scene, self._ids[index], self._outputs[index]
             )
         return self._state
 
     @property
     def next_id(self) -> str:
         """The id of the output to be emitted next."""
-        return self.id_of(len(self._outputs))
-
-    def id_of(self, index: int) -> str:
-        """Return the id of the group's output of this index."""
-        return ids.output_id(self._epoch, self.input.sequence, index)
+        place = len(self._outputs)
+        if place == len(self._ids):
+            self._ids.append(ids.output_id(self._epoch, self.input.sequence, place))
+        return self._ids[place]
 
     def emit(self, message: OutputMessage) -> str:
         """Add an output, and return its id."""
@@ -160,7 +151,7 @@ class TurnContext:
     def adopt(self, variant: Variant | None) -> None:
         """Use the settings of a variant of an experiment from here on; of none if None."""
         self.variant = variant or AS_SET
-        self._settings = experiments.under(self._scene.settings, self.variant)
+        self.settings = experiments.under(self._scene.settings, self.variant)
 
     def draw(self, purpose: str) -> float:
         """Return a draw in [0, 1) that depends on seed, agent, event and purpose alone."""

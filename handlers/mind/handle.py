@@ -139,7 +139,10 @@ def _admitted_or_charged(state: PartitionState, input_: Input) -> AgentState | O
 
 def _run_timers(turn: TurnContext, at_once: int) -> int:
     """Run the timers that are due, soonest first, at most `at_once`; return how many."""
-    due = timers.due(turn.state.timers, turn.now)[:at_once]
+    waiting = turn.state.timers
+    if not waiting or waiting[0].due > turn.now:
+        return 0
+    due = timers.due(waiting, turn.now)[:at_once]
     for timer in due:
         # One that ran before it may have ended what this one was to end.
         if timer in turn.state.timers:

@@ -84,22 +84,17 @@ def advance(
     state: AgentState, now: datetime, input_: Input, edition: int
 ) -> AgentState:
     """Return the state at `now`; a sensor's time sets an event clock."""
-    if edition >= CLOCKS_EDITION:
-        state = _heard(state, input_)
     session = state.session
-    if session is None:
-        return replace(state, now=now)
-    is_set = session.clock_set or _occurred_at(input_) is not None
-    return replace(
-        state, now=now, session=replace(session, last_at=now, clock_set=is_set)
-    )
-
-
-def _heard(state: AgentState, input_: Input) -> AgentState:
+    if session is not None:
+        is_set = session.clock_set or _occurred_at(input_) is not None
+        session = replace(session, last_at=now, clock_set=is_set)
+    if edition < CLOCKS_EDITION:
+        return replace(state, now=now, session=session)
     told = name(state, input_)
     # A tick comes to end a session whose time stands still, and must not prolong it.
     is_tick = told != BROKER and isinstance(input_.message, ClockTicked)
-    return replace(state, clock=told, heard_at=state.heard_at if is_tick else input_.at)
+    heard_at = state.heard_at if is_tick else input_.at
+    return replace(state, now=now, session=session, clock=told, heard_at=heard_at)
 
 
 def _broker_time(state: AgentState, input_: Input) -> datetime:

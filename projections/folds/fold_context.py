@@ -1,9 +1,6 @@
 """The context of a group: what the folds of its outputs share."""
 
 from datetime import datetime
-from functools import cached_property
-
-from msgspec import Struct
 
 from projections.folds import events, habits
 from projections.folds.events import Appearance
@@ -17,49 +14,51 @@ from schemas.state.agent import AgentState, SharedState
 from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
 
 
-class FoldContext(Struct, frozen=True, dict=True):
+class FoldContext:
     """What the folds of one group share."""
 
-    shared: SharedState
-    agent: AgentState
-    """The state at the input, before any of its outputs is folded."""
-    input: Input
-    aids: Aids
-    now: datetime
-
-    @property
-    def settings(self) -> MindSettings:
+    def __init__(
+        self,
+        shared: SharedState,
+        agent: AgentState,
+        input: Input,  # as in a turn
+        aids: Aids,
+        now: datetime,
+    ) -> None:
+        """Take the state at the input, before any of its outputs is folded."""
+        self.shared = shared
+        self.agent = agent
+        self.input = input
+        self.aids = aids
+        self.now = now
+        # Each is asked for many times in a group, and depends on nothing but the above.
+        self.settings: MindSettings = shared.settings or UNSTARTED
         """The settings in force."""
-        return self.shared.settings or UNSTARTED
-
-    @property
-    def learning(self) -> LearningSettings:
+        self.learning: LearningSettings = agent.learning(self.settings)
         """The learning settings in force for the agent."""
-        return self.agent.learning(self.settings)
+        self._appearance: Appearance | None = None
 
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
         """Return the learning settings of a heuristic, by its terms in `state`."""
         return terms.under(self.learning, terms.of(state, self.packs, heuristic_id))
 
-    # Cached for the group, whose inputs do not change; `dict=True` above gives the struct
-    # the place to keep them in.
-    @cached_property
+    @property
     def packs(self) -> tuple[CompiledPack, ...]:
         """The packs in force, by name; no group loads one and uses it afterwards."""
         return aiding.in_force(self.shared, self.agent, self.aids)
 
-    @cached_property
+    @property
     def appearance(self) -> Appearance:
         """The appearance of the group's event; only its own decision changes it."""
-        event = self.input.message
-        assert isinstance(event, Sensed)
-        limit = self.settings.limits.duplicate
-        vector = self.aids.vector
-        return events.appearance(
-            self.agent,
-            self.packs,
-            event,
-            vector,
-            limit,
-            is_bounded=self.settings.edition >= habits.BOUNDED_SINCE,
-        )
+        if self._appearance is None:
+            event = self.input.message
+            assert isinstance(event, Sensed)
+            self._appearance = events.appearance(
+                self.agent,
+                self.packs,
+                event,
+                self.aids.vector,
+                self.settings.limits.duplicate,
+                is_bounded=self.settings.edition >= habits.BOUNDED_SINCE,
+            )
+        return self._appearance

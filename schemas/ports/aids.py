@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, PackRef, SharedState
+from schemas.values.by_identity import by_identity
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Batch, Vector
 
@@ -69,10 +70,9 @@ def in_force(
     Raises:
         MissingPackError: the shell did not supply one of them.
     """
-    refs: Map[str, PackRef] = shared.packs
     if agent.packs:
-        refs = refs.update(agent.packs)
-    return tuple([pack(refs[name], aids) for name in sorted(refs)])
+        return _sorted(shared.packs.update(agent.packs), aids.packs)
+    return _shared(shared.packs, aids.packs)
 
 
 def pack(ref: PackRef, aids: Aids) -> CompiledPack:
@@ -81,8 +81,27 @@ def pack(ref: PackRef, aids: Aids) -> CompiledPack:
     Raises:
         MissingPackError: the shell did not supply it.
     """
+    return _pack(ref, aids.packs)
+
+
+# Nearly every agent has the shared packs alone, and both maps stay the same objects for as
+# long as no pack is loaded.
+@by_identity(64)
+def _shared(
+    refs: Map[str, PackRef], packs: Mapping[str, CompiledPack]
+) -> tuple[CompiledPack, ...]:
+    return _sorted(refs, packs)
+
+
+def _sorted(
+    refs: Map[str, PackRef], packs: Mapping[str, CompiledPack]
+) -> tuple[CompiledPack, ...]:
+    return tuple([_pack(refs[name], packs) for name in sorted(refs)])
+
+
+def _pack(ref: PackRef, packs: Mapping[str, CompiledPack]) -> CompiledPack:
     try:
-        return aids.packs[ref.digest]
+        return packs[ref.digest]
     except KeyError:
         raise MissingPackError(
             f"pack {quoted(ref.name)} {ref.version} (sha256 {ref.digest}) is not at hand:"
