@@ -10,7 +10,7 @@ from echoic.client.connection import Connection
 from echoic.errors import EchoicError
 from echoic.terminal.output import note, print_rows
 from echoic.terminal.text import counted
-from projections.folds import goals as goals_fold
+from projections.folds import goals_and_biases
 from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.values.settings import UNSTARTED
 
@@ -29,7 +29,9 @@ def list_(call: Call) -> None:
 
     async def run(connection: Connection) -> list[dict[str, str]]:
         known = await known_at(connection)
-        always = goals_fold.own(known.agent, known.shared.settings or UNSTARTED)
+        always = goals_and_biases.own_goals(
+            known.agent, known.shared.settings or UNSTARTED
+        )
         of_domains = known.agent.domain_goals
         return [
             *({"domain": ALWAYS, "goal": goal} for goal in always),

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from echoic.client.state import AgentSnapshot
-from projections.folds.learning import confidence as beliefs
-from projections.folds.learning import effective
+from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
 from projections.store.queries import Heuristic
 from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
@@ -43,7 +42,7 @@ class Learnt:
 
     def is_stale(self, now: datetime, days: float) -> bool:
         """Tell whether it fired, but not within `days`; 0 switches staleness off."""
-        return effective.is_stale(self.last_fired, now, days)
+        return beliefs.is_stale(self.last_fired, now, days)
 
 
 async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
@@ -88,9 +87,7 @@ def _as_it_stands(
 ) -> Learnt:
     agent = known.agent
     learning = agent.learning(known.shared.settings or UNSTARTED)
-    belief = effective.bounded_belief(
-        agent, packs, learning, each.id, each.content_hash
-    )
+    belief = beliefs.bounded_belief(agent, packs, learning, each.id, each.content_hash)
     by_hand = agent.frozen.get(each.id, False)
     return Learnt(
         id=each.id,

@@ -20,8 +20,8 @@ from echoic.doors.services import Reply, refusal
 from echoic.errors import EchoicError, plainly
 from handlers.aids import PackLibrary
 from handlers.mind.stages import matching
-from projections.folds import domains
-from projections.folds.learning import effective
+from projections.folds import events
+from projections.folds.learning import beliefs
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
 from schemas.state.agent import PartitionState
 from schemas.state.evidence import Belief
@@ -159,12 +159,12 @@ class Serving:
         learning = agent.learning(settings)
 
         def belief(heuristic_id: str, content_hash: str) -> Belief:
-            return effective.bounded_belief(
+            return beliefs.bounded_belief(
                 agent, packs, learning, heuristic_id, content_hash
             )
 
         (vector,) = self.embedder.embed([asked.text])
-        domain = domains.of_event(packs, event)
+        domain = events.domain_of(packs, event)
         limit = settings.limits.match
         known = {each.id: each for each in rows}
         return [

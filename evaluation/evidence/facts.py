@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from immutables import Map
 
-from projections.folds.learning.terms import Terms
+from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.votes import Vote
 from schemas.messages.feedback import Strand
 from schemas.state.evidence import Belief

@@ -15,9 +15,9 @@ from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.refold import Believing
 from evaluation.evidence.votes import Voting
 from projections.folds.controls import content_in_force
-from projections.folds.learning import confidence, terms, votes
+from projections.folds.learning import beliefs, confidence, votes
+from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.heuristics import all_heuristics, find
-from projections.folds.learning.terms import Terms
 from projections.folds.learning.votes import Vote
 from replay.recording import views
 from replay.recording.source import Recording
@@ -337,7 +337,7 @@ class Reader:
     def _term(self) -> None:
         """Learn of changed constraints or priors, if there are any."""
         standing = self._standing
-        now = terms.in_force(standing.agent, standing.packs)
+        now = beliefs.terms_in_force(standing.agent, standing.packs)
         if now == self._terms:
             return
         self._terms = now
@@ -368,7 +368,7 @@ class Reader:
 
     def _declared(self, heuristic_id: str) -> float:
         standing = self._standing
-        return terms.declared(standing.agent, standing.packs, heuristic_id)
+        return beliefs.declared_confidence(standing.agent, standing.packs, heuristic_id)
 
     def _prove(self, input_: Record, key: str, recorded: float) -> None:
         declared = self._declared(key.rpartition("@")[0])

@@ -12,9 +12,9 @@ from immutables import Map
 
 from evaluation.evidence import facts
 from evaluation.evidence.facts import Evidence, Fact
-from projections.folds.learning import confidence as beliefs
-from projections.folds.learning import effective, terms
-from projections.folds.learning.terms import Terms
+from projections.folds import controls
+from projections.folds.learning import beliefs, confidence
+from projections.folds.learning.beliefs import Terms
 from schemas.state.evidence import Belief
 from schemas.values.reasons import Lifecycle
 from schemas.values.settings import LearningSettings
@@ -80,11 +80,11 @@ class Believing:
     def confidence(self, key: str, declared: float) -> float:
         """Return the confidence of a heuristic now, within the bounds of its terms."""
         held = self._held(key, declared)
-        return effective.bounded(held, self._judging(key)).confidence
+        return beliefs.bounded(held, self._judging(key)).confidence
 
     def is_frozen(self, key: str, declared: float) -> bool:
         """Tell whether a heuristic is frozen by its confidence."""
-        held = effective.bounded(self._held(key, declared), self._judging(key))
+        held = beliefs.bounded(self._held(key, declared), self._judging(key))
         life = beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
         return life == "frozen"
 
@@ -93,7 +93,7 @@ class Believing:
         held = self.believed.get(key)
         if held is None:
             return "active"
-        held = effective.bounded(held, self._judging(key))
+        held = beliefs.bounded(held, self._judging(key))
         return beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
 
     def take(self, fact: Fact) -> None:
@@ -116,21 +116,21 @@ class Believing:
         held, learning = self._held(fact.key, fact.declared), self._judging(fact.key)
         match fact:
             case facts.Redeclared():
-                return beliefs.redeclared(held, fact.declared, learning)
+                return confidence.redeclared(held, fact.declared, learning)
             case facts.ShownFact():
-                return beliefs.fired(held, _SOME_TIME)
+                return confidence.fired(held, _SOME_TIME)
             case facts.Seen(sequence=place, fire_id=id_, success=success):
-                return beliefs.observed(
+                return confidence.observed(
                     held, id_, success, place, learning, fact.is_second
                 )
             case facts.Judged():
                 return fact.vote.counted("pair", held, fact.earlier, learning)
             case facts.Neglected():
-                return beliefs.ignored(held, fact.fire_id, fact.sequence, learning)
+                return confidence.ignored(held, fact.fire_id, fact.sequence, learning)
             case facts.Agreed(sequence=place, decision_id=id_, similarity=similarity):
-                return beliefs.endorsed(held, id_, similarity, place, learning)
+                return confidence.endorsed(held, id_, similarity, place, learning)
             case facts.Revived():
-                return effective.revived(held, fact.declared, learning)
+                return controls.revived(held, fact.declared, learning)
 
     def _rule(self, fact: facts.Ruled) -> None:
         before = self.learning
@@ -140,10 +140,10 @@ class Believing:
 
     def _judging(self, key: str) -> LearningSettings:
         """Return the learning settings that apply to a heuristic, under its terms."""
-        return terms.under(self.learning, self._of(key))
+        return beliefs.learning_under(self.learning, self._of(key))
 
     def _of(self, key: str) -> Terms:
-        return self._terms.get(key.rpartition("@")[0], terms.FREE)
+        return self._terms.get(key.rpartition("@")[0], beliefs.FREE)
 
     def _recounted(
         self, believed: Map[str, Belief], before: LearningSettings
@@ -153,7 +153,7 @@ class Believing:
             return believed
         return Map(
             {
-                key: effective.relearnt(believed[key], before, after, self._of(key))
+                key: beliefs.relearnt(believed[key], before, after, self._of(key))
                 for key in sorted(believed)
             }
         )
@@ -162,7 +162,7 @@ class Believing:
         held = self.believed.get(key)
         if held is not None:
             return held
-        return beliefs.initial(declared, self._judging(key))
+        return confidence.initial(declared, self._judging(key))
 
     def _set(self, key: str, belief: Belief) -> None:
         self.believed = self.believed.set(key, belief)

@@ -12,7 +12,6 @@ from typing import Literal
 from evaluation.learning.groups_in_context import GroupInContext, passages
 from evaluation.learning.witnessed import Deed, Witnessed
 from handlers.mind.stages import outcomes
-from projections.folds import outcome_patterns
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
@@ -297,7 +296,7 @@ def _is_of_sleep(passage: GroupInContext, endorsed: Endorsed) -> bool:
 
 
 def _takes_back(passage: GroupInContext, event: Sensed) -> bool:
-    words = outcome_patterns.words(event, passage.before.settings.edition)
+    words = word_patterns.words_of(event, passage.before.settings.edition)
     is_said = word_patterns.any_occurs(outcomes.WORDS, words)
     return is_said or outcomes.UNDOES in event.fields
 
@@ -306,7 +305,7 @@ def _occurs(
     passage: GroupInContext, event: Sensed, seen: OutcomeObserved, deed: Deed | None
 ) -> bool:
     """Tell whether the event has the pattern's words and no contradicting entities."""
-    words = outcome_patterns.words(event, passage.before.settings.edition)
+    words = word_patterns.words_of(event, passage.before.settings.edition)
     if seen.pattern is None or not word_patterns.occurs(seen.pattern, words):
         return False
     # Decisions from before the recording are known without their entities: no fault is

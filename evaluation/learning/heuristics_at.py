@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evaluation.evidence.refold import Believing
-from projections.folds.learning import terms
+from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
 from replay.recording.standing import InForce
 from schemas.state.evidence import belief_key
@@ -43,14 +43,14 @@ def trust(
     standing: InForce, believing: Believing, heuristic_id: str, content_hash: str
 ) -> float:
     """Return what is believed of a content of a heuristic, of what stands there now."""
-    start = terms.declared(standing.agent, standing.packs, heuristic_id)
+    start = beliefs.declared_confidence(standing.agent, standing.packs, heuristic_id)
     return believing.confidence(belief_key(heuristic_id, content_hash), start)
 
 
 def _one(standing: InForce, believing: Believing, each: Taught) -> Known:
     key = belief_key(each.id, each.content_hash)
     held = believing.believed.get(key)
-    start = terms.declared(standing.agent, standing.packs, each.id)
+    start = beliefs.declared_confidence(standing.agent, standing.packs, each.id)
     by_hand = standing.agent.frozen.get(each.id, False)
     is_frozen = by_hand or believing.is_frozen(key, start)
     return Known(

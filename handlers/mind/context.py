@@ -8,11 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import biases, controls, experiments, goals
-from projections.folds import credit as crediting
+from projections.folds import controls, experiments, goals_and_biases
 from projections.folds.events import Appearance
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning import confidence
+from projections.folds.learning import beliefs
 from projections.folds.learning.drift import Drift, drift
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
@@ -83,28 +82,28 @@ class TurnContext:
     @property
     def goals(self) -> tuple[str, ...]:
         """The goals for every event: the agent's own, else the settings'."""
-        return goals.own(self.state, self.settings)
+        return goals_and_biases.own_goals(self.state, self.settings)
 
     @property
     def possible_goals(self) -> tuple[str, ...]:
         """Texts that identify which other goals a model may be told; part of its arm."""
-        return goals.possible(self.state, self.settings)
+        return goals_and_biases.possible_goals(self.state, self.settings)
 
     def goals_of(self, domain: str) -> tuple[str, ...]:
         """Return the goals that may count for a domain's events."""
-        return goals.of_domain(self.state, self.settings, domain)
+        return goals_and_biases.goals_of_domain(self.state, self.settings, domain)
 
     def relevant_goals(self, domain: str) -> tuple[RelevantGoal, ...] | None:
         """Return the goals that the event at hand is about; None if all of them count."""
         known = self.goals_of(domain)
         vector = self.aids.vector
-        return goals.chosen(
+        return goals_and_biases.relevant_goals(
             self.state, self._scene.shared, self.settings, known, vector
         )
 
     def biases_of(self, domain: str) -> dict[str, float]:
         """Return the personality's adjustments for a domain's events."""
-        return biases.in_force(self.settings, self.state, self.packs, domain)
+        return goals_and_biases.biases(self.settings, self.state, self.packs, domain)
 
     @property
     def state(self) -> AgentState:
@@ -159,7 +158,7 @@ class TurnContext:
 
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
         """Return the Beta belief about a heuristic's content at this point of the turn."""
-        return crediting.belief_of(self.state, self._scene, heuristic_id, content_hash)
+        return self._scene.belief(self.state, heuristic_id, content_hash)
 
     def action_of(self, fire: ShownFire) -> Action | None:
         """Return the action of a fire's heuristic, as that is defined now."""
@@ -211,7 +210,7 @@ class TurnContext:
 
     def life(self, heuristic_id: str, content_hash: str) -> Lifecycle:
         """Return the lifecycle of a heuristic's content."""
-        return confidence.lifecycle(
+        return beliefs.lifecycle(
             self.belief(heuristic_id, content_hash),
             heuristic_id in self.state.frozen,
             self.learning,

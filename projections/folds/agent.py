@@ -12,12 +12,10 @@ from projections.folds import (
     clock,
     controls,
     credit,
-    deadlines,
     events,
     experiments,
     fires,
     formation,
-    outcome_patterns,
     pending_answers,
     proposals,
     reflection,
@@ -25,7 +23,7 @@ from projections.folds import (
     timers,
 )
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning import confidence, effective, heuristics, terms
+from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
 from schemas.messages.asks import DeliveryAsked, ModelAsked
@@ -74,7 +72,7 @@ def begin(
     now = clock.agent_time(state, input_, edition)
     has_clocks = edition >= clock.CLOCKS_EDITION
     if has_clocks and clock.has_changed(last, state, input_, now):
-        state = deadlines.carried(state, input_.at, now)
+        state = timers.carried(state, input_.at, now)
     state = clock.advance(state, now, input_, edition)
     return sessions.opened(state, input_, now), now
 
@@ -127,7 +125,7 @@ def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
             # The first edition kept the old prior when a heuristic was taught again.
             if taught is None or scene.settings.edition < 2:
                 return state
-            return effective.redeclared(state, scene.packs, scene.learning, taught)
+            return controls.redeclared(state, scene.packs, scene.learning, taught)
         case _:
             return controls.applied(state, scene.input, scene.aids)
 
@@ -141,12 +139,12 @@ def _revived(
     if message.frozen or content_hash is None:
         return state
     learning = scene.judging(state, id_)
-    held = credit.belief_of(state, scene, id_, content_hash)
-    if confidence.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
+    held = scene.belief(state, id_, content_hash)
+    if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
         return state
-    declared = terms.declared(state, scene.packs, id_)
+    declared = beliefs.declared_confidence(state, scene.packs, id_)
     return credit.believing(
-        state, id_, content_hash, effective.revived(held, declared, learning)
+        state, id_, content_hash, controls.revived(held, declared, learning)
     )
 
 
@@ -277,9 +275,7 @@ def _once_more(
     state: AgentState, scene: FoldContext, message: HeuristicFired
 ) -> AgentState:
     """Return the state with one more fire counted in the heuristic's belief."""
-    held = credit.raw_belief_of(
-        state, scene, message.heuristic_id, message.content_hash
-    )
+    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
     return credit.believing(
         state,
         message.heuristic_id,
@@ -331,7 +327,7 @@ def _trigger(scene: FoldContext, event: Sensed) -> Trigger:
     armed: tuple[Expectation, ...] = ()
     if domain.pack:
         edition = scene.settings.edition
-        armed = outcome_patterns.armed(domain.pack, event, scene.now, edition)
+        armed = fires.armed(domain.pack, event, scene.now, edition)
     return Trigger(
         at=scene.now, domain=domain.name, entities=event.entities, expectations=armed
     )

@@ -1,18 +1,19 @@
-"""Fold an applied control into one agent's state."""
+"""Fold an applied control into one agent's state, and what follows for its beliefs."""
 
 from collections.abc import Sequence
 
+from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import biases, experiments, goals, sessions
-from projections.folds.learning import heuristics
+from projections.folds import experiments, goals_and_biases, sessions
+from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.envelope import Input
 from schemas.messages import controls
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
-from schemas.state.agent import AgentState, PackRef
-from schemas.state.evidence import Prior
-from schemas.values.settings import StrategySpec
+from schemas.state.agent import AgentState, PackRef, Taught
+from schemas.state.evidence import Belief, Prior, belief_key
+from schemas.values.settings import LearningSettings, StrategySpec
 
 
 def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
@@ -21,7 +22,7 @@ def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
             return sessions.applied(state, message, input_)
         case controls.GoalsSet() as message:
-            return goals.applied(state, message, aids)
+            return goals_and_biases.goals_set(state, message, aids)
         case controls.StrategySelected() as message:
             spec = StrategySpec(name=message.strategy, parameters=message.parameters)
             return replace(state, strategy=spec)
@@ -30,7 +31,7 @@ def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
         case controls.PriorUpdated() as message:
             return _prior_updated(state, message)
         case controls.ProfileSet() as message:
-            return biases.applied(state, message)
+            return goals_and_biases.profile_set(state, message)
         case controls.PackLoaded() as message:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
@@ -86,3 +87,64 @@ def action(
         if row is not None:
             return pack.pack.heuristics[row].action.action
     return None
+
+
+def revived(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
+    """Return the belief that begins a new trial, from the declared confidence.
+
+    Earlier evidence counts no more; counts of fires and successes stay. Where the
+    declared confidence would freeze it again at once, the trial begins at the threshold
+    of an active heuristic instead.
+    """
+    if declared < learning.frozen_below:
+        declared = learning.deprecated_below
+    # Successes so far become settled ones: `success_count` counts the whole life, while
+    # the signals behind it are gone.
+    return replace(
+        confidence.initial(declared, learning),
+        fire_count=belief.fire_count,
+        success_count=belief.success_count,
+        settled_successes=belief.success_count,
+        last_fired=belief.last_fired,
+        recent=belief.recent,
+        trials=belief.trials + 1,
+    )
+
+
+def redeclared(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    learning: LearningSettings,
+    taught: Taught,
+) -> AgentState:
+    """Return the state whose evidence on a heuristic counts from its present declaration."""
+    key = belief_key(taught.id, taught.content_hash)
+    known = state.beliefs.get(key)
+    declared = beliefs.declared_confidence(state, packs, taught.id)
+    if known is None or known.declared == declared:
+        return state
+    its = beliefs.learning_under(learning, beliefs.terms_of(state, packs, taught.id))
+    known = confidence.redeclared(known, declared, its)
+    return replace(state, beliefs=state.beliefs.set(key, known))
+
+
+def reread(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    before: LearningSettings,
+    after: LearningSettings,
+) -> AgentState:
+    """Return the state with every belief and fit recounted under other settings."""
+    if before == after:
+        return state
+
+    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
+        found = {}
+        # Of contents that were edited too: an outcome may still come for them.
+        for key in sorted(believed):
+            # From the right: a heuristic id is free text and may hold an `@`.
+            its = beliefs.terms_of(state, packs, key.rpartition("@")[0])
+            found[key] = beliefs.relearnt(believed[key], before, after, its)
+        return Map(found)
+
+    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))

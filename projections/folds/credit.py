@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from projections.folds import fires, formation
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning import confidence, effective, votes
+from projections.folds.learning import confidence, votes
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import (
     AdviceIgnored,
@@ -22,25 +22,6 @@ from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, belief_key
 
 
-def belief_of(
-    state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
-) -> Belief:
-    """Return the belief in a heuristic's content within its bounds, as it is reported.
-
-    Folds go on from `raw_belief_of`, never from this one.
-    """
-    packs, learning = scene.packs, scene.learning
-    return effective.bounded_belief(state, packs, learning, heuristic_id, content_hash)
-
-
-def raw_belief_of(
-    state: AgentState, scene: FoldContext, heuristic_id: str, content_hash: str
-) -> Belief:
-    """Return the belief in a heuristic's content by evidence alone, without bounds."""
-    packs, learning = scene.packs, scene.learning
-    return effective.raw_belief(state, packs, learning, heuristic_id, content_hash)
-
-
 def observed(
     state: AgentState, scene: FoldContext, message: OutcomeObserved
 ) -> AgentState:
@@ -48,7 +29,7 @@ def observed(
     # Asked before `ended` records this outcome on the decision.
     is_known = fires.counts_already(state, message)
     state = fires.ended(state, message, message.outcome)
-    held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
+    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
     # Overridden or cancelled says nothing of the advice, yet it was not ignored.
     if message.outcome not in ("success", "fail"):
         return _noticed(state, message, held)
@@ -72,7 +53,7 @@ def expired(
     state = fires.ended(state, message, "timeout")
     if not scene.learning.ignored_after or remembered is None:
         return state
-    held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
+    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
     after = confidence.expired(held, is_judged=remembered.is_judged)
     return believing(state, message.heuristic_id, message.content_hash, after)
 
@@ -81,7 +62,7 @@ def ignored(
     state: AgentState, scene: FoldContext, message: AdviceIgnored
 ) -> AgentState:
     """Return the state after a run of ignored fires counted as a failure."""
-    held = raw_belief_of(state, scene, message.heuristic_id, message.content_hash)
+    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
     place = scene.input.sequence
     learning = scene.judging(state, message.heuristic_id)
     after = confidence.ignored(held, message.fire_id, place, learning)
@@ -118,7 +99,7 @@ def voted(
         keys = votes.carried(state, message) if is_kept else ()
         learning = scene.judging(state, message.heuristic_id)
         for content_hash in (message.content_hash, *keys):
-            held = raw_belief_of(state, scene, message.heuristic_id, content_hash)
+            held = scene.raw_belief(state, message.heuristic_id, content_hash)
             key = belief_key(message.heuristic_id, content_hash)
             state = votes.counted(state, key, given, held, earlier, learning, scene.now)
         state = formation.reinforced(state, message)
@@ -137,7 +118,7 @@ def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentS
         message.content_hash,
         message.similarity,
     )
-    held = raw_belief_of(state, scene, id_, content_hash)
+    held = scene.raw_belief(state, id_, content_hash)
     place, learning = scene.input.sequence, scene.judging(state, id_)
     after = confidence.endorsed(held, message.decision_id, similarity, place, learning)
     return believing(state, id_, content_hash, after)
@@ -152,7 +133,7 @@ def weighed(
         message.content_hash,
         scene.input.sequence,
     )
-    held = raw_belief_of(state, scene, id_, content_hash)
+    held = scene.raw_belief(state, id_, content_hash)
     learning, about = scene.judging(state, id_), message.decision_id
     if message.actor is None:
         is_good = (message.value or 0.0) > 0.0

@@ -1,18 +1,65 @@
-"""Events: their domain and habit to an agent, and what is remembered once decided."""
+"""Events: the domain and the habit of one, and what is remembered of it once decided.
 
-from collections.abc import Sequence
+The domain is the pack that declares the event's type; a source that no pack declares is a
+domain of its own. What is learnt in one domain never matches in another. A habit is a sort
+of event that came lately; by it a like event matters less (`stages.salience`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from projections.folds import domains, habits
-from projections.folds.domains import Domain
 from schemas.messages.sensing import Sensed
-from schemas.packs.manifest import CompiledPack
+from schemas.packs import conditions
+from schemas.packs.manifest import CompiledPack, EventType
 from schemas.state import limits
-from schemas.state.agent import AgentState, Habit, SourceMemory
+from schemas.state.agent import AgentState, Habit, Shelf, SourceMemory
+from schemas.values import ids, vectors
+from schemas.values.by_identity import by_identity
 from schemas.values.vectors import Vector
+
+# The time constant of recovery from habituation, in seconds, by a pack's setting.
+_TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
+
+BOUNDED_SINCE = 2
+"""The first edition of the rules in which a habit keeps no more than `NAMED_LIMIT`."""
+
+NAMED_LIMIT = 200
+"""How many characters of fields' values a habit keeps; longer ones are hashed."""
+
+BURST_COUNT = 5
+"""So many like events in a short time are a burst, after which salience recovers sooner."""
+
+
+class Domain(Struct, frozen=True):
+    """The domain of an event: a pack, or an undeclared source."""
+
+    name: str
+    pack: CompiledPack | None = None
+    event_type: EventType | None = None
+    """How the pack declares the event's type."""
+
+    @property
+    def tau_s(self) -> float:
+        """The time constant of recovery from habituation, in seconds."""
+        if self.event_type is not None and self.event_type.tau_s is not None:
+            return self.event_type.tau_s
+        return _TAU_S[self.pack.pack.setting if self.pack else "other"]
+
+
+def domain_of(packs: Sequence[CompiledPack], event: Sensed) -> Domain:
+    """Return the domain of an event: the first pack declaring its type, else its source.
+
+    `packs` are those in force, ordered by name.
+    """
+    for pack in packs:
+        declared = pack.event_type(event.type, event.source)
+        if declared is not None:
+            return Domain(pack.pack.name, pack, declared)
+    return Domain(event.source)
 
 
 class Appearance(Struct, frozen=True):
@@ -53,14 +100,14 @@ def appearance(
     `duplicate` is the least cosine similarity of like events; with `is_bounded` long
     values of named fields are hashed.
     """
-    domain = domains.of_event(packs, event)
+    domain = domain_of(packs, event)
     sort = sort_of(event)
-    named = domains.named_values(domain, state.shelves.get(domain.name), event)
-    named = habits.kept(named) if is_bounded else named
+    named = named_values(domain, state.shelves.get(domain.name), event)
+    named = bounded_names(named) if is_bounded else named
     known = state.habits.get(sort, ())
     index = None
     if vector is not None and known:
-        index = habits.find(known, vector, named, duplicate)
+        index = nearest_habit(known, vector, named, duplicate)
     return Appearance(domain, sort, named, known, index)
 
 
@@ -96,7 +143,90 @@ def habituated(
 
     Only an event that `passed` the gate habituates; others count toward a burst.
     """
-    known = habits.seen(
+    known = renewed(
         appearance.known, appearance.index, vector, appearance.named, now, passed
     )
     return replace(state, habits=state.habits.set(appearance.sort, known))
+
+
+def nearest_habit(
+    habits: Sequence[Habit], vector: Vector, named: str, duplicate: float
+) -> int | None:
+    """Return the index of the nearest habit with equal named fields; None if too far.
+
+    `duplicate` is the least cosine similarity of an event that is alike.
+    """
+    same = [index for index, habit in enumerate(habits) if habit.named == named]
+    nearest = vectors.nearest([habits[index].vector for index in same], vector)
+    if nearest is None or nearest[1] < duplicate:
+        return None
+    return same[nearest[0]]
+
+
+def renewed(
+    habits: tuple[Habit, ...],
+    index: int | None,
+    vector: Vector,
+    named: str,
+    now: datetime,
+    passed: bool,
+) -> tuple[Habit, ...]:
+    """Return the habits after one more event, the one it renews moved to the end.
+
+    So the first is the least recent one, and goes when there are too many.
+    """
+    if index is None:
+        fresh = Habit(
+            vector=vector,
+            named=named,
+            passed_at=now if passed else None,
+            seen_at=(now,),
+        )
+        # Unpassed events are kept as well: a burst counts all that came.
+        return (*habits, fresh)[-limits.HABITS :]
+    held = habits[index]
+    again = replace(
+        held,
+        passed_at=now if passed else held.passed_at,
+        seen_at=(*held.seen_at, now)[-BURST_COUNT:],
+    )
+    return (*habits[:index], *habits[index + 1 :], again)
+
+
+def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
+    """Return the values of those fields that some condition of the domain names, as JSON."""
+    roots = _names_by_root(domain.pack.fields_named if domain.pack else (), shelf)
+    present = [name for root in event.fields for name in roots.get(root, ())]
+    values = []
+    for name in sorted(present):
+        found, value = conditions.field_value(name, event.fields)
+        if found:
+            values.append([name, value])
+    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
+
+
+# Asked for at each event; packs and shelves are frozen and stay the same object between
+# changes, so identity serves as the key where hashing a shelf would be slow.
+@by_identity(256)
+def _names_by_root(
+    of_pack: tuple[str, ...], shelf: Shelf | None
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the field names in conditions, by the top-level field that they begin with."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name in sorted({*of_pack, *(_fields_named(shelf) if shelf else ())}):
+        root = name.partition(".")[0]
+        names[root] = (*names.get(root, ()), name)
+    return names
+
+
+def _fields_named(shelf: Shelf) -> Iterator[str]:
+    for id_ in sorted(shelf.heuristics):
+        when, is_silence = shelf.heuristics[id_].when, shelf.heuristics[id_].is_silence
+        if when is not None and not is_silence:
+            yield from conditions.fields_named(conditions.parse(when))
+
+
+def bounded_names(named: str) -> str:
+    """Return what a habit keeps of fields' values; they are only ever compared."""
+    is_short = len(named) <= NAMED_LIMIT
+    return named if is_short else f"#{ids.digest(named.encode())}"

@@ -1,4 +1,4 @@
-"""Fires and decisions, remembered for later feedback and outcomes."""
+"""Fires and decisions, remembered for later feedback; which outcomes a fire waits for."""
 
 import sys
 from datetime import datetime, timedelta
@@ -9,10 +9,14 @@ from projections.folds import pending_answers, timers
 from projections.folds.learning import confidence
 from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
+from schemas.messages.sensing import Sensed
+from schemas.packs import word_patterns
+from schemas.packs.manifest import CompiledPack
 from schemas.state import limits
 from schemas.state.agent import (
     AgentState,
     AskStatus,
+    Expectation,
     OpenFire,
     Remembered,
     ShownFire,
@@ -21,6 +25,7 @@ from schemas.state.agent import (
 )
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.reasons import Outcome
+from schemas.values.settings import EDITION
 
 
 def decided(
@@ -64,6 +69,25 @@ def dropped(state: AgentState, message: Dropped) -> AgentState:
 def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
     """Return the state with an ask in this status."""
     return replace(state, asks=state.asks.set(ask_id, status))
+
+
+def armed(
+    pack: CompiledPack, event: Sensed, now: datetime, edition: int = EDITION
+) -> tuple[Expectation, ...]:
+    """Return an expectation for each outcome pattern that `event` triggers.
+
+    Success and failure alike; each is due its own timeout after `now`.
+    """
+    said = word_patterns.words_of(event, edition)
+    return tuple(
+        Expectation(
+            pattern=pattern.outcome_pattern,
+            is_success=pattern.is_success,
+            due=now + timedelta(seconds=pattern.timeout_sec),
+        )
+        for pattern in pack.pack.executive.outcome_patterns
+        if word_patterns.occurs(pattern.trigger_pattern, said)
+    )
 
 
 def fired(
@@ -123,18 +147,13 @@ def shown(
         entities=trigger.entities,
     )
     # Cleaned here alone, where one is added: the tuple cannot grow in between.
-    fresh = [each for each in state.shown if is_fresh(each, trigger.at, undo_s)]
+    fresh = [each for each in state.shown if each.is_fresh(trigger.at, undo_s)]
     return replace(state, shown=(*fresh, fire)[-limits.SHOWN_FIRES :])
 
 
 def nothing_awaited(now: datetime) -> Trigger:
     """Return a trigger that expects no outcome."""
     return Trigger(at=now, domain="", entities=(), expectations=())
-
-
-def is_fresh(fire: ShownFire, now: datetime, undo_s: float) -> bool:
-    """Tell whether a fire was shown at most so many seconds ago."""
-    return now - fire.at <= timedelta(seconds=undo_s)
 
 
 def counts_already(state: AgentState, message: OutcomeObserved) -> bool:

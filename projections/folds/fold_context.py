@@ -2,15 +2,16 @@
 
 from datetime import datetime
 
-from projections.folds import events, habits
+from projections.folds import events
 from projections.folds.events import Appearance
-from projections.folds.learning import terms
+from projections.folds.learning import beliefs
 from schemas.codec.envelope import Input
 from schemas.messages.sensing import Sensed
 from schemas.packs.manifest import CompiledPack
 from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, SharedState
+from schemas.state.evidence import Belief
 from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
 
 
@@ -40,7 +41,26 @@ class FoldContext:
 
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
         """Return the learning settings of a heuristic, by its terms in `state`."""
-        return terms.under(self.learning, terms.of(state, self.packs, heuristic_id))
+        return beliefs.learning_under(
+            self.learning, beliefs.terms_of(state, self.packs, heuristic_id)
+        )
+
+    def belief(self, state: AgentState, heuristic_id: str, content_hash: str) -> Belief:
+        """Return the belief in a heuristic's content within its bounds, as reported.
+
+        Folds go on from `raw_belief`, never from this one.
+        """
+        return beliefs.bounded_belief(
+            state, self.packs, self.learning, heuristic_id, content_hash
+        )
+
+    def raw_belief(
+        self, state: AgentState, heuristic_id: str, content_hash: str
+    ) -> Belief:
+        """Return the belief in a heuristic's content by evidence alone, without bounds."""
+        return beliefs.raw_belief(
+            state, self.packs, self.learning, heuristic_id, content_hash
+        )
 
     @property
     def packs(self) -> tuple[CompiledPack, ...]:
@@ -59,6 +79,6 @@ class FoldContext:
                 event,
                 self.aids.vector,
                 self.settings.limits.duplicate,
-                is_bounded=self.settings.edition >= habits.BOUNDED_SINCE,
+                is_bounded=self.settings.edition >= events.BOUNDED_SINCE,
             )
         return self._appearance

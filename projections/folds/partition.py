@@ -10,9 +10,8 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls, goals, rate_limits
+from projections.folds import clock, controls, goals_and_biases, rate_limits
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning import effective
 from schemas.codec.decode import read_output
 from schemas.codec.encode import wire_digest
 from schemas.codec.envelope import Input, Output
@@ -73,7 +72,7 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
     """Return the shared state after an applied control."""
     match message:
         case MindStarted(settings=settings):
-            known = goals.of_settings(settings, aids)
+            known = goals_and_biases.goal_vectors_of(settings, aids)
             return replace(shared, settings=settings, goal_vectors=known)
         case PackLoaded():
             ref = controls.pack_ref(message)
@@ -112,7 +111,7 @@ def _reread(
     for name in sorted(agents):
         agent = agents[name]
         packs = aiding.in_force(shared, agent, aids)
-        reread = effective.reread(
+        reread = controls.reread(
             agent, packs, agent.learning(before), agent.learning(after)
         )
         agents = agents.set(name, reread)

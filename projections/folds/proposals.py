@@ -2,6 +2,9 @@
 
 Applied settings become the agent's own, and every belief is recounted from its evidence.
 The proposal keeps what was in force before, so that reverting restores it exactly.
+
+A heuristic that goes is frozen by hand for the agent; one that comes is formed by a message
+of its own. Evidence on either stays, since it belongs to a content.
 """
 
 from collections.abc import Sequence
@@ -9,11 +12,12 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import repertoire
-from projections.folds.learning import effective
+from projections.folds import controls
+from projections.folds.controls import content_in_force
+from projections.folds.learning import heuristics
 from schemas.messages.controls import ProposalApplied, ProposalReverted
 from schemas.messages.learning import ProposalMade, SettingChange
-from schemas.messages.repertoire import RepertoireChange
+from schemas.messages.repertoire import RepertoireChange, Stand
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state import limits
@@ -21,6 +25,7 @@ from schemas.state.agent import AgentState
 from schemas.state.proposals import Overrides, Proposal
 from schemas.values.settings import MindSettings
 from schemas.values.settings_by_name import LEARNING, learning_with, strategy_with
+from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector
 
 
@@ -52,7 +57,7 @@ def made(
     )
     if change is not None and message.applied:
         proposal = replace(proposal, status="applied", place=place)
-        state = repertoire.applied(state, change)
+        state = change_applied(state, change)
     return replace(state, proposals=_bounded((*state.proposals, proposal)))
 
 
@@ -70,7 +75,7 @@ def applied(
     change = proposal.repertoire
     if change is not None:
         proposal = replace(proposal, status="applied", place=place)
-        return repertoire.applied(_with(state, proposal), change)
+        return change_applied(_with(state, proposal), change)
     before, after = in_force(state), proposed(state, proposal.changes, settings)
     proposal = replace(
         proposal, status="applied", place=place, before=before, after=after
@@ -90,7 +95,7 @@ def reverted(
         return state
     state = _with(state, replace(proposal, status="reverted"))
     if proposal.repertoire is not None:
-        return repertoire.reverted(state, proposal.repertoire)
+        return change_reverted(state, proposal.repertoire)
     assert proposal.before is not None
     return _going_by(state, proposal.before, settings, packs)
 
@@ -119,6 +124,52 @@ def proposed(
     return Overrides(strategy=strategy, tuned=tuned)
 
 
+def change_applied(state: AgentState, change: RepertoireChange) -> AgentState:
+    """Return the state with the heuristics that go frozen."""
+    frozen = state.frozen
+    for each in change.going:
+        frozen = frozen.set(each.heuristic_id, True)
+    return replace(state, frozen=frozen)
+
+
+def change_reverted(state: AgentState, change: RepertoireChange) -> AgentState:
+    """Return the state with the frozen heuristics released and the formed one removed."""
+    frozen = state.frozen
+    for each in change.going:
+        frozen = frozen.delete(each.heuristic_id)
+    state = replace(state, frozen=frozen)
+    if change.formed is None:
+        return state
+    return heuristics.forgotten(state, change.formed.heuristic_id)
+
+
+def outdated(
+    state: AgentState, packs: Sequence[CompiledPack], change: RepertoireChange
+) -> str | None:
+    """Return why a change cannot be applied any more; None if it can."""
+    for each in change.before:
+        if not _is_same(state, packs, each):
+            return f"{quoted(each.name)} is not what it was"
+        if each.heuristic_id in state.frozen:
+            return f"{quoted(each.name)} is frozen"
+    formed = change.formed
+    if formed is not None and heuristics.find(state, formed.heuristic_id) is not None:
+        return f"{quoted(formed.name)} is there already"
+    return None
+
+
+def moved_on(
+    state: AgentState, packs: Sequence[CompiledPack], change: RepertoireChange
+) -> str | None:
+    """Return why a change cannot be reverted any more; None if it can."""
+    for each in change.going:
+        if not _is_same(state, packs, each) or each.heuristic_id not in state.frozen:
+            return f"{quoted(each.name)} was changed or released since"
+    if change.formed is not None and not _is_same(state, packs, change.after[-1]):
+        return f"{quoted(change.formed.name)} was edited since"
+    return None
+
+
 def _going_by(
     state: AgentState,
     overrides: Overrides,
@@ -128,7 +179,7 @@ def _going_by(
     # Read before the overrides change: beliefs are recounted from these to the new ones.
     learning = state.learning(settings)
     state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
-    return effective.reread(state, packs, learning, state.learning(settings))
+    return controls.reread(state, packs, learning, state.learning(settings))
 
 
 def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vector]:
@@ -155,3 +206,8 @@ def _bounded(proposals: tuple[Proposal, ...]) -> tuple[Proposal, ...]:
     # The newest is idle too, but it must not push itself out.
     gone = proposals[0] if gone is proposals[-1] else gone
     return tuple(each for each in proposals if each is not gone)
+
+
+def _is_same(state: AgentState, packs: Sequence[CompiledPack], stand: Stand) -> bool:
+    content_hash = content_in_force(state, packs, stand.heuristic_id)
+    return content_hash == stand.content_hash

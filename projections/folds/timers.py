@@ -1,13 +1,34 @@
-"""Timers of an agent, on the agent's clock, soonest first."""
+"""Timers on the agent's clock, and what becomes of all times when that clock changes.
+
+Then what is about the moment ends: open fires, undo windows, habituation. All other times
+keep their age, or the time left, on the new clock; an ask that is overdue there is given up
+by its own timer (ADR 0014).
+"""
 
 from bisect import insort
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import takewhile
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from immutables import Map
+from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas.messages.notes import TimerFailed
-from schemas.state.agent import AgentState, Timer
+from schemas.state.agent import AgentState, Habit, Timer
+from schemas.values.base import Part
+from schemas.values.bounded_map import Bounded
+
+EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+"""No time is moved out of these bounds, between which sensors' times are accepted."""
+
+_STAYS = ("now", "heard_at", "session", "slept")
+"""Fields that keep their times: the clock itself, and reports of what is over."""
+
+T = TypeVar("T")
 
 
 def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:
@@ -44,3 +65,73 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:
     """Return the timers due at or before `now`, soonest first."""
     return tuple(takewhile(lambda timer: timer.due <= now, timers))
+
+
+def carried(state: AgentState, at: datetime, now: datetime) -> AgentState:
+    """Return the state on another clock, which shows `now` at the broker's time `at`.
+
+    The old clock is assumed to have run on since the agent's last input at the broker's
+    rate: a clock that stands still cannot say how long nothing happened.
+    """
+    assert state.now is not None
+    passed = max(at - (state.heard_at or at), timedelta())
+    by = now - (state.now + passed)
+    waiting = tuple(each for each in state.timers if each.purpose != "outcome")
+    state = replace(state, fires=(), shown=(), timers=waiting)
+    # By type, not by a list of names: a time that is added later is not forgotten.
+    names = [name for name in _timed(AgentState) if name not in _STAYS]
+    return replace(state, **{name: _moved(getattr(state, name), by) for name in names})
+
+
+def _moved(value: T, by: timedelta) -> T:
+    """Return the value with every time in it moved."""
+    moved: object = value
+    match value:
+        case datetime():
+            moved = _later(value, by)
+        case tuple():
+            moved = tuple(_moved(each, by) for each in value)
+        case Map():
+            moved = Map({key: _moved(value[key], by) for key in sorted(value)})
+        case Bounded():
+            younger, older = _moved(value.younger, by), _moved(value.older, by)
+            moved = Bounded(value.limit, younger, older)
+        # The cases of a struct come in this order: a habit is forgotten, not moved.
+        case Habit():
+            moved = replace(value, passed_at=None, seen_at=())
+        case Struct():
+            moved = replace(value, **_moved_fields(value, by))
+        case Part():
+            moved = value.model_copy(update=_moved_fields(value, by))
+        case _:
+            pass
+    return cast(T, moved)
+
+
+def _moved_fields(value: Struct | Part, by: timedelta) -> Mapping[str, object]:
+    kind: type[Struct | Part] = type(value)
+    return {name: _moved(getattr(value, name), by) for name in _timed(kind)}
+
+
+def _later(at: datetime, by: timedelta) -> datetime:
+    try:
+        return min(max(at + by, EARLIEST), LATEST)
+    except OverflowError:
+        # Beyond what a datetime can hold, so beyond the bounds as well.
+        return EARLIEST if by < timedelta() else LATEST
+
+
+# Bounded by the number of struct types; annotations are slow to resolve.
+@cache
+def _timed(kind: type[Struct | Part]) -> tuple[str, ...]:
+    """Return the fields of a struct or a part that hold times, however deep."""
+    hints = get_type_hints(kind)
+    return tuple(name for name in hints if _has_time(hints[name]))
+
+
+def _has_time(hint: Any) -> bool:
+    if get_origin(hint) is not None or not isinstance(hint, type):
+        return any(_has_time(each) for each in get_args(hint))
+    if issubclass(hint, Struct | Part):
+        return bool(_timed(hint))
+    return issubclass(hint, datetime)

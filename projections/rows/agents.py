@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from projections.folds import domains, events
+from projections.folds import events
 from projections.rows.changes import Change, Patch, Put, Remove, Row, added
 from projections.rows.folded_group import Folded
 from schemas.codec.catalogue import OutputMessage
@@ -156,7 +156,7 @@ def _habit_row(folded: Folded, event: Sensed, habit: Habit) -> Row:
     return {
         "named": habit.named,
         "text": event.text,
-        "tau_s": domains.of_event(folded.packs, event).tau_s,
+        "tau_s": events.domain_of(folded.packs, event).tau_s,
         "passed_at": habit.passed_at,
         "seen_at": habit.seen_at[-1],
         "recent_count": len(habit.seen_at),

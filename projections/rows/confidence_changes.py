@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import TypeAlias
 
-from projections.folds import credit
-from projections.folds.learning import confidence, terms
+from projections.folds.learning import beliefs, confidence
 from projections.rows.changes import Change, Put, Row
 from projections.rows.folded_group import Folded, Step
 from schemas.codec.envelope import Input, Output
@@ -113,8 +112,8 @@ def declared(
     about: Row = {"why": why, "detail": detail, "at": folded.input.at}
     whose = folded.after.agents[agent or folded.name]
     packs = aiding.in_force(folded.after.shared, whose, folded.aids)
-    its = terms.of(whose, packs, content[0])
-    learning = terms.under(whose.learning(folded.settings), its)
+    its = beliefs.terms_of(whose, packs, content[0])
+    learning = beliefs.learning_under(whose.learning(folded.settings), its)
     put = _entry(folded.input, output, content, before, held, learning, about)
     return replace(put, key=(agent, put.key[1])) if agent is not None else put
 
@@ -138,8 +137,8 @@ def _credited(
     fire_id: str | None,
     decision_id: str | None,
 ) -> list[Change]:
-    before = credit.belief_of(step.before, step.scene, heuristic_id, content_hash)
-    after = credit.belief_of(step.after, step.scene, heuristic_id, content_hash)
+    before = step.scene.belief(step.before, heuristic_id, content_hash)
+    after = step.scene.belief(step.after, heuristic_id, content_hash)
     # By signals and not by confidence: evidence may leave that where it is, at a bound
     # or by rounding, and is history all the same.
     if after.signals == before.signals:

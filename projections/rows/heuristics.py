@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from immutables import Map
 
-from projections.folds import credit
 from projections.folds import proposals as proposals_fold
 from projections.folds.controls import content_in_force
-from projections.folds.learning import effective
+from projections.folds.learning import beliefs
 from projections.folds.learning import heuristics as taught_fold
 from projections.rows import confidence_changes, heuristics_contents
 from projections.rows.changes import Change, Patch, Put, Row
@@ -168,7 +167,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     values = _standing(folded, step.after, heuristic_id, content)
     yield Patch("heuristics", (folded.name, heuristic_id), values)
     before, after = (
-        credit.belief_of(agent, step.scene, heuristic_id, content)
+        step.scene.belief(agent, heuristic_id, content)
         for agent in (step.before, step.after)
     )
     if after.trials != before.trials:
@@ -214,7 +213,7 @@ def _pack_row(
 ) -> Iterator[Change]:
     heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
     packs, learning = _packs(folded, agent), agent.learning(folded.settings)
-    held = effective.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
+    held = beliefs.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
     columns: Row = {
         **heuristics_contents.of_pack(pack)[row],
         **_standing(folded, agent, heuristic_id, content_hash),
@@ -276,7 +275,7 @@ def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
-    return credit.belief_of(agent, step.scene, heuristic.id, heuristic.content_hash)
+    return step.scene.belief(agent, heuristic.id, heuristic.content_hash)
 
 
 def _learning(shared: SharedState) -> LearningSettings:

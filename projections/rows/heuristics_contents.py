@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from projections.folds.learning import confidence, effective, terms
+from projections.folds.learning import beliefs
 from projections.rows import confidence_changes
 from projections.rows.changes import Row, json_text
 from schemas.messages.controls import Action
@@ -21,10 +21,10 @@ def standing(
     content_hash: str,
 ) -> Row:
     """Return the columns of the belief in a heuristic and of its lifecycle."""
-    held = effective.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
+    held = beliefs.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
     by_hand = heuristic_id in agent.frozen
-    life = confidence.lifecycle(held, by_hand, learning)
-    its = terms.under(learning, terms.of(agent, packs, heuristic_id))
+    life = beliefs.lifecycle(held, by_hand, learning)
+    its = beliefs.learning_under(learning, beliefs.terms_of(agent, packs, heuristic_id))
     # Counted by the heuristic's own terms, and not rounded as those in the state are.
     alpha, beta = confidence_changes.counts(held, its)
     return {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from projections.folds import outcome_patterns
+from projections.folds import fires
 from replay.recording.session_outcomes import ends_life
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns
@@ -110,7 +110,7 @@ class Ledger:
             self._report(event)
             return
         entities = frozenset(event.entities)
-        words = outcome_patterns.words(event) if self._open else word_patterns.NOTHING
+        words = word_patterns.words_of(event) if self._open else word_patterns.NOTHING
         for decision_id, case in list(self._open.items()):
             if case.domain == domain and _shares(case.entities, entities):
                 self._match(decision_id, case, words, now)
@@ -128,7 +128,7 @@ class Ledger:
         now: datetime,
     ) -> None:
         """Start to wait for the outcome of a decision on an event."""
-        armed = outcome_patterns.armed(pack, event, now) if pack else ()
+        armed = fires.armed(pack, event, now) if pack else ()
         case = _Case(
             is_silent=is_silent,
             is_learnt=is_learnt,

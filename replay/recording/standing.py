@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from handlers.mind.flows.consult import consultation
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
-from projections.folds import biases, experiments, goals
+from projections.folds import experiments, goals_and_biases
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning.heuristics import all_heuristics, of_pack
 from projections.folds.partition import shared_after
@@ -102,20 +102,20 @@ class InForce:
     @cached_property
     def goals(self) -> tuple[str, ...]:
         """The goals for every event."""
-        return goals.own(self.agent, self.settings)
+        return goals_and_biases.own_goals(self.agent, self.settings)
 
     @property
     def possible_goals(self) -> tuple[str, ...]:
         """What tells which other goals a model may be told."""
-        return goals.possible(self.agent, self.settings)
+        return goals_and_biases.possible_goals(self.agent, self.settings)
 
     def goals_of(self, domain: str) -> tuple[str, ...]:
         """Return the goals that may count for a domain's events."""
-        return goals.of_domain(self.agent, self.settings, domain)
+        return goals_and_biases.goals_of_domain(self.agent, self.settings, domain)
 
     def biases_of(self, domain: str | None = None) -> dict[str, float]:
         """Return the personality's adjustments for a domain's events, or for any other."""
-        return biases.in_force(self.settings, self.agent, self.packs, domain)
+        return goals_and_biases.biases(self.settings, self.agent, self.packs, domain)
 
     @property
     def strategy(self) -> StrategySpec:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from schemas.messages.sensing import Sensed
 from schemas.values import unicode_text
 from schemas.values.settings import EDITION
 
@@ -47,6 +48,11 @@ def event_words(
     texts = [value for value in fields.values() if isinstance(value, str)]
     words = (_words(each, edition) for each in (text, type_, source, *texts))
     return Said(_BREAK.join(words), edition)
+
+
+def words_of(event: Sensed, edition: int = EDITION) -> Said:
+    """Return the words of an event, as `event_words`."""
+    return event_words(event.text, event.type, event.source, event.fields, edition)
 
 
 def occurs(pattern: str, said: Said) -> bool:

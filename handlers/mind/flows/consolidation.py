@@ -16,7 +16,7 @@ from handlers.mind.flows.consult import threshold_of
 from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds import controls, proposals
-from projections.folds.learning import confidence, effective, heuristics, terms
+from projections.folds.learning import beliefs, heuristics
 from schemas.messages.learning import ProposalMade
 from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.packs import conditions
@@ -60,12 +60,12 @@ class ConsolidationInput:
         """Return a heuristic's lifecycle."""
         belief = self.belief_of(heuristic_id, content_hash)
         by_hand = heuristic_id in self.state.frozen
-        return confidence.lifecycle(belief, by_hand, self.learning)
+        return beliefs.lifecycle(belief, by_hand, self.learning)
 
     def observations(self, heuristic_id: str, belief: Belief) -> float:
         """Return the weight of the evidence: alpha + beta less the prior's kappa."""
-        its = terms.of(self.state, self.packs, heuristic_id)
-        kappa = terms.under(self.learning, its).kappa
+        its = beliefs.terms_of(self.state, self.packs, heuristic_id)
+        kappa = beliefs.learning_under(self.learning, its).kappa
         return round6(belief.alpha + belief.beta - kappa)
 
 
@@ -159,7 +159,9 @@ def _retirements(given: ConsolidationInput) -> Iterator[RepertoireChange]:
                 yield _retire(given, domain, taught.id, taught.content_hash, reason)
     for pack in given.packs:
         for id_, content_hash in zip(pack.ids, pack.content_hashes, strict=True):
-            is_locked = terms.of(given.state, given.packs, id_).locked is not None
+            is_locked = (
+                beliefs.terms_of(given.state, given.packs, id_).locked is not None
+            )
             if not is_locked and _failed(given, id_, content_hash):
                 name = pack.pack.name
                 yield _retire(given, name, id_, content_hash, "deprecated")
@@ -172,7 +174,7 @@ def _useless(given: ConsolidationInput, taught: Taught) -> ChangeReason | None:
     if _failed(given, id_, content_hash):
         return "deprecated"
     belief = given.belief_of(id_, content_hash)
-    if effective.is_stale(belief.last_fired, given.now, given.learning.stale_days):
+    if beliefs.is_stale(belief.last_fired, given.now, given.learning.stale_days):
         return "stale"
     days = given.learning.stale_days
     # 0 days switches it off; what was judged, or has no birth date, is not idle.

@@ -8,7 +8,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.stages import completion, outcomes, salience
 from handlers.mind.stages.salience import Assessment
 from projections.folds import experiments
-from projections.folds.domains import Domain
+from projections.folds.events import Domain
 from schemas.messages.experiments import (
     SHARE_OF_A,
     Assignment,

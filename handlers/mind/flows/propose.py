@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from handlers.mind.context import TurnContext
 from handlers.mind.strategies import registry
-from projections.folds import proposals, repertoire
+from projections.folds import proposals
 from schemas.messages.controls import (
     ProposalApplied,
     ProposalReverted,
@@ -128,7 +128,7 @@ def _changed(
 ) -> None:
     """Apply a change of the repertoire, if the heuristics concerned are what they were."""
     # The proposal may be days old: an edit or a release since makes it another change.
-    outdated = repertoire.outdated(turn.state, turn.packs, change)
+    outdated = proposals.outdated(turn.state, turn.packs, change)
     if outdated is not None:
         raise _RefusedError("outdated", outdated)
     _answered(turn, control, change)
@@ -140,7 +140,7 @@ def _changed(
 def _changed_back(
     turn: TurnContext, control: ProposalReverted, change: RepertoireChange
 ) -> None:
-    moved_on = repertoire.moved_on(turn.state, turn.packs, change)
+    moved_on = proposals.moved_on(turn.state, turn.packs, change)
     if moved_on is not None:
         raise _RefusedError("outdated", moved_on)
     _answered(turn, control, change)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from projections.folds.domains import Domain
-from projections.folds.learning import confidence, votes
+from projections.folds.events import Domain
+from projections.folds.learning import beliefs, votes
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.conditions import When
@@ -123,7 +123,7 @@ class _Judge(Struct, frozen=True):
 
     def _is_frozen(self, near: _Near, belief: Belief) -> bool:
         by_hand = near.heuristic_id in self.state.frozen
-        return confidence.lifecycle(belief, by_hand, self.learning) == "frozen"
+        return beliefs.lifecycle(belief, by_hand, self.learning) == "frozen"
 
 
 def _fitted(state: AgentState, near: _Near) -> _Near:

@@ -12,8 +12,6 @@ response, its action or an entity. A text that merely speaks of cancelling undoe
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from projections.folds import outcome_patterns
-from projections.folds.fires import is_fresh
 from schemas.messages.controls import Action
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.messages.sensing import EventRef, Sensed
@@ -54,7 +52,7 @@ def observed(
         and not (entities and fire.entities and entities.isdisjoint(fire.entities))
     ]
     # Splitting a text into words is the dearest step here, so not for nothing.
-    words = outcome_patterns.words(event, edition) if waiting else word_patterns.NOTHING
+    words = word_patterns.words_of(event, edition) if waiting else word_patterns.NOTHING
     for fire in waiting:
         seen = _first_seen(fire.expectations, words, now)
         if seen is not None:
@@ -192,13 +190,13 @@ def undone_fire(
     any.
     """
     named = event.fields.get(UNDOES)
-    words = outcome_patterns.words(event, edition)
+    words = word_patterns.words_of(event, edition)
     # Before any fire is looked at: few events speak of undoing, and up to 64 were shown.
     if named is None and not word_patterns.any_occurs(WORDS, words):
         return None
     # The latest first: "undo" means what was just advised.
     for fire in reversed(state.shown):
-        if fire.domain != domain or not is_fresh(fire, now, undo_s):
+        if fire.domain != domain or not fire.is_fresh(now, undo_s):
             continue
         names = (*fire.entities, *_names(action_of(fire)))
         if named is not None:

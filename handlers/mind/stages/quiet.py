@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import orjson
 
-from projections.folds.learning import confidence
+from projections.folds.learning import beliefs
 from schemas.packs import conditions
 from schemas.packs.conditions import When
 from schemas.packs.manifest import CompiledPack
@@ -154,7 +154,7 @@ def _candidate(
     by_hand: bool,
     learning: LearningSettings,
 ) -> HeuristicCandidate:
-    is_frozen = confidence.lifecycle(held, by_hand, learning) == "frozen"
+    is_frozen = beliefs.lifecycle(held, by_hand, learning) == "frozen"
     return HeuristicCandidate(
         heuristic_id=taught.id,
         content_hash=taught.content_hash,

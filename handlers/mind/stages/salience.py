@@ -1,9 +1,11 @@
 """Salience: does this event matter enough to answer, now?
 
 S is the weighted mean of the dimensions that have a value: the sensor's hint, else the
-pack's default for the event type, and computed novelty. S_eff = S * s, where s falls with
-habituation. An event passes at S_eff >= the relevance threshold; a threat of 0.8 or more
-and, from the second edition on, a person's own words always pass.
+pack's default for the event type, and computed novelty. S_eff = S * s with habituation
+s = 1 - 0.9 e^(-t/tau), t since the last like event that passed: 0.1 at once, 1 in the end.
+tau is 60 s in games, 180 s at work, 300 s at home, 120 s elsewhere, and 30 s in a burst of
+5 like events within 10 s. An event passes at S_eff >= the relevance threshold; a threat of
+0.8 or more and, from the second edition on, a person's own words always pass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +14,20 @@ from typing import get_args
 
 from msgspec import Struct
 
-from projections.folds import habits
-from projections.folds.domains import Domain
-from projections.folds.events import Appearance
+from projections.folds.events import BURST_COUNT, Appearance, Domain
 from schemas.messages.decisions import Gate, Salience
 from schemas.messages.sensing import Dimension, Intent, Sensed
-from schemas.state.agent import AgentState, SourceMemory
+from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values import vectors
-from schemas.values.exact_math import clamp, power, round6, total
+from schemas.values.exact_math import clamp, exp, power, round6, total
 from schemas.values.reasons import Silence
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
+
+# An event just repeated keeps 1 - 0.9 of its salience, so that it is never wholly muted.
+_DEPTH = 0.9
+_BURST_WINDOW_S = 10.0
+_BURST_TAU_S = 30.0
 
 THREAT_ALWAYS_PASSES = 0.8
 NEVER_FORGETS = 0.0
@@ -101,6 +106,19 @@ def novelty(
     return round6(clamp(1.0 - most, 0.0, 1.0))
 
 
+def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
+    """Return the factor of salience, 0.1 (just repeated) to 1 (not habituated).
+
+    `tau_s` is the time constant of recovery, in seconds.
+    """
+    if habit is None or habit.passed_at is None or habit.passed_at > now:
+        # A pass that is still to come is of another time: a recording played again.
+        return 1.0
+    elapsed = (now - habit.passed_at).total_seconds()
+    tau = min(tau_s, _BURST_TAU_S) if _in_burst(habit, now) else tau_s
+    return round6(1.0 - _DEPTH * exp(-elapsed / tau))
+
+
 def urgency(
     declared: float | None, dimensions: Mapping[str, float], edition: int
 ) -> float:
@@ -149,12 +167,12 @@ def _salience(
     dimensions = _dimensions(state, domain, event, vector, half_life_s)
     score = _weighted_mean(dimensions, _weights(domain))
     habit, now = appearance.habit, state.now
-    sensitivity = habits.sensitivity(habit, now, domain.tau_s) if now else 1.0
+    kept = sensitivity(habit, now, domain.tau_s) if now else 1.0
     return Salience(
         dimensions=dimensions,
         score=score,
-        sensitivity=sensitivity,
-        effective=round6(score * sensitivity),
+        sensitivity=kept,
+        effective=round6(score * kept),
     )
 
 
@@ -172,6 +190,13 @@ def _dimensions(
     values.setdefault("novelty", novelty(known, vector, state.now, half_life_s))
     # In one order everywhere: floats are added up in it, and the record holds it.
     return {name: round6(values[name]) for name in sorted(values)}
+
+
+def _in_burst(habit: Habit, now: datetime) -> bool:
+    # One less than a burst, since the event at hand is not among them yet.
+    latest = habit.seen_at[-(BURST_COUNT - 1) :]
+    full = len(latest) == BURST_COUNT - 1
+    return full and 0.0 <= (now - latest[0]).total_seconds() <= _BURST_WINDOW_S
 
 
 def _weights(domain: Domain) -> Mapping[Dimension, float]:

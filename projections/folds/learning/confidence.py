@@ -18,7 +18,6 @@ from projections.folds.learning import counting, recency
 from schemas.state.evidence import Belief, Signal, SignalKind
 from schemas.state.recency import NEVER
 from schemas.values.exact_math import round6, total
-from schemas.values.reasons import Lifecycle
 from schemas.values.settings import LearningSettings
 
 SIGNAL_LIMIT = 512
@@ -267,15 +266,6 @@ def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> B
         settled_beta=belief.settled_beta + (now[1] - was[1]),
     )
     return _recounted(moved, learning)
-
-
-def lifecycle(
-    belief: Belief, frozen_by_hand: bool, learning: LearningSettings
-) -> Lifecycle:
-    """Return the lifecycle: a frozen heuristic never fires, a deprecated one still does."""
-    if frozen_by_hand or belief.confidence < learning.frozen_below:
-        return "frozen"
-    return "deprecated" if belief.confidence < learning.deprecated_below else "active"
 
 
 def _with_signal(belief: Belief, signal: Signal, learning: LearningSettings) -> Belief:

@@ -3,7 +3,7 @@
 from immutables import Map
 
 from projections.folds import controls, fires, formation, proposals, timers
-from projections.folds.learning import heuristics, terms
+from projections.folds.learning import beliefs, heuristics
 from schemas.messages.controls import (
     HeuristicEdited,
     HeuristicFrozen,
@@ -64,7 +64,7 @@ def test_an_unknown_heuristic_is_left_alone() -> None:
 
     assert heuristics.edited(state, edited, Aids()) == state
     assert heuristics.frozen(state, released) == state
-    assert terms.declared(state, (), "h") == 0.5
+    assert beliefs.declared_confidence(state, (), "h") == 0.5
     assert controls.content_in_force(state, (), "h") is None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handlers.mind.turn import Turn
-from projections.folds import habits
+from projections.folds import events
 from schemas.codec.catalogue import ControlMessage
 from schemas.codec.encode import write_input
 from schemas.messages.asks import DeliveryAsked, ModelAsked
@@ -143,7 +143,7 @@ def test_a_habit_remembers_little_of_its_fields(edition: int) -> None:
     assert known is not None
     assert len(known) == 2
     longest = max(len(each.named) for each in known)
-    assert (longest <= habits.NAMED_LIMIT) is (edition == 2)
+    assert (longest <= events.NAMED_LIMIT) is (edition == 2)
 
 
 @pytest.mark.parametrize("edition", [1, 2])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handlers.mind.turn import Turn
-from projections.folds.learning import confidence as beliefs
+from projections.folds.learning import confidence
 from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.messages.learning import OutcomeExpired, OutcomeObserved
 from schemas.messages.results import ClockTicked
@@ -165,7 +165,7 @@ def test_a_late_signal_adds_no_second_success(
     first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though what was said of the fire before is settled, and can change no more."""
-    monkeypatch.setattr(beliefs, "SIGNAL_LIMIT", 2)
+    monkeypatch.setattr(confidence, "SIGNAL_LIMIT", 2)
     life = Life(GARDEN)
     fires = [advised(life) for _ in range(5)]
     reports = [

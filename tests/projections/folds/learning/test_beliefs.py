@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from immutables import Map
 from pydantic import ValidationError
 
-from projections.folds.learning import confidence, counting, effective, terms
-from projections.folds.learning.terms import FREE, Terms
+from projections.folds import controls
+from projections.folds.learning import beliefs, confidence, counting
+from projections.folds.learning.beliefs import FREE, Terms
 from schemas.packs.constraints import Constraints, within
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief, Prior
@@ -43,10 +44,10 @@ def told(said: list[Said], learning: LearningSettings, declared: float = 0.5) ->
 @given(SAID, BOUND)
 def test_a_locked_one_never_moves(said: list[Said], declared: float) -> None:
     """Whatever the world and people say; neither do its pseudo-counts."""
-    its = terms.under(LearningSettings(), Terms(locked=declared))
+    its = beliefs.learning_under(LearningSettings(), Terms(locked=declared))
     held = told(said, its, declared)
 
-    assert effective.bounded(held, its).confidence == round(declared, 6)
+    assert beliefs.bounded(held, its).confidence == round(declared, 6)
     start = confidence.initial(declared, its)
     assert (held.alpha, held.beta) == (start.alpha, start.beta)
     assert len(held.signals) == len({(kind, fire) for kind, _, fire in said})
@@ -58,10 +59,12 @@ def test_a_confidence_stays_within_its_bounds(
 ) -> None:
     """After whatever was said, and as soon as the bounds hold."""
     floor, ceiling = sorted((one, other))
-    its = terms.under(LearningSettings(), Terms(floor=floor, ceiling=ceiling))
-    late = effective.bounded(told(said, LearningSettings()), its).confidence
+    its = beliefs.learning_under(
+        LearningSettings(), Terms(floor=floor, ceiling=ceiling)
+    )
+    late = beliefs.bounded(told(said, LearningSettings()), its).confidence
 
-    reported = effective.bounded(told(said, its), its).confidence
+    reported = beliefs.bounded(told(said, its), its).confidence
     assert round(floor, 6) <= reported <= round(ceiling, 6)
     assert reported == late
 
@@ -70,7 +73,9 @@ def test_a_confidence_stays_within_its_bounds(
 def test_a_feedback_weight_changes_votes_alone(said: list[Said], weight: float) -> None:
     """Each vote's delta is that many times as much, each outcome's the same."""
     plain = told(said, LearningSettings())
-    held = told(said, terms.under(LearningSettings(), Terms(feedback_weight=weight)))
+    held = told(
+        said, beliefs.learning_under(LearningSettings(), Terms(feedback_weight=weight))
+    )
 
     votes = [each.value for each in plain.signals if each.kind == "explicit"]
     gained = 0.8 * (weight - 1.0)
@@ -120,7 +125,7 @@ def test_bounds_are_on_where_one_is_set(
     settings: Any, its: Any, bounds: tuple[float, float]
 ) -> None:
     """Then within 0.05 and 0.95; what the author says goes before the settings."""
-    assert terms.bounds(LearningSettings(**settings), Terms(**its)) == bounds
+    assert beliefs.bounds(LearningSettings(**settings), Terms(**its)) == bounds
 
 
 def test_a_heuristic_goes_before_its_pack_and_that_before_the_settings() -> None:
@@ -134,13 +139,13 @@ def test_a_heuristic_goes_before_its_pack_and_that_before_the_settings() -> None
         locked=False, floor=0.8, feedback_weight=0.5
     )
     assert within(Constraints(ceiling=0.2), wider).floor is None
-    weighed = terms.under(
+    weighed = beliefs.learning_under(
         LearningSettings(feedback_weight=2.0), Terms(feedback_weight=0.5)
     )
     assert weighed.weights.explicit == 0.4
-    by_settings = terms.under(LearningSettings(feedback_weight=2.0), FREE)
+    by_settings = beliefs.learning_under(LearningSettings(feedback_weight=2.0), FREE)
     assert by_settings.weights.explicit == 1.6
-    assert terms.under(LearningSettings(), FREE) == LearningSettings()
+    assert beliefs.learning_under(LearningSettings(), FREE) == LearningSettings()
 
 
 def test_a_prior_is_what_its_origin_starts_from() -> None:
@@ -159,17 +164,19 @@ def test_a_prior_is_what_its_origin_starts_from() -> None:
     weighty = AgentState(priors=Map({"skill_pack": Prior(kappa=4.0)}))
     known = AgentState(priors=Map({"skill_pack": Prior(kappa=4.0, mean=0.6)}))
 
-    assert terms.in_force(AgentState(), (garden,)) == {
+    assert beliefs.terms_in_force(AgentState(), (garden,)) == {
         free: Terms(origin="skill_pack"),
         held: Terms(origin="skill_pack", locked=0.8),
     }
-    assert terms.of(weighty, (garden,), free) == Terms(kappa=4.0, origin="skill_pack")
-    assert terms.of(weighty, (garden,), "nobody") == FREE
-    assert terms.declared(weighty, (garden,), free) == 0.8
-    assert terms.declared(known, (garden,), free) == 0.6
-    assert terms.declared(known, (garden,), held) == 0.8
+    assert beliefs.terms_of(weighty, (garden,), free) == Terms(
+        kappa=4.0, origin="skill_pack"
+    )
+    assert beliefs.terms_of(weighty, (garden,), "nobody") == FREE
+    assert beliefs.declared_confidence(weighty, (garden,), free) == 0.8
+    assert beliefs.declared_confidence(known, (garden,), free) == 0.6
+    assert beliefs.declared_confidence(known, (garden,), held) == 0.8
     learning = LearningSettings()
-    start = effective.raw_belief(
+    start = beliefs.raw_belief(
         known, (garden,), learning, free, garden.content_hashes[0]
     )
     assert (start.alpha, start.beta) == (2.4, 1.6)
@@ -182,7 +189,7 @@ def test_a_new_trial_starts_from_what_was_declared(
     """It keeps how often it fired and succeeded, and nothing of what was learnt."""
     learning = LearningSettings()
     held = told(said, learning, declared)
-    anew = effective.revived(held, declared, learning)
+    anew = controls.revived(held, declared, learning)
 
     start = declared if declared >= 0.1 else 0.3
     assert anew.confidence == confidence.initial(start, learning).confidence
@@ -212,8 +219,8 @@ def test_what_has_not_fired_for_long_is_stale(
     seconds: int, days: float, stale: bool
 ) -> None:
     """By the agent's time; of zero days nothing is, and nothing that never fired."""
-    assert effective.is_stale(NOON, after(seconds), days) is stale
-    assert effective.is_stale(None, after(seconds), days) is False
+    assert beliefs.is_stale(NOON, after(seconds), days) is stale
+    assert beliefs.is_stale(None, after(seconds), days) is False
 
 
 def test_what_is_declared_weighs_by_who_declared_it() -> None:
@@ -226,8 +233,10 @@ def test_what_is_declared_weighs_by_who_declared_it() -> None:
     found = {}
     for learning in (LearningSettings(), by_origin):
         for state in (AgentState(), AgentState(priors=Map({"skill_pack": WEIGHTY}))):
-            its = terms.under(learning, terms.of(state, (garden,), id_))
-            held = effective.raw_belief(state, (garden,), learning, id_, content)
+            its = beliefs.learning_under(
+                learning, beliefs.terms_of(state, (garden,), id_)
+            )
+            held = beliefs.raw_belief(state, (garden,), learning, id_, content)
             failed = confidence.observed(held, "f", False, 1, its)
             found[learning.kappa_by_origin.skill_pack, len(state.priors)] = (
                 its.kappa,
@@ -240,9 +249,9 @@ def test_what_is_declared_weighs_by_who_declared_it() -> None:
         (4.0, 0): (8.0, 0.711111),
         (4.0, 1): (16.0, 0.752941),
     }
-    assert terms.under(by_origin, Terms(origin="seeded")).kappa == 4.0
-    assert terms.under(by_origin, Terms(origin="learned")) is by_origin
-    assert terms.under(by_origin, FREE) is by_origin
+    assert beliefs.learning_under(by_origin, Terms(origin="seeded")).kappa == 4.0
+    assert beliefs.learning_under(by_origin, Terms(origin="learned")) is by_origin
+    assert beliefs.learning_under(by_origin, FREE) is by_origin
 
 
 PACKS = {
@@ -290,10 +299,10 @@ def test_what_nobody_judged_is_believed_as_if_it_were_worked_out_anew(
             shelves=Map({"p": shelf} if is_taught else {}),
         )
         used = tuple(PACKS[name] for name in names)
-        its = terms.under(learning, terms.of(state, used, id_))
-        start = confidence.initial(terms.declared(state, used, id_), its)
+        its = beliefs.learning_under(learning, beliefs.terms_of(state, used, id_))
+        start = confidence.initial(beliefs.declared_confidence(state, used, id_), its)
 
-        assert effective.raw_belief(state, used, learning, id_, "hash") == start
-        assert effective.bounded_belief(
+        assert beliefs.raw_belief(state, used, learning, id_, "hash") == start
+        assert beliefs.bounded_belief(
             state, used, learning, id_, "hash"
-        ) == effective.bounded(start, its)
+        ) == beliefs.bounded(start, its)

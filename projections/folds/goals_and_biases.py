@@ -1,40 +1,48 @@
-"""Goals: which of them count for an event.
+"""Goals and personality biases: which of them count for an event.
 
-The agent's own, else those of the settings, and those of the event's domain. With
-`goals.choose` only the few nearest to the event count, unless none is near enough.
+The goals are the agent's own, else those of the settings, and those of the event's domain.
+With `goals.choose` only the few nearest to the event count, unless none is near enough.
+
+Biases are personality as small adjustments of decisions. In order of precedence: the
+agent's own for a domain, its own for all, the pack's of that domain, the settings'. From
+the second edition on each is limited to `MOST_BIAS`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from immutables import Map
 from msgspec.structs import replace
 
-from schemas.messages.controls import GoalsSet
+from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.messages.decisions import RelevantGoal
+from schemas.packs.manifest import MOST_BIAS, CompiledPack
 from schemas.ports.aids import Aids, embedded
 from schemas.state import limits
 from schemas.state.agent import AgentState, SharedState
 from schemas.values import vectors
+from schemas.values.exact_math import clamp
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
 
+_NO_BIASES: Mapping[str, float] = {}
 
-def own(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
+
+def own_goals(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
     """Return the goals that count for every event."""
     return settings.goals if state.goals is None else state.goals
 
 
-def of_domain(
+def goals_of_domain(
     state: AgentState, settings: MindSettings, domain: str
 ) -> tuple[str, ...]:
     """Return the goals that may count for a domain's events, each once."""
-    always = own(state, settings)
+    always = own_goals(state, settings)
     further = state.domain_goals.get(domain)
     return always if not further else tuple(dict.fromkeys((*always, *further)))
 
 
-def possible(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
+def possible_goals(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
     """Return a description of which further goals a model may be told, by domain.
 
     Empty while no domain has goals of its own and none are chosen.
@@ -47,7 +55,7 @@ def possible(state: AgentState, settings: MindSettings) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def chosen(
+def relevant_goals(
     state: AgentState,
     shared: SharedState,
     settings: MindSettings,
@@ -72,7 +80,7 @@ def chosen(
     return tuple(near[: settings.goals_choose]) or None
 
 
-def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
+def goals_set(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
     """Return the state with these goals, of the agent or of one domain."""
     if message.domain is None:
         state = replace(state, goals=message.goals)
@@ -87,10 +95,44 @@ def applied(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
     return replace(state, goal_vectors=Map(kept))
 
 
-def of_settings(settings: MindSettings, aids: Aids) -> Map[str, Vector]:
+def goal_vectors_of(settings: MindSettings, aids: Aids) -> Map[str, Vector]:
     """Return the vectors of the settings' goals, as far as the aids hold them."""
     made = {embedded(text): aids.of(text) for text in settings.goals}
     return Map({text: vector for text, vector in made.items() if vector is not None})
+
+
+def biases(
+    settings: MindSettings,
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    domain: str | None = None,
+) -> dict[str, float]:
+    """Return the biases for an event of a domain; for None, those of no domain."""
+    of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
+    found: dict[str, float] = {
+        # Later entries override earlier ones, name by name.
+        **settings.biases,
+        **(of_pack.biases if of_pack else _NO_BIASES),
+        **state.biases,
+        **state.domain_biases.get(domain or "", _NO_BIASES),
+    }
+    if settings.edition < 2:
+        return found
+    return {name: clamp(found[name], -MOST_BIAS, MOST_BIAS) for name in found}
+
+
+def profile_set(state: AgentState, message: ProfileSet) -> AgentState:
+    """Return the state with other biases, of the agent or of one domain."""
+    told = Map(message.biases)
+    if message.domain is None:
+        return replace(state, biases=told)
+    others = state.domain_biases
+    # No biases for a domain means that those for all events count there again.
+    if told:
+        return replace(state, domain_biases=others.set(message.domain, told))
+    if message.domain in others:
+        return replace(state, domain_biases=others.delete(message.domain))
+    return state
 
 
 def _with(

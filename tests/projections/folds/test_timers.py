@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from handlers.mind.turn import Turn
 from handlers.worker.clock import Alarms
-from projections.folds import deadlines, sessions
+from projections.folds import sessions, timers
 from projections.folds.learning import rapport
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import (
@@ -347,8 +347,8 @@ def test_an_upgrade_within_a_session_goes_on_with_its_clock() -> None:
 @pytest.mark.parametrize(
     ("now", "edge"),
     [
-        (datetime(1001, 1, 1, tzinfo=UTC), deadlines.EARLIEST),
-        (datetime(8999, 1, 1, tzinfo=UTC), deadlines.LATEST),
+        (datetime(1001, 1, 1, tzinfo=UTC), timers.EARLIEST),
+        (datetime(8999, 1, 1, tzinfo=UTC), timers.LATEST),
     ],
 )
 def test_no_time_leaves_the_calendar(now: datetime, edge: datetime) -> None:
@@ -361,7 +361,7 @@ def test_no_time_leaves_the_calendar(now: datetime, edge: datetime) -> None:
     )
     mind = replace(life.mind, rapport=life.mind.rapport.set("kim", stands))
 
-    assert deadlines.carried(mind, life.at, now).rapport["kim"].at == edge
+    assert timers.carried(mind, life.at, now).rapport["kim"].at == edge
 
 
 def test_votes_and_expiry_are_as_before_within_a_clock() -> None:
