@@ -4,7 +4,7 @@ Of several headers of one name the last wins: the broker appends its own, so tha
 cannot forge them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 RESERVED = "Nats-"
@@ -18,12 +18,7 @@ def parse_headers(raw: bytes) -> dict[str, str]:
     Lines that are no header are left out and bytes that are not UTF-8 are replaced: a
     sensor may send anything, and the log must stay readable.
     """
-    headers = {}
-    for line in raw.decode("utf-8", "replace").split("\r\n"):
-        name, colon, value = line.partition(":")
-        if colon and (key := _name(name)):
-            headers[key] = value.strip(_SPACE)
-    return headers
+    return _read(raw, _name)
 
 
 def own_headers_of(block: bytes) -> dict[str, str]:
@@ -31,12 +26,7 @@ def own_headers_of(block: bytes) -> dict[str, str]:
 
     The first line, the protocol's version, has no colon and so drops out.
     """
-    headers = {}
-    for line in block.decode("utf-8", "replace").split("\r\n"):
-        name, colon, value = line.partition(":")
-        if colon and (key := _own_name(name)):
-            headers[key] = value.strip(_SPACE)
-    return headers
+    return _read(block, _own_name)
 
 
 def status_of(block: bytes) -> tuple[str, str]:
@@ -68,6 +58,16 @@ def own_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
     if not headers:
         return {}
     return {key: value for key, value in headers.items() if not _is_reserved(key)}
+
+
+def _read(block: bytes, name_of: Callable[[str], str]) -> dict[str, str]:
+    """Return the headers of a block that `name_of` gives a name."""
+    headers = {}
+    for line in block.decode("utf-8", "replace").split("\r\n"):
+        name, colon, value = line.partition(":")
+        if colon and (key := name_of(name)):
+            headers[key] = value.strip(_SPACE)
+    return headers
 
 
 _VERSION = b"NATS/1.0"

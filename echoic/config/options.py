@@ -10,64 +10,48 @@ from typing import Literal, get_args, get_origin
 from annotated_types import Gt
 from pydantic.fields import FieldInfo
 
-from echoic.config.option import (
-    Option,
-    Parser,
-    agent,
-    biases,
-    folder,
-    number,
-    one_of,
-    optional_text,
-    origin_factors,
-    positive,
-    processes,
-    text,
-    texts,
-    token,
-    url,
-    whole,
-)
+from echoic.config import option as forms
+from echoic.config.option import Option, Parser
 from schemas.values.base import Part
 from schemas.values.setting import Setting, bounds_of, settings_of
 from schemas.values.settings import MindSettings, StrategySpec
 
 OWN: tuple[Option, ...] = (
-    Option("data", folder, None, "The folder of the instance: log, database, traces."),
-    Option("agent", agent, "companion", "Which companion commands are about."),
+    Option("data", forms.folder, None, "The folder of the instance: log, database, traces."),
+    Option("agent", forms.agent, "companion", "Which companion commands are about."),
     Option(
-        "nats.url", url("nats", "tls"), None,
+        "nats.url", forms.url("nats", "tls"), None,
         "A broker of yours; without it `up` starts one in the data folder.",
         also=("NATS_URL",), secret=True,
     ),
     Option(
-        "database.url", url("postgresql", "postgres"), None,
+        "database.url", forms.url("postgresql", "postgres"), None,
         "A PostgreSQL of yours; without it `up` starts one in the data folder.",
         also=("DATABASE_URL",), secret=True,
     ),
     Option(
-        "trace.endpoint", url("http", "https"), None,
+        "trace.endpoint", forms.url("http", "https"), None,
         "Where traces go over OTLP/HTTP; without it, if nothing listens on 4318,"
         " into a file.",
         also=("OTEL_EXPORTER_OTLP_ENDPOINT",), secret=True,
     ),
     Option(
-        "model.api_base", url("http", "https"), None,
+        "model.api_base", forms.url("http", "https"), None,
         "Where it is reached, if not at its provider's own address.", secret=True,
     ),
     Option(
-        "model.api_key", optional_text, None,
+        "model.api_key", forms.optional_text, None,
         "The key it asks for; without it litellm takes the provider's own variable.",
         secret=True,
     ),
     Option(
-        "worker.processes", processes, "1",
+        "worker.processes", forms.processes, "1",
         "In how many processes the mind runs, 1 to 16, each with its part of the agents;"
         " auto: one for each processor. Each takes its own memory.",
     ),
-    Option("packs", texts, (), "Folders of packs that `up` loads."),
+    Option("packs", forms.texts, (), "Folders of packs that `up` loads."),
     Option(
-        "pack_folder", text, "packs",
+        "pack_folder", forms.text, "packs",
         "Where `up` looks for packs if none is named: each subfolder with a manifest.",
     ),
 )  # fmt: skip
@@ -95,12 +79,16 @@ _ORDER = (
 """The order in which settings are shown, grouped by topic; others follow these."""
 
 _FORMS: Mapping[str, Parser] = {
-    "biases": biases,
-    "optional_text": optional_text,
-    "origin_factors": origin_factors,
-    "token": token,
+    "biases": forms.biases,
+    "optional_text": forms.optional_text,
+    "origin_factors": forms.origin_factors,
+    "token": forms.token,
 }
-_TYPES: Mapping[object, Parser] = {str: text, StrategySpec: text, tuple: texts}
+_TYPES: Mapping[object, Parser] = {
+    str: forms.text,
+    StrategySpec: forms.text,
+    tuple: forms.texts,
+}
 _SWITCH = ("off", "on")
 
 
@@ -126,15 +114,15 @@ def _parser(setting: Setting, field: FieldInfo) -> Parser:
     if setting.form:
         return _FORMS[setting.form]
     if setting.words or origin is Literal:
-        return one_of(*(setting.words or get_args(kind)))
+        return forms.one_of(*(setting.words or get_args(kind)))
     if kind is bool:
-        return one_of(*reversed(_SWITCH))
+        return forms.one_of(*reversed(_SWITCH))
     if kind not in (int, float):
         return _TYPES[origin]
     if setting.bounds is None and any(isinstance(each, Gt) for each in field.metadata):
-        return positive
+        return forms.positive
     low, high = setting.bounds or bounds_of(field)
-    return whole(int(low), int(high)) if kind is int else number(low, high)
+    return forms.whole(int(low), int(high)) if kind is int else forms.number(low, high)
 
 
 def _place(option: Option) -> int:

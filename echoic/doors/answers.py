@@ -25,16 +25,9 @@ from projections.folds.learning import beliefs
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
 from schemas.state.agent import PartitionState
 from schemas.state.evidence import Belief
+from schemas.values import subjects
 from schemas.values.base import Name, Part, Unit
 from schemas.values.settings import UNSTARTED
-from schemas.values.subjects import (
-    ALL_PARTITIONS,
-    PUBLISHED_CONTROL,
-    PUBLISHED_FEEDBACK,
-    is_agent,
-    is_token,
-    partition_of,
-)
 from schemas.values.vectors import Embedder
 from streams.log import ReadableLog
 
@@ -66,7 +59,7 @@ class Serving:
     log: ReadableLog
     embedder: Embedder
     library: PackLibrary
-    partitions: Container[int] = ALL_PARTITIONS
+    partitions: Container[int] = subjects.ALL_PARTITIONS
     """The partitions of this process; requests for others are forwarded to their owner."""
 
     async def state(self, agent: str) -> Mapping[str, object] | None:
@@ -75,7 +68,7 @@ class Serving:
         Raises:
             LogUnavailable: another process knows, and does not answer.
         """
-        if partition_of(agent) not in self.partitions:
+        if subjects.partition_of(agent) not in self.partitions:
             return await owners.state_elsewhere(self.client, agent)
         remembered = self._remembered(agent)
         return as_fields(remembered, agent) if remembered else None
@@ -86,7 +79,7 @@ class Serving:
         Raises:
             LogUnavailable: another process knows them, and does not answer.
         """
-        if partition_of(agent) not in self.partitions:
+        if subjects.partition_of(agent) not in self.partitions:
             return await owners.heuristics_elsewhere(self.client, agent, body)
         try:
             asked = HeuristicsAsked.model_validate(body)
@@ -183,13 +176,13 @@ class Serving:
 
 def _unfit(agent: str, event: Sensed) -> str | None:
     """Return why an event cannot be published on a sensor's subject; None if it can."""
-    if not is_agent(agent):
+    if not subjects.is_agent(agent):
         return f"{agent!r} cannot name an agent"
     for token in (event.source, event.type):
-        if not is_token(token):
+        if not subjects.is_token(token):
             return f"{token!r} is no token of a subject: 1 to 64 of A-Z a-z 0-9 _ -"
     # Subjects of these types carry votes and controls of sensors, with another body.
-    if event.type in (PUBLISHED_FEEDBACK, PUBLISHED_CONTROL):
+    if event.type in (subjects.PUBLISHED_FEEDBACK, subjects.PUBLISHED_CONTROL):
         return (
             f"an event's type cannot be {event.type!r}: call svc.<agent>.{event.type}"
         )

@@ -32,6 +32,7 @@ StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 """Returns an agent's state as fields for JSON; None if it is not known here."""
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 """Returns the reply to a call, from its agent and fields."""
+Handler = Callable[[NatsMessage], Awaitable[Reply]]
 
 # A queue group: of several instances on one broker only one gets each call.
 QUEUE = "echoic-services"
@@ -114,53 +115,43 @@ class Services:
 
 
 def subscribe(broker: NatsBroker, services: Services) -> None:
-    """Subscribe the handlers to their subjects on `broker`."""
+    """Subscribe the services to their subjects on `broker`."""
 
-    @broker.subscriber(
-        "svc.*.feedback",
-        queue=QUEUE,
-        title="feedback",
-        description="Judge a decision or a heuristic: the fields of FeedbackGiven.",
-    )
-    async def on_feedback(message: NatsMessage) -> Reply:
-        return await services.submit(message, "feedback")
+    def serve(
+        name: str, meaning: str, reply: Handler, at_once: int | None = None
+    ) -> None:
+        @broker.subscriber(
+            f"svc.*.{name}",
+            queue=QUEUE,
+            max_workers=at_once,
+            title=name,
+            description=meaning,
+        )
+        async def on_call(message: NatsMessage) -> Reply:
+            return await reply(message)
 
-    @broker.subscriber(
-        "svc.*.control",
-        queue=QUEUE,
-        title="control",
-        description="Change how the mind behaves: `control` names it, then its fields.",
+    serve(
+        "feedback",
+        "Judge a decision or a heuristic: the fields of FeedbackGiven.",
+        lambda message: services.submit(message, "feedback"),
     )
-    async def on_control(message: NatsMessage) -> Reply:
-        return await services.submit(message, "control")
-
-    @broker.subscriber(
-        "svc.*.state",
-        queue=QUEUE,
-        title="state",
-        description="Look at what is known of an agent.",
+    serve(
+        "control",
+        "Change how the mind behaves: `control` names it, then its fields.",
+        lambda message: services.submit(message, "control"),
     )
-    async def on_state(message: NatsMessage) -> Reply:
-        return await services.look(message)
-
-    @broker.subscriber(
-        "svc.*.heuristics",
-        queue=QUEUE,
-        title="heuristics",
-        description="The heuristics of an agent: all, one by id, or those like an event.",
+    serve("state", "Look at what is known of an agent.", services.look)
+    serve(
+        "heuristics",
+        "The heuristics of an agent: all, one by id, or those like an event.",
+        lambda message: services.call(message, services.heuristics),
     )
-    async def on_heuristics(message: NatsMessage) -> Reply:
-        return await services.call(message, services.heuristics)
-
-    @broker.subscriber(
-        "svc.*.process",
-        queue=QUEUE,
-        max_workers=PROCESSED_AT_ONCE,
-        title="process",
-        description="Decide on an event, and reply the decision once it is final.",
+    serve(
+        "process",
+        "Decide on an event, and reply the decision once it is final.",
+        lambda message: services.call(message, services.process),
+        PROCESSED_AT_ONCE,
     )
-    async def on_process(message: NatsMessage) -> Reply:
-        return await services.call(message, services.process)
 
 
 def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:

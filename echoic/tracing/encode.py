@@ -20,6 +20,8 @@ SCOPE = "echoic.tracing"
 
 # Numbers of OTLP's enums: Span.SpanKind, Status.StatusCode, and the W3C flag `sampled`.
 _KINDS = {"internal": 1, "client": 3, "producer": 4, "consumer": 5}
+# A bool is an int to Python, so it is asked for first.
+_TYPES = ((bool, "bool"), (int, "int"), (float, "double"), (str, "string"))
 _ERROR = 2
 _SAMPLED = 1
 
@@ -107,14 +109,8 @@ def _json_attributes(attributes: Attributes) -> list[dict[str, Any]]:
 
 
 def _json_value(value: Scalar) -> dict[str, Any]:
-    # A bool is an int to Python, so it is asked for first.
-    if isinstance(value, bool):
-        return {"boolValue": value}
-    if isinstance(value, int):
-        return {"intValue": str(value)}
-    if isinstance(value, float):
-        return {"doubleValue": value}
-    return {"stringValue": value}
+    kind = _kind(value)
+    return {f"{kind}Value": str(value) if kind == "int" else value}
 
 
 def _fill(target: "Span", span: SpanData) -> None:
@@ -150,11 +146,10 @@ def _pairs(attributes: Attributes) -> list["KeyValue"]:
     ]
 
 
+def _kind(value: Scalar) -> str:
+    """Return the name of a value's type in OTLP's `AnyValue`."""
+    return next(name for kind, name in _TYPES if isinstance(value, kind))
+
+
 def _field(value: Scalar) -> dict[str, Any]:
-    if isinstance(value, bool):
-        return {"bool_value": value}
-    if isinstance(value, int):
-        return {"int_value": value}
-    if isinstance(value, float):
-        return {"double_value": value}
-    return {"string_value": value}
+    return {f"{_kind(value)}_value": value}

@@ -37,30 +37,17 @@ Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
 
 def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
     """Return the stages as the decision records them, all with the time of the whole."""
-    candidates = decided.candidates[:EVENTS_MAX]
-    gates = decided.gates[:EVENTS_MAX]
-    shown: tuple[tuple[str, Tags, Iterable[SpanEvent]], ...] = (
-        (
-            names.SALIENCE,
-            {
-                names.SALIENCE_SCORE: decided.salience.score,
-                names.SALIENCE_SENSITIVITY: decided.salience.sensitivity,
-            },
-            (),
-        ),
-        (
-            names.MATCH,
-            {},
-            (
-                SpanEvent(names.CANDIDATE_EVENT, end_ns, _candidate(c))
-                for c in candidates
-            ),
-        ),
-        (
-            names.GATE,
-            {},
-            (SpanEvent(names.GATE_EVENT, end_ns, _gate(each)) for each in gates),
-        ),
+    salience: Tags = {
+        names.SALIENCE_SCORE: decided.salience.score,
+        names.SALIENCE_SENSITIVITY: decided.salience.sensitivity,
+    }
+    candidates = map(_candidate, decided.candidates[:EVENTS_MAX])
+    gates = map(_gate, decided.gates[:EVENTS_MAX])
+    no_tags: Tags = {}
+    shown = (
+        (names.SALIENCE, salience, ()),
+        (names.MATCH, no_tags, _at(names.CANDIDATE_EVENT, end_ns, candidates)),
+        (names.GATE, no_tags, _at(names.GATE_EVENT, end_ns, gates)),
     )
     return tuple(
         Step(
@@ -68,10 +55,14 @@ def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
             start_ns=start_ns,
             end_ns=end_ns,
             attributes={**attributes, names.STAGE_TIMED: False},
-            events=tuple(events),
+            events=events,
         )
         for name, attributes, events in shown
     )
+
+
+def _at(name: str, at_ns: int, events: Iterable[Tags]) -> tuple[SpanEvent, ...]:
+    return tuple(SpanEvent(name, at_ns, attributes) for attributes in events)
 
 
 def outcome_step(

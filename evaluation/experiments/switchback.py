@@ -161,7 +161,7 @@ def _judged(units: Sequence[_Unit]) -> Switchback:
     difference = _difference(counted)
     n_b = sum(unit.variant == "b" for unit in units)
     chance = chance_of_split(len(units) - n_b, n_b)
-    verdict, reasons = _verdict(units, counted, difference, chance)
+    verdict, reason = _verdict(units, counted, difference, chance)
     asked = sum(unit.asked for unit in units)
     washouts = sum(unit.washouts for unit in units)
     known = sum(len(unit.values) for unit in units)
@@ -174,7 +174,7 @@ def _judged(units: Sequence[_Unit]) -> Switchback:
         unknown_share=1.0 - known / (asked - washouts) if asked > washouts else 0.0,
         unfinished=sum(unit.is_open for unit in units),
         verdict=verdict,
-        reasons=reasons,
+        reasons=(reason,),
     )
 
 
@@ -217,43 +217,35 @@ def _verdict(
     counted: Sequence[_Unit],
     difference: Difference | None,
     chance: float,
-) -> tuple[Verdict, tuple[Reason, ...]]:
+) -> tuple[Verdict, Reason]:
     mixed = sum(unit.is_mixed for unit in units)
     if mixed:
-        return "INVALID", (
-            Reason("mixed_units", f"{mixed} were under both variants: not one draw"),
-        )
+        detail = f"{mixed} were under both variants: not one draw"
+        return "INVALID", Reason("mixed_units", detail)
     if chance < CHANCE_MIN:
-        return "INVALID", (
-            Reason("uneven_split", f"a fair draw splits so with p = {chance:.2g}"),
-        )
+        detail = f"a fair draw splits so with p = {chance:.2g}"
+        return "INVALID", Reason("uneven_split", detail)
     missing = sequential.FIRST_LOOK - len(counted)
     if difference is None or difference.low is None or difference.high is None:
-        return "INCONCLUSIVE", (
-            Reason("too_few", f"an interval takes {missing} more with a value"),
-        )
+        detail = f"an interval takes {missing} more with a value"
+        return "INCONCLUSIVE", Reason("too_few", detail)
     # Equal values have an interval of no width, which would pass for certainty.
     if len({unit.value for unit in counted}) == 1:
-        return "INCONCLUSIVE", (
-            Reason(
-                "no_variation", "every one has the same value: what tells them apart?"
-            ),
-        )
+        detail = "every one has the same value: what tells them apart?"
+        return "INCONCLUSIVE", Reason("no_variation", detail)
     base = _side(counted, "a").mean
     margin = ROPE if base is None else EstimationSettings().margin(base)
     return _by_interval(difference.low, difference.high, margin)
 
 
-def _by_interval(
-    low: float, high: float, margin: float
-) -> tuple[Verdict, tuple[Reason, ...]]:
+def _by_interval(low: float, high: float, margin: float) -> tuple[Verdict, Reason]:
     if low > 0.0:
-        return "BETTER", (Reason("above_zero", "the interval lies above 0"),)
+        return "BETTER", Reason("above_zero", "the interval lies above 0")
     if high < 0.0:
-        return "WORSE", (Reason("below_zero", "the interval lies below 0"),)
+        return "WORSE", Reason("below_zero", "the interval lies below 0")
     if low >= -margin and high <= margin:
-        return "EQUIVALENT", (Reason("within_rope", f"within ±{margin:.2g} of 0"),)
-    return "INCONCLUSIVE", (Reason("holds_zero", "the interval holds 0: go on"),)
+        return "EQUIVALENT", Reason("within_rope", f"within ±{margin:.2g} of 0")
+    return "INCONCLUSIVE", Reason("holds_zero", "the interval holds 0: go on")
 
 
 def chance_of_split(n_a: int, n_b: int) -> float:

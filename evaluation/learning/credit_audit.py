@@ -22,6 +22,7 @@ from schemas.messages.learning import (
     FeedbackApplied,
     HeuristicFormed,
     OutcomeObserved,
+    OutcomeOfFire,
     SilenceWeighed,
 )
 from schemas.messages.sensing import EventRef, Sensed
@@ -169,9 +170,7 @@ class _Looking:
     def _of_outcome(
         self, passage: GroupInContext, seen: OutcomeObserved
     ) -> Iterator[tuple[Rule, str]]:
-        yield from self._of_fire(
-            seen.fire_id, seen.decision_id, seen.heuristic_id, seen.content_hash
-        )
+        yield from self._of_fire(seen)
         if seen.fire_id in self._known.ended:
             yield "second_outcome", seen.fire_id
         event, deed = passage.input.message, self._known.deeds.get(seen.decision_id)
@@ -185,27 +184,24 @@ class _Looking:
             yield "outcome_of_another", f"{seen.event_id!r} takes nothing back"
 
     def _of_silence(self, ignored: AdviceIgnored) -> Iterator[tuple[Rule, str]]:
-        yield from self._of_fire(
-            ignored.fire_id,
-            ignored.decision_id,
-            ignored.heuristic_id,
-            ignored.content_hash,
-        )
+        yield from self._of_fire(ignored)
         # An observed outcome may replace one counted as ignored, never the reverse.
         if ignored.fire_id in self._known.ended | self._known.ignored:
             yield "second_outcome", ignored.fire_id
 
     def _of_fire(
-        self, fire_id: str, decision_id: str, heuristic_id: str, content_hash: str
+        self, credit: OutcomeOfFire | FeedbackApplied
     ) -> Iterator[tuple[Rule, str]]:
+        fire_id = credit.fire_id or ""
         shown = self._known.fires.get(fire_id)
-        credited = decision_id, heuristic_id, content_hash
         if shown is None:
             yield "never_shown", f"there was no fire {fire_id!r}"
-        elif credited != (shown.decision_id, shown.heuristic_id, shown.content_hash):
+            return
+        place = shown.decision_id, shown.heuristic_id, shown.content_hash
+        if (credit.decision_id, credit.heuristic_id, credit.content_hash) != place:
             yield "never_shown", f"fire {fire_id!r} was another heuristic's"
-        elif not self._known.answered(*credited):
-            yield "not_its_words", f"decision {decision_id!r} was answered by others"
+        elif not self._known.answered(*place):
+            yield "not_its_words", f"decision {place[0]!r} was answered by others"
 
     def _reports(self, event: Sensed, seen: OutcomeObserved) -> bool:
         target = event.in_reply_to
@@ -235,12 +231,7 @@ class _Looking:
         if (applied.actor, applied.value) != (given.actor, given.signed):
             yield "vote_of_another", f"{passage.input.id!r} says something else"
         if applied.decision_id is not None and applied.through is None:
-            yield from self._of_fire(
-                applied.fire_id or "",
-                applied.decision_id,
-                applied.heuristic_id or "",
-                applied.content_hash or "",
-            )
+            yield from self._of_fire(applied)
 
     def _of_endorsement(
         self, passage: GroupInContext, endorsed: Endorsed

@@ -29,19 +29,6 @@ class Gate:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The same figure of the target and of the baseline."""
-
-    target: float
-    baseline: float
-
-    def weaker(self, worse: Callable[[float, float], float]) -> tuple[float, str]:
-        """Return the worse of the two and whose it is; the target's if they are equal."""
-        value = worse(self.target, self.baseline)
-        return value, "target" if value == self.target else "baseline"
-
-
 def self_replay(found: SelfReplay) -> Gate:
     """Check that replaying the recording under its own strategy gave the same outputs."""
     detail = f"{found.identical}/{found.total} outputs identical"
@@ -86,32 +73,28 @@ def propensity(name: str, z: float, mean_weight: float | None, limits: Limits) -
 
 def unsupported(target: Weights, baseline: Weights, limits: Limits) -> Gate:
     """Check how much of the odds lies on arms that the log could never show."""
-    sides = Sides(target.unsupported_mass, baseline.unsupported_mass)
-    value, whose = sides.weaker(max)
-    return Gate(
-        "unsupported_mass",
-        _above(value, limits.unsupported_mass_caution_max, limits.unsupported_mass_max),
-        value,
-        limits.unsupported_mass_max,
+    value, whose = _weaker(max, target.unsupported_mass, baseline.unsupported_mass)
+    most = limits.unsupported_mass_max
+    detail = (
         f"{value:.1%} of what the {whose} would do could never be tried there (at most"
-        f" {limits.unsupported_mass_max:.0%})",
+        f" {most:.0%})"
     )
+    caution = limits.unsupported_mass_caution_max
+    return _at_most("unsupported_mass", value, most, caution, detail)
 
 
 def flip_observations(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
     """Check how often each side's own arm was played where the two differ."""
-    if share == 0.0:
-        return _no_flips("flip_observations", limits.flip_observations)
-    value, whose = Sides(target.count, baseline.count).weaker(min)
-    return Gate(
-        "flip_observations",
-        _below(value, limits.flip_observations_caution, limits.flip_observations),
-        value,
-        limits.flip_observations,
+    value, whose = _weaker(min, target.count, baseline.count)
+    need, caution = limits.flip_observations, limits.flip_observations_caution
+    detail = (
         f"where the two differ, the {whose}'s choice has {_count(value)} known"
-        f" outcome{'' if value == 1 else 's'} (need {limits.flip_observations:g})",
+        f" outcome{'' if value == 1 else 's'} (need {need:g})"
+    )
+    return _of_flips(
+        share, _at_least("flip_observations", value, need, caution, detail)
     )
 
 
@@ -119,18 +102,13 @@ def flip_sessions(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:
     """Check in how many sessions a side's own arm was played where the two differ."""
-    if share == 0.0:
-        return _no_flips("flip_sessions", limits.flip_sessions)
-    value, whose = Sides(target.sessions, baseline.sessions).weaker(min)
-    return Gate(
-        "flip_sessions",
-        _below(value, limits.flip_sessions_caution, limits.flip_sessions),
-        value,
-        limits.flip_sessions,
+    value, whose = _weaker(min, target.sessions, baseline.sessions)
+    need, caution = limits.flip_sessions, limits.flip_sessions_caution
+    detail = (
         f"where the two differ, the {whose}'s choice was tried in"
-        f" {value:,.0f} session{'' if value == 1 else 's'}"
-        f" (need {limits.flip_sessions:g})",
+        f" {value:,.0f} session{'' if value == 1 else 's'} (need {need:g})"
     )
+    return _of_flips(share, _at_least("flip_sessions", value, need, caution, detail))
 
 
 def rare_outcomes(
@@ -141,17 +119,13 @@ def rare_outcomes(
     Where nearly all fail, a few successes carry the whole difference, and seeing none by
     chance looks like certainty.
     """
-    if share == 0.0:
-        return _no_flips("rare_outcomes", limits.rare_outcomes)
-    value, whose = Sides(target.rare, baseline.rare).weaker(min)
-    return Gate(
-        "rare_outcomes",
-        _below(value, limits.rare_outcomes_caution, limits.rare_outcomes),
-        value,
-        limits.rare_outcomes,
+    value, whose = _weaker(min, target.rare, baseline.rare)
+    need, caution = limits.rare_outcomes, limits.rare_outcomes_caution
+    detail = (
         f"where the two differ, {value:,.1f} outcomes of the {whose}'s choice are expected"
-        f" to be the rarer one (need {limits.rare_outcomes:g})",
+        f" to be the rarer one (need {need:g})"
     )
+    return _of_flips(share, _at_least("rare_outcomes", value, need, caution, detail))
 
 
 def effective_size(
@@ -160,29 +134,24 @@ def effective_size(
     """Check the effective sample size (Kish), in decisions and as a share of all rows."""
     # Both limits apply: a share alone would pass ten decisions of a short log, a number
     # alone a log of which nearly everything is ignored.
-    value, whose = Sides(target.ess, baseline.ess).weaker(min)
-    least = max(limits.ess, limits.ess_share * rows)
-    return Gate(
-        "ess",
-        _below(value, limits.ess_share_caution * rows, least),
-        value,
-        least,
+    value, whose = _weaker(min, target.ess, baseline.ess)
+    need = max(limits.ess, limits.ess_share * rows)
+    detail = (
         f"{rows:,} decisions tell of the {whose} as much as {_count(value)} of its own"
-        f" (need {_count(least)})",
+        f" (need {_count(need)})"
     )
+    return _at_least("ess", value, need, limits.ess_share_caution * rows, detail)
 
 
 def weight_share(target: Weights, baseline: Weights, limits: Limits) -> Gate:
     """Check the largest share of all weight that a single decision has."""
-    value, whose = Sides(target.max_share, baseline.max_share).weaker(max)
-    return Gate(
-        "max_weight_share",
-        _above(value, limits.weight_share_caution_max, limits.weight_share_max),
-        value,
-        limits.weight_share_max,
+    value, whose = _weaker(max, target.max_share, baseline.max_share)
+    most, caution = limits.weight_share_max, limits.weight_share_caution_max
+    detail = (
         f"the heaviest decision has {value:.1%} of the say on the {whose} (at most"
-        f" {limits.weight_share_max:.0%})",
+        f" {most:.0%})"
     )
+    return _at_most("max_weight_share", value, most, caution, detail)
 
 
 def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
@@ -212,31 +181,30 @@ def outcome_coverage(
 ) -> Gate:
     """Check how many outcomes are known, and whether that depends on the arm."""
     share = known / rows if rows else 0.0
-    status = _below(share, limits.known_share_caution, limits.known_share)
-    detail = f"{known:,} of {rows:,} outcomes known (need {limits.known_share:.0%})"
+    need = limits.known_share
+    detail = f"{known:,} of {rows:,} outcomes known (need {need:.0%})"
     z = max(abs(target.known_z), abs(baseline.known_z))
     # If knowing an outcome depends on the arm, the known ones are a biased sample, however
     # many they are.
     if known < rows and z > limits.propensity_z_max:
-        status = "refused"
         detail += (
             f"; whether one is known depends on the arm (z {z:.1f}, at most"
             f" {limits.propensity_z_max:g})"
         )
-    return Gate("outcome_coverage", status, share, limits.known_share, detail)
+        return Gate("outcome_coverage", "refused", share, need, detail)
+    caution = limits.known_share_caution
+    return _at_least("outcome_coverage", share, need, caution, detail)
 
 
 def censored(count: int, rows: int, limits: Limits) -> Gate:
     """Check how many decisions were left out because their outcome was cut off."""
     share = count / (count + rows) if count else 0.0
-    return Gate(
-        "censored",
-        _above(share, limits.censored_share_caution_max, limits.censored_share_max),
-        share,
-        limits.censored_share_max,
+    most, caution = limits.censored_share_max, limits.censored_share_caution_max
+    detail = (
         f"{count:,} of {count + rows:,} decisions cut off before their outcome (at most"
-        f" {limits.censored_share_max:.0%})",
+        f" {most:.0%})"
     )
+    return _at_most("censored", share, most, caution, detail)
 
 
 def cassette(hit_rate: float, limits: Limits) -> Gate:
@@ -316,22 +284,30 @@ def _overlap(
     return max(0.0, common / shorter)
 
 
-def _no_flips(name: str, limit: float) -> Gate:
-    return Gate(
-        name, "ok", 0, limit, "the two never differ: there is nothing to observe"
-    )
+def _weaker(
+    worse: Callable[[float, float], float], target: float, baseline: float
+) -> tuple[float, str]:
+    """Return the worse of a figure of both and whose it is; the target's if equal."""
+    value = worse(target, baseline)
+    return value, "target" if value == target else "baseline"
 
 
-def _above(value: float, caution: float, limit: float) -> Status:
-    if value > limit:
-        return "refused"
-    return "caution" if value > caution else "ok"
+def _at_most(name: str, value: float, most: float, caution: float, detail: str) -> Gate:
+    status: Status = "caution" if value > caution else "ok"
+    return Gate(name, "refused" if value > most else status, value, most, detail)
 
 
-def _below(value: float, caution: float, limit: float) -> Status:
-    if value < limit:
-        return "refused"
-    return "caution" if value < caution else "ok"
+def _at_least(
+    name: str, value: float, need: float, caution: float, detail: str
+) -> Gate:
+    status: Status = "caution" if value < caution else "ok"
+    return Gate(name, "refused" if value < need else status, value, need, detail)
+
+
+def _of_flips(share: float, gate: Gate) -> Gate:
+    """Return a gate on flips, which is open where there are none."""
+    nothing = "the two never differ: there is nothing to observe"
+    return gate if share else Gate(gate.name, "ok", 0, gate.limit, nothing)
 
 
 def _count(value: float) -> str:

@@ -15,15 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from projections.errors import StoreUnavailable
-from projections.postgres.data_folder import (
-    ROLE,
-    Identity,
-    hand_over,
-    is_owned_by_another,
-    recall,
-    server_user,
-    try_lock,
-)
+from projections.postgres import data_folder as folders
 from streams.embedded import ServerProcess, last_lines, open_log, write_private
 
 START_S = 30.0
@@ -101,7 +93,7 @@ class EmbeddedPostgres:
         )
         self._log = self._folder / "postgres.log"
         self._lock: IO[bytes] | None = None
-        self._identity: Identity | None = None
+        self._identity: folders.Identity | None = None
 
     @property
     def name(self) -> str:
@@ -142,7 +134,7 @@ class EmbeddedPostgres:
         self._lock = await self._locked()
         try:
             for attempt in range(_PORT_TRIES):
-                self._identity = recall(self._folder, fresh_port=attempt > 0)
+                self._identity = folders.recall(self._folder, fresh_port=attempt > 0)
                 if not (self._data / "PG_VERSION").exists():
                     await self._initialize(self._identity.password)
                 if await self._launch(self._identity.port):
@@ -182,8 +174,8 @@ class EmbeddedPostgres:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + STOP_S
-        while (lock := try_lock(self._folder)) is None:
-            if loop.time() > deadline or is_owned_by_another(self._folder):
+        while (lock := folders.try_lock(self._folder)) is None:
+            if loop.time() > deadline or folders.is_owned_by_another(self._folder):
                 raise StoreUnavailable(
                     f"another PostgreSQL uses {str(self._folder)!r}: stop it, or use"
                     " another folder"
@@ -196,7 +188,7 @@ class EmbeddedPostgres:
         # By file: an argument or the environment would show the password to other users.
         secret = self._folder / "initial-password"
         write_private(secret, password.encode())
-        hand_over(self._folder, binaries(), secret)
+        folders.hand_over(self._folder, binaries(), secret)
         try:
             await self._run_initdb(secret)
         finally:
@@ -206,7 +198,7 @@ class EmbeddedPostgres:
         with open_log(self._log) as log:
             process = await asyncio.create_subprocess_exec(
                 str(binaries() / "initdb"),
-                *("-D", str(self._data), "-U", ROLE, "--pwfile", str(secret)),
+                *("-D", str(self._data), "-U", folders.ROLE, "--pwfile", str(secret)),
                 *("--auth=scram-sha-256", "--encoding=UTF8", "--no-locale"),
                 *("--no-instructions", *(() if self._durable else ("--no-sync",))),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -262,7 +254,7 @@ class EmbeddedPostgres:
         # PG* variables of our own environment would configure initdb and the server.
         clean = {key: os.environ[key] for key in os.environ if key[:2] != "PG"}
         common: dict[str, Any] = {"cwd": "/", "env": {**clean, "LC_ALL": "C"}}
-        user = server_user()
+        user = folders.server_user()
         if user is None:
             return common
         return {**common, "user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}

@@ -12,34 +12,14 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, assert_never
 
-from schemas.packs.condition_parser import (
-    Comparison,
-    ConditionError,
-    Every,
-    Not,
-    Operator,
-    Part,
-    Scalar,
-    Some,
-    When,
-    parse,
-)
+from schemas.packs.condition_parser import Comparison as Comparison
+from schemas.packs.condition_parser import ConditionError as ConditionError
+from schemas.packs.condition_parser import Every, Not, Operator, Part, Scalar, Some
+from schemas.packs.condition_parser import When as When
+from schemas.packs.condition_parser import parse as parse
 from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import round6
 from schemas.values.unicode_text import quoted
-
-__all__ = [
-    "Comparison",
-    "ConditionError",
-    "When",
-    "comparisons",
-    "explain_failure",
-    "field_value",
-    "fields_named",
-    "holds",
-    "meaning",
-    "parse",
-]
 
 Fields = Mapping[str, object]
 """An event's, by name."""

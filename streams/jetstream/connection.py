@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any
 
 import nats.errors
@@ -90,26 +91,20 @@ async def connect(
 
 @asynccontextmanager
 async def connected(
-    credentials: Credentials, name: str = "echoic"
+    credentials: Credentials,
+    name: str = "echoic",
+    kind: type[BrokerClient] = BrokerClient,
 ) -> AsyncIterator[BrokerClient]:
     """Open a connection and close it at the end of the block."""
-    client = await connect(credentials, name)
+    client = await connect(credentials, name, kind)
     try:
         yield client
     finally:
         await client.close()
 
 
-@asynccontextmanager
-async def reading(
-    credentials: Credentials, name: str = "echoic"
-) -> AsyncIterator[BrokerClient]:
-    """Open a connection that can only read, and close it at the end of the block."""
-    client = await connect(credentials, name, ReadingClient)
-    try:
-        yield client
-    finally:
-        await client.close()
+reading = partial(connected, kind=ReadingClient)
+"""Opens a connection that can only read."""
 
 
 async def call(client: Client, subject: str, body: Mapping[str, Any]) -> dict[str, Any]:
