@@ -9,7 +9,6 @@ import psutil  # type: ignore[import-untyped]  # has no types
 import pytest
 
 from schemas.values.subjects import SubjectError, inputs_of
-from streams.broker import data_folder
 from streams.broker import data_folder as folders
 from streams.broker.enrolment import add_sensor
 from streams.broker.server import EmbeddedServer, embedded_server
@@ -78,11 +77,11 @@ async def test_two_servers_never_share_a_folder(tmp_path: Path) -> None:
         with pytest.raises(ServerFailed, match="another nats-server uses"):
             await EmbeddedServer(server.folder).start()
 
-        identity = data_folder.recall(server.folder)
+        identity = folders.recall(server.folder)
         assert identity is not None
         assert identity.core == server.core
-        assert data_folder.running(server.folder) is not None
-    assert data_folder.running(tmp_path / "nats") is None
+        assert folders.running(server.folder) is not None
+    assert folders.running(tmp_path / "nats") is None
 
 
 async def test_a_server_that_does_not_start_shows_its_log(
