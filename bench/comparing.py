@@ -54,4 +54,4 @@ def measured() -> Found:
 def _decisions(results: Sequence[SessionResult]) -> int:
     if not all(each.verification.is_identical for each in results):
         raise RuntimeError("a recording does not replay identically")
-    return sum(len(each.chronicle.tellings) for each in results)
+    return sum(len(each.recorded.records) for each in results)

@@ -9,9 +9,9 @@ from datetime import datetime
 from echoic import doctor
 from echoic.client import find, known_agents
 from echoic.client.connection import Connection
-from echoic.client.decision_record import Account
 from echoic.client.instance_note import read_note
 from echoic.errors import NotFoundError
+from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input
 from schemas.messages.controls import MindStarted
 from schemas.values.settings import UNSTARTED, MindSettings
@@ -40,7 +40,7 @@ class Status:
     quarantine: str
     """What was quarantined, by reason, in words."""
     agents: int
-    lately: tuple[Account, ...]
+    lately: tuple[DecisionRecord, ...]
     """The last decisions of the agents that decided most recently, newest first."""
 
 
@@ -78,8 +78,10 @@ async def _mind(connection: Connection) -> MindSettings:
     return message.settings if isinstance(message, MindStarted) else UNSTARTED
 
 
-async def _lately(connection: Connection, agents: list[str]) -> tuple[Account, ...]:
-    found: list[Account] = []
+async def _lately(
+    connection: Connection, agents: list[str]
+) -> tuple[DecisionRecord, ...]:
+    found: list[DecisionRecord] = []
     for agent in agents:
         try:
             found.append(await find.last_decision(connection.log, agent))

@@ -8,7 +8,7 @@ from bench.truth.playing import Game, played, settings_for
 from evaluation.compare.rows import asked, observations
 from evaluation.ope.rows import Observation
 from replay.open_loop.asked import ask_open_loop
-from replay.recording.chronicle import chronicle
+from replay.recording.decisions import recorded_decisions
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.source import Recording, of_file
 from schemas.values.settings import ExplorationSettings, StrategySpec
@@ -73,5 +73,5 @@ def lived(strategy: StrategySpec, seed: int, steps: int) -> Lived:
 async def _rows(recording: Recording, pair: Pair) -> tuple[Observation, ...]:
     strategies = (pair.baseline, pair.challenger)
     decisions = asked([each async for each in ask_open_loop(recording, strategies)])
-    told = await chronicle(recording, OutcomeSettings())
-    return tuple(observations(decisions, 1, told.outcomes))
+    recorded = await recorded_decisions(recording, OutcomeSettings())
+    return tuple(observations(decisions, 1, recorded.outcomes))

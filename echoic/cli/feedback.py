@@ -8,14 +8,14 @@ import typer
 from echoic import errors
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, new_app
-from echoic.client import decision_record, find, known_agents, publish
+from echoic.client import decision_json, find, known_agents, publish
 from echoic.client.connection import Connection
-from echoic.client.decision_record import Account
 from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
 from echoic.errors import EchoicError
 from echoic.terminal.output import print_json
 from echoic.terminal.text import short
+from replay.recording.decisions import DecisionRecord
 from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
@@ -130,7 +130,9 @@ def outcome(
         reason: Why.
     """
 
-    async def run(connection: Connection) -> tuple[Account, Account, list[str], Names]:
+    async def run(
+        connection: Connection,
+    ) -> tuple[DecisionRecord, DecisionRecord, list[str], Names]:
         log, agent = connection.log, connection.settings.agent
         decision = await _decision(connection, id_)
         report = Sensed(
@@ -145,20 +147,22 @@ def outcome(
         after = await log.last_sequence("ev.>")
         event_id = new_event_id()
         await publish.publish(connection.client, agent, report, event_id=event_id)
-        told = await publish.decided_on(log, agent, "user", "outcome", event_id, after)
-        credited = await publish.credited_by(log, told)
-        return told, decision, credited, await heuristic_names(log, agent)
+        reported = await publish.decided_on(
+            log, agent, "user", "outcome", event_id, after
+        )
+        credited = await publish.credited_by(log, reported)
+        return reported, decision, credited, await heuristic_names(log, agent)
 
-    told, decision, credited, names = on_instance(call, run)
+    reported, decision, credited, names = on_instance(call, run)
     if call.as_json:
-        print_json({**decision_record.as_fields(told), "credited": credited})
+        print_json({**decision_json.as_fields(reported), "credited": credited})
     else:
-        print(f"reported as {short(told.id)}: {_credit(decision, credited, names)}")
+        print(f"reported as {short(reported.id)}: {_credit(decision, credited, names)}")
     if decision.said is None:
         raise typer.Exit(errors.FINDING)
 
 
-def _credit(decision: Account, credited: Sequence[str], names: Names) -> str:
+def _credit(decision: DecisionRecord, credited: Sequence[str], names: Names) -> str:
     """Describe in words which heuristics a report credits, or why none."""
     if credited:
         return "counted for " + ", ".join(named(each, names) for each in credited)
@@ -171,7 +175,7 @@ def _credit(decision: Account, credited: Sequence[str], names: Names) -> str:
     )
 
 
-async def _decision(connection: Connection, id_: str) -> Account:
+async def _decision(connection: Connection, id_: str) -> DecisionRecord:
     await known_agents.check(connection)
     log, agent = connection.log, connection.settings.agent
     if id_ == "last":

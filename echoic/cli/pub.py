@@ -12,9 +12,8 @@ import typer
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress, waiting
-from echoic.client import decision_record
+from echoic.client import decision_json
 from echoic.client.connection import Connection
-from echoic.client.decision_record import Account
 from echoic.client.event_lines import Sending, read_lines
 from echoic.client.names import heuristic_names
 from echoic.client.pacing import Allowed, Pace, limit_of
@@ -24,6 +23,7 @@ from echoic.client.sending import Item, Sender, read_file
 from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.terminal import decisions
 from echoic.terminal.output import note, print_json, style
+from replay.recording.decisions import DecisionRecord
 from schemas.messages.sensing import Dimension
 
 app = new_app("publishing", "Events, as a sensor sends them.")
@@ -121,23 +121,25 @@ async def _send(
     return refused
 
 
-async def _shown(connection: Connection, as_json: bool) -> Callable[[Account], None]:
+async def _shown(
+    connection: Connection, as_json: bool
+) -> Callable[[DecisionRecord], None]:
     """Return the function that prints a decision."""
     if as_json:
-        return lambda account: print_json(decision_record.as_response(account))
+        return lambda record: print_json(decision_json.as_response(record))
     names = await heuristic_names(connection.log, connection.settings.agent)
     here = style()
-    return lambda account: print(decisions.line(account, names, here), flush=True)
+    return lambda record: print(decisions.line(record, names, here), flush=True)
 
 
 async def _answered(
-    sender: Sender, item: Sending, show: Callable[[Account], None], as_json: bool
+    sender: Sender, item: Sending, show: Callable[[DecisionRecord], None], as_json: bool
 ) -> bool:
     """Print the decision on an event; return False if the event was refused."""
     try:
         async with waiting("the decision, which may be a model's"):
-            account = await sender.answer(item.event_id)
-        show(account)
+            record = await sender.answer(item.event_id)
+        show(record)
     except RefusedError as error:
         if as_json:
             print_json({"accepted": False, "reason": error.what})

@@ -98,15 +98,16 @@ class _Beside:
 
 
 def _fields(shadowed: Shadowed, totals: Totals) -> dict[str, Any]:
+    decided = shadowed.record.decided
     return {
-        "decision_id": shadowed.decision_id,
+        "decision_id": shadowed.record.id,
         "event": {
-            "id": shadowed.event_id,
-            "source": shadowed.source,
-            "type": shadowed.type,
-            "text": shadowed.text,
+            "id": decided.event_id,
+            "source": decided.source,
+            "type": decided.type,
+            "text": shadowed.record.text,
         },
-        "done": {"arm": shadowed.done, "text": shadowed.said},
+        "done": {"arm": decided.arm, "text": decided.text},
         "would": {
             "arm": shadowed.would,
             "text": shadowed.would_say,

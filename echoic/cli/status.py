@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, new_app
-from echoic.client import decision_record
+from echoic.client import decision_json
 from echoic.status import Status, look
 from echoic.terminal.called import as_typed
 from echoic.terminal.output import style
@@ -20,7 +20,7 @@ def status(call: Call) -> None:
     Examples: `echoic status`, `echoic status --json`. `echoic doctor` tries what can fail.
     """
     found = on_instance(call, look)
-    lately = [decision_record.as_fields(each) for each in found.lately]
+    lately = [decision_json.as_fields(each) for each in found.lately]
     mind = found.mind.model_dump(exclude_none=True)
     # `lately` and `mind` are objects of their own and are converted above.
     fields = {name: getattr(found, name) for name in _PLAIN}
@@ -53,10 +53,10 @@ def _lines(found: Status, style: Style) -> Iterator[str]:
         "agents": str(found.agents) if found.agents else 'none yet: echoic pub "hello"',
     }
     yield from (f"  {padded(name, 12)} {value}" for name, value in rows.items())
-    for account in found.lately:
-        said = f"“{account.said}”" if account.said else f"silent: {account.silence}"
-        words = f"{account.event_text} → {said}"
+    for record in found.lately:
+        said = f"“{record.said}”" if record.said else f"silent: {record.silence}"
+        words = f"{record.text} → {said}"
         yield (
-            f"    {fitted(account.agent, 14)} {account.at.astimezone():%m-%d %H:%M}"
+            f"    {fitted(record.agent, 14)} {record.at.astimezone():%m-%d %H:%M}"
             f"  {fitted(words, max(30, style.width - 32)).rstrip()}"
         )

@@ -11,10 +11,9 @@ from msgspec import to_builtins
 from echoic.cli import moments
 from echoic.cli.connected import known_at, on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
-from echoic.client import decision_record, find, known_agents
+from echoic.client import decision_json, find, known_agents
 from echoic.client import state as remembering
 from echoic.client.connection import Connection
-from echoic.client.decision_record import Account, Accounts
 from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
@@ -24,6 +23,7 @@ from echoic.terminal import decisions, lessons
 from echoic.terminal.called import as_typed
 from echoic.terminal.output import note, print_json, style
 from echoic.terminal.text import visible
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
 from schemas.messages.learning import HeuristicFormed
@@ -69,15 +69,15 @@ def explain_(
         raise EchoicError("give one of ID, --last and --last-silent")
     suppositions = dict(_supposition(text) for text in what_if or ())
 
-    async def run(connection: Connection) -> tuple[Account, Explanation]:
+    async def run(connection: Connection) -> tuple[DecisionRecord, Explanation]:
         await known_agents.check(connection)
-        account = await _account(connection, id_, last_silent)
-        names = await heuristic_names(connection.log, account.agent)
-        return account, explain.explain(account, names, suppositions)
+        record = await _decision(connection, id_, last_silent)
+        names = await heuristic_names(connection.log, record.agent)
+        return record, explain.explain(record, names, suppositions)
 
-    account, explanation = on_instance(call, run)
-    page = decisions.explained(account, explanation, style())
-    call.show(_as_fields(account, explanation), [as_typed(page)])
+    record, explanation = on_instance(call, run)
+    page = decisions.explained(record, explanation, style())
+    call.show(_as_fields(record, explanation), [as_typed(page)])
 
 
 @app.command()
@@ -122,18 +122,18 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
     if not as_json:
         note(decisions.heading(style()))
     count = 0
-    told = Accounts()
+    told = DecisionRecords()
     async for input_, outputs in answered(connection.log, agent, position):
         found = told.take(input_, outputs)
         # Reading names reads a part of the log: again only when one may have changed.
         if _is_renamed(input_) or any(_is_news(each, names) for each in found):
             names = await heuristic_names(connection.log, agent)
-        for account in found:
+        for record in found:
             if as_json:
-                print_json(decision_record.as_fields(account))
-            elif account.is_final:
-                print(decisions.line(account, names, style()), flush=True)
-            count += account.is_final
+                print_json(decision_json.as_fields(record))
+            elif record.is_final:
+                print(decisions.line(record, names, style()), flush=True)
+            count += record.is_final
             if count == limit:
                 return
         if not as_json:
@@ -144,9 +144,9 @@ def _is_renamed(input_: Input) -> bool:
     return isinstance(input_.message, HeuristicEdited)
 
 
-def _is_news(account: Account, names: Names) -> bool:
+def _is_news(record: DecisionRecord, names: Names) -> bool:
     """Tell whether the heuristic that answers is newer than the names that were read."""
-    return account.heuristic_id is not None and account.heuristic_id not in names
+    return record.heuristic_id is not None and record.heuristic_id not in names
 
 
 def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
@@ -162,9 +162,9 @@ def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
     return names
 
 
-async def _account(
+async def _decision(
     connection: Connection, id_: str | None, last_silent: bool
-) -> Account:
+) -> DecisionRecord:
     log, agent = connection.log, connection.settings.agent
     if id_ is not None:
         return await find.find_decision(log, agent, id_)
@@ -192,9 +192,9 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
     return None, moments.moment(text, "--at")
 
 
-def _as_fields(account: Account, explanation: Explanation) -> dict[str, object]:
+def _as_fields(record: DecisionRecord, explanation: Explanation) -> dict[str, object]:
     told = asdict(explanation) | {
         "gates": to_builtins(explanation.gates),
-        "salience": to_builtins(account.decided.salience),
+        "salience": to_builtins(record.decided.salience),
     }
-    return {**decision_record.as_fields(account), "explanation": told}
+    return {**decision_json.as_fields(record), "explanation": told}

@@ -14,7 +14,7 @@ from echoic.errors import EchoicError
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.gather import UnprovenError, gather
 from evaluation.evidence.rapport import RapportCurve, rapport_curves
-from evaluation.tuning.policy_value import Lived, run_closed_loop
+from evaluation.tuning.policy_value import VerifiedRecording, verified
 from handlers.aids import AidProvider
 from projections.folds.learning.rapport import Pace
 from replay.recording.outcomes import OutcomeSettings
@@ -54,22 +54,20 @@ async def rapport_of(
 
 
 @asynccontextmanager
-async def lives_of(
+async def verified_recordings(
     settings: Settings, names: Sequence[str]
-) -> AsyncIterator[list[Lived]]:
+) -> AsyncIterator[list[VerifiedRecording]]:
     """Open the named recordings, verified, with the outcomes of their decisions.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
     """
-    lives: list[Lived] = []
+    checked: list[VerifiedRecording] = []
     async with recordings(settings, names) as found:
         for recording, provider in found:
             with as_invalid_recording(recording):
-                lives.append(
-                    await run_closed_loop(recording, provider, OutcomeSettings())
-                )
-        yield lives
+                checked.append(await verified(recording, provider, OutcomeSettings()))
+        yield checked
 
 
 @asynccontextmanager

@@ -5,8 +5,8 @@ It reads the log backwards, so that what just happened is found at once.
 
 from collections.abc import AsyncIterator, Callable
 
-from echoic.client.decision_record import Account, Accounts
 from echoic.errors import EchoicError, NotFoundError
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, Dropped
@@ -21,7 +21,7 @@ _FIRST_WINDOW = 2_000
 Wanted = Callable[[Output], bool]
 
 
-async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
+async def find_decision(log: ReadableLog, agent: str, prefix: str) -> DecisionRecord:
     """Return the decision whose id begins with `prefix`.
 
     Raises:
@@ -30,7 +30,7 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
     found: list[Output] = []
     async for output in _decisions(log, agent):
         if output.id == prefix:
-            return await account_of(log, output)
+            return await record_of(log, output)
         if output.id.startswith(prefix):
             found.append(output)
             # 32 bits of an id: a second match is so unlikely that the whole log is not
@@ -46,12 +46,12 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> Account:
             f"{agent!r} has no decision {prefix!r}",
             next_step="echoic explain --last, or name the companion with --agent",
         )
-    return await account_of(log, found[0])
+    return await record_of(log, found[0])
 
 
 async def last_decision(
     log: ReadableLog, agent: str, *, silent: bool = False
-) -> Account:
+) -> DecisionRecord:
     """Return the agent's last decision, or its last silent one.
 
     Decisions on events that report an outcome are skipped: nobody means them by `last`.
@@ -60,54 +60,55 @@ async def last_decision(
         NotFoundError: there is none.
     """
     async for output in _decisions(log, agent):
-        account = await account_of(log, output)
-        if (not silent or account.silence is not None) and not _is_on_report(account):
-            return account
+        record = await record_of(log, output)
+        if (not silent or record.silence is not None) and not _is_on_report(record):
+            return record
     kind = "silent decision" if silent else "decision"
     raise NotFoundError(
         f"{agent!r} has no {kind} yet", next_step='echoic pub "hello" --wait'
     )
 
 
-def _is_on_report(account: Account) -> bool:
-    event = account.input.message
+def _is_on_report(record: DecisionRecord) -> bool:
+    event = record.event
     return isinstance(event, Sensed) and event.outcome is not None
 
 
-async def account_of(log: ReadableLog, output: Output) -> Account:
-    """Return the account of a decision, with its answer so far."""
-    ledger = Accounts()
-    cause = output.mark.cause_sequence
-    told: dict[str, Account] = {}
-    # Exactly one group: the one of the decision's cause.
-    async for group in groups(log, output.partition, cause - 1, cause):
-        input_ = read_input(group.input)
-        for each in ledger.take(
-            input_, [read_output(record) for record in group.outputs]
-        ):
-            told[each.id] = each
-    account = told.get(output.id)
-    if account is None:
+async def record_of(log: ReadableLog, output: Output) -> DecisionRecord:
+    """Return the record of a decision, with its answer so far."""
+    records = DecisionRecords()
+    found = await _taken(log, records, output)
+    record = next((each for each in found if each.id == output.id), None)
+    if record is None:
         raise EchoicError(
             f"the group of decision {output.id} is not whole",
             next_step="echoic log verify",
         )
-    if account.is_final:
-        return account
-    return await _ended(log, ledger, account, output)
-
-
-async def _ended(
-    log: ReadableLog, ledger: Accounts, account: Account, output: Output
-) -> Account:
-    """Return the account with its end, if the log holds that by now."""
+    if record.is_final:
+        return record
     subjects = output_subject(output.partition, output.agent, "decision", "*")
-    async for record in scan(log, subjects, output.record.sequence):
-        later = read_output(record)
+    async for stored in scan(log, subjects, output.record.sequence):
+        later = read_output(stored)
         ends = isinstance(later.message, Completed | Dropped)
-        if ends and getattr(later.message, "decision_id", None) == account.id:
-            return ledger.take(account.input, [later])[0]
-    return account
+        if ends and getattr(later.message, "decision_id", None) == record.id:
+            ended = await _taken(log, records, later)
+            return next((each for each in ended if each.id == record.id), record)
+    return record
+
+
+async def _taken(
+    log: ReadableLog, records: DecisionRecords, output: Output
+) -> list[DecisionRecord]:
+    """Return what the group of an output makes of the records."""
+    cause = output.mark.cause_sequence
+    # Exactly one group: the one of the output's cause.
+    return [
+        record
+        async for group in groups(log, output.partition, cause - 1, cause)
+        for record in records.take(
+            read_input(group.input), list(map(read_output, group.outputs))
+        )
+    ]
 
 
 async def _decisions(log: ReadableLog, agent: str) -> AsyncIterator[Output]:

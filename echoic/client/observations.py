@@ -12,7 +12,7 @@ from evaluation.compare.rows import observations as rows_of
 from evaluation.ope.rows import Observation
 from handlers.mind.strategies.spec import parse
 from replay.open_loop.asked import ask_open_loop
-from replay.recording.chronicle import chronicle
+from replay.recording.decisions import recorded_decisions
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.experiments import Variant
 
@@ -52,8 +52,8 @@ async def _observed(
                 reached = asked([each async for each in decisions])
             # Outcomes lie behind the decisions, so they take a second pass over the
             # recording.
-            told = await chronicle(recording, outcome)
-            found += rows_of(reached, _CHALLENGER, told.outcomes)
+            recorded = await recorded_decisions(recording, outcome)
+            found += rows_of(reached, _CHALLENGER, recorded.outcomes)
     return found
 
 

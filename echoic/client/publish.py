@@ -15,9 +15,9 @@ from uuid import uuid4
 from nats.aio.client import Client
 
 from echoic.client import recall_decision
-from echoic.client.decision_record import Account, Accounts
-from echoic.client.find import account_of
+from echoic.client.find import record_of
 from echoic.errors import EchoicError, RefusedError
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
@@ -85,7 +85,7 @@ async def decided_on(
     event_id: str,
     after: int,
     timeout_s: float = ANSWER_S,
-) -> Account:
+) -> DecisionRecord:
     """Wait for the final decision on an event published after the sequence `after`.
 
     Raises:
@@ -94,18 +94,18 @@ async def decided_on(
     """
     partition = partition_of(agent)
     subject = input_subject(partition, agent, "sensor", f"{source}.{type_}")
-    record = await arrival(log, subject, event_id, after, timeout_s)
-    outputs = await _outputs(log, partition, record.sequence, timeout_s)
-    for account in Accounts().take(read_input(record), outputs):
-        if account.decided.event_id == event_id:
-            return await _final(log, account, outputs, timeout_s)
+    event = await arrival(log, subject, event_id, after, timeout_s)
+    outputs = await _outputs(log, partition, event.sequence, timeout_s)
+    for record in DecisionRecords().take(read_input(event), outputs):
+        if record.decided.event_id == event_id:
+            return await _final(log, record, outputs, timeout_s)
     raise _refusal(outputs)
 
 
-async def credited_by(log: ReadableLog, told: Account) -> list[str]:
+async def credited_by(log: ReadableLog, report: DecisionRecord) -> list[str]:
     """Return the ids of the heuristics that a reported outcome was credited to."""
-    partition = partition_of(told.agent)
-    outputs = await _outputs(log, partition, told.input.sequence, ANSWER_S)
+    partition = partition_of(report.agent)
+    outputs = await _outputs(log, partition, report.sequence, ANSWER_S)
     messages = (output.message for output in outputs)
     return [each.heuristic_id for each in messages if isinstance(each, OutcomeObserved)]
 
@@ -160,22 +160,25 @@ async def submit(
 
 
 async def _final(
-    log: ReadableLog, account: Account, outputs: Sequence[Output], timeout_s: float
-) -> Account:
-    """Wait for the account's final answer; return it unfinished after the timeout."""
-    if account.is_final:
-        return account
-    opened = next(output for output in outputs if output.id == account.id)
+    log: ReadableLog,
+    record: DecisionRecord,
+    outputs: Sequence[Output],
+    timeout_s: float,
+) -> DecisionRecord:
+    """Wait for the record's final answer; return it unfinished after the timeout."""
+    if record.is_final:
+        return record
+    opened = next(output for output in outputs if output.id == record.id)
     subjects = output_subject(opened.partition, opened.agent, "decision", "*")
     # A model may use its whole deadline before the mind can answer.
-    patience_s = timeout_s + (account.ask.deadline_s if account.ask else 0.0)
+    patience_s = timeout_s + (record.ask.deadline_s if record.ask else 0.0)
     with suppress(TimeoutError):
         async with asyncio.timeout(patience_s):
             async for _ in log.follow(subjects, opened.record.sequence, 100):
-                account = await account_of(log, opened)
-                if account.is_final:
+                record = await record_of(log, opened)
+                if record.is_final:
                     break
-    return account
+    return record
 
 
 async def _outputs(

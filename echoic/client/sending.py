@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from echoic.client import publish
 from echoic.client.connection import Connection
-from echoic.client.decision_record import Account
 from echoic.client.event_lines import Sending, read_lines
 from echoic.client.playback import PlayedEvent, PlayedVote, played
 from echoic.errors import EchoicError
 from echoic.packs import bundled
+from replay.recording.decisions import DecisionRecord
 from streams.session_files.file import read_session
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -68,7 +68,7 @@ class Sender:
         )
         self._sent[sending.event_id] = sending, after
 
-    async def answer(self, event_id: str) -> Account:
+    async def answer(self, event_id: str) -> DecisionRecord:
         """Wait for the decision on an event that was sent.
 
         Raises:
@@ -86,9 +86,9 @@ class Sender:
 
     async def vote(self, vote: PlayedVote) -> None:
         """Give a recorded vote on the new decision about the same event."""
-        account = await self.answer(vote.event_id)
-        given = vote.given.model_copy(update={"decision_id": account.id})
-        await publish.tell(self._connection.log, account.agent, given)
+        record = await self.answer(vote.event_id)
+        given = vote.given.model_copy(update={"decision_id": record.id})
+        await publish.tell(self._connection.log, record.agent, given)
 
 
 def _of_session(path: Path, agent: str) -> Iterator[Item]:

@@ -8,7 +8,7 @@ cannot be compared.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from echoic.client.evidence import evidence_of, lives_of
+from echoic.client.evidence import evidence_of, verified_recordings
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from evaluation.tuning.policy_value import Limits, WorthObjective
@@ -102,7 +102,7 @@ async def tuned(
         _check_learning(ranges)
         task = await _learning_task(settings, ranges, names)
         return task, await _run(task, ranges, trials)
-    async with lives_of(settings, names) as lives:
+    async with verified_recordings(settings, names) as lives:
         task = _strategy_task(WorthObjective(lives, limits), ranges)
         return task, await _run(task, ranges, trials)
 

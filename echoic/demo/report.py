@@ -1,15 +1,15 @@
 """The summary at the end of the demo: how much was said, what was learnt, how fast.
 
-Pure, over accounts and the agent's state; every figure is one of this run.
+Pure, over records and the agent's state; every figure is one of this run.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from echoic.client.decision_record import Account
 from echoic.client.names import Names, named
 from echoic.terminal.text import PLAIN, Style, padded
+from replay.recording.decisions import DecisionRecord
 from replay.verify import Verification
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, Signal
@@ -32,7 +32,7 @@ class Report:
 
     events: int
     """How many sensor events were published."""
-    accounts: Sequence[Account]
+    records: Sequence[DecisionRecord]
     state: AgentState
     verification: Verification
     names: Names
@@ -41,13 +41,13 @@ class Report:
 
 def as_fields(report: Report) -> dict[str, object]:
     """Return the demo's closing line, for a program to read."""
-    spoken = [each for each in report.accounts if each.said is not None]
+    spoken = [each for each in report.records if each.said is not None]
     return {
         "events": report.events,
-        "answered": len(report.accounts),
+        "answered": len(report.records),
         "spoke": len(spoken),
-        "silent": len(report.accounts) - len(spoken),
-        "silent_by_reason": silences(report.accounts),
+        "silent": len(report.records) - len(spoken),
+        "silent_by_reason": silences(report.records),
         "moved": len(moved(report.state)),
         "rapport": {
             person: report.state.rapport[person].value
@@ -58,8 +58,8 @@ def as_fields(report: Report) -> dict[str, object]:
             "total": report.verification.total,
         },
         "latency_ms": {
-            "p50": round(percentile(latencies(report.accounts), 0.50), 3),
-            "p95": round(percentile(latencies(report.accounts), 0.95), 3),
+            "p50": round(percentile(latencies(report.records), 0.50), 3),
+            "p95": round(percentile(latencies(report.records), 0.95), 3),
         },
         "seconds": round(report.seconds, 3),
     }
@@ -69,7 +69,7 @@ def summary(report: Report, style: Style = PLAIN) -> Iterator[str]:
     """Yield the summary, line by line."""
     fields = as_fields(report)
     by_reason = ", ".join(
-        f"{count} {reason}" for reason, count in silences(report.accounts).items()
+        f"{count} {reason}" for reason, count in silences(report.records).items()
     )
     yield style.paint(
         f"{fields['events']} events, {fields['answered']} answered"
@@ -100,9 +100,9 @@ def proof(verification: Verification, style: Style = PLAIN) -> str:
     return style.paint(f"✗ replay verify: {figures}", "red")
 
 
-def silences(accounts: Sequence[Account]) -> dict[str, int]:
+def silences(records: Sequence[DecisionRecord]) -> dict[str, int]:
     """Return how many decisions were silent for each reason, the most common first."""
-    counts = Counter(each.silence for each in accounts if each.silence is not None)
+    counts = Counter(each.silence for each in records if each.silence is not None)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -119,9 +119,9 @@ def moved(state: AgentState) -> list[tuple[str, Belief]]:
     return changed
 
 
-def latencies(accounts: Sequence[Account]) -> list[float]:
+def latencies(records: Sequence[DecisionRecord]) -> list[float]:
     """Return how long each decision took, in milliseconds, by the broker's clock."""
-    return sorted(each.latency_ms for each in accounts)
+    return sorted(each.latency_ms for each in records)
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
@@ -133,7 +133,7 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 
 def _latency(report: Report) -> str:
-    ordered = latencies(report.accounts)
+    ordered = latencies(report.records)
     return (
         f"p50 {percentile(ordered, 0.50):.1f} ms, p95 {percentile(ordered, 0.95):.1f} ms"
         " from event to stored decision"

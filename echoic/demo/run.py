@@ -17,7 +17,6 @@ from uuid import uuid4
 from nats.aio.client import Client
 
 from echoic.client.connection import Connection
-from echoic.client.decision_record import Account
 from echoic.client.names import Names, heuristic_names
 from echoic.client.playback import PlayedEvent, PlayedVote, played
 from echoic.client.publish import publish_raw, tell
@@ -37,6 +36,7 @@ from echoic.terminal.decisions import line
 from echoic.terminal.output import has_colour, note, print_json, terminal_width
 from echoic.terminal.text import Style
 from handlers.aids import AidProvider, PackLibrary
+from replay.recording.decisions import DecisionRecord
 from replay.verify import Span, Verification, verify
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values.subjects import partition_of
@@ -71,7 +71,7 @@ def run(*, speed: float, as_json: bool) -> int:
         print_json(demo_report.as_fields(report))
     else:
         _close(report, style)
-    whole = report.verification.is_identical and len(report.accounts) == report.events
+    whole = report.verification.is_identical and len(report.records) == report.events
     return 0 if whole else 1
 
 
@@ -98,7 +98,7 @@ async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Rep
             raise AssertionError("the worker knows no state of the demo's agent")
         return Report(
             events=events,
-            accounts=tuple(audience.accounts.values()),
+            records=tuple(audience.records.values()),
             state=state,
             verification=await _verify(live),
             names=audience.names,
@@ -110,7 +110,7 @@ class Audience:
     """A follower of the decisions: it prints them, and knows when all have been made."""
 
     def __init__(self, live: Instance, style: Style, *, quiet: bool) -> None:
-        self.accounts: dict[str, Account] = {}
+        self.records: dict[str, DecisionRecord] = {}
         """By the id of the event decided on."""
         self.names: Names = {}
         self._live = live
@@ -127,24 +127,24 @@ class Audience:
         story = Story(self.names, self._style)
         if not self._quiet:
             note(render.heading(self._style))
-        async for account in decisions(self._live.log, AGENT, 0):
+        async for record in decisions(self._live.log, AGENT, 0):
             if not self._quiet:
-                for line in story.lines(account):
+                for line in story.lines(record):
                     print(line, flush=True)
             async with self._news:
-                self.accounts[account.decided.event_id] = account
+                self.records[record.decided.event_id] = record
                 self._news.notify_all()
 
-    async def decided(self, event_id: str) -> Account:
+    async def decided(self, event_id: str) -> DecisionRecord:
         """Wait for the decision on an event, at most `PATIENCE_S`."""
         async with asyncio.timeout(PATIENCE_S), self._news:
-            await self._news.wait_for(lambda: event_id in self.accounts)
-        return self.accounts[event_id]
+            await self._news.wait_for(lambda: event_id in self.records)
+        return self.records[event_id]
 
     async def until(self, count: int) -> None:
         """Wait until so many events are decided on."""
         async with asyncio.timeout(PATIENCE_S), self._news:
-            await self._news.wait_for(lambda: len(self.accounts) >= count)
+            await self._news.wait_for(lambda: len(self.records) >= count)
 
 
 async def _tables_are_up(live: Instance) -> None:
@@ -183,8 +183,8 @@ async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
 
 async def _vote(live: Instance, audience: Audience, vote: PlayedVote) -> None:
     # The recorded decision has another id here; the vote follows its event.
-    account = await audience.decided(vote.event_id)
-    given = vote.given.model_copy(update={"decision_id": account.id})
+    record = await audience.decided(vote.event_id)
+    given = vote.given.model_copy(update={"decision_id": record.id})
     await tell(live.log, AGENT, given)
 
 
@@ -222,14 +222,14 @@ def _unsaid(_: str) -> None:
 def _close(report: Report, style: Style) -> None:
     print()
     print("\n".join(demo_report.summary(report, style)))
-    for question, account in (
+    for question, record in (
         ("Why did it say that?", _telling_answer(report)),
         ("Why was it quiet?", _telling_silence(report)),
     ):
-        if account is not None:
+        if record is not None:
             print(style.paint(f"\n{question}", "bold") + " For example here:\n")
-            why = explain.explain(account, report.names)
-            print(render.explained_alone(account, why, style))
+            why = explain.explain(record, report.names)
+            print(render.explained_alone(record, why, style))
     print("\nNext:")
     for command, purpose in _NEXT:
         print(f"  {program()} {command:<24} {purpose}")
@@ -238,20 +238,20 @@ def _close(report: Report, style: Style) -> None:
     sys.stdout.flush()
 
 
-def _telling_answer(report: Report) -> Account | None:
+def _telling_answer(report: Report) -> DecisionRecord | None:
     """Return an answer of the heuristic that its outcomes lifted most."""
     for heuristic_id, _ in demo_report.moved(report.state):
-        for account in report.accounts:
-            if account.said is not None and account.heuristic_id == heuristic_id:
-                return account
+        for record in report.records:
+            if record.said is not None and record.heuristic_id == heuristic_id:
+                return record
     return None
 
 
-def _telling_silence(report: Report) -> Account | None:
+def _telling_silence(report: Report) -> DecisionRecord | None:
     for reason in _EXPLAINED:
-        for account in report.accounts:
-            if account.silence == reason and account.decided.gates:
-                return account
+        for record in report.records:
+            if record.silence == reason and record.decided.gates:
+                return record
     return None
 
 
@@ -265,17 +265,17 @@ class Story:
         self._spoke = 0
         self._silent = 0
 
-    def lines(self, account: Account) -> Iterator[str]:
+    def lines(self, record: DecisionRecord) -> Iterator[str]:
         """Yield the line of a decision, or nothing if one like it was shown."""
-        spoke = account.said is not None
-        kind = account.heuristic_id if spoke else account.silence
+        spoke = record.said is not None
+        kind = record.heuristic_id if spoke else record.silence
         if kind in self._told:
             self._spoke += spoke
             self._silent += not spoke
             return
         self._told.add(kind)
         yield from self.rest()
-        yield line(account, self._names, self._style)
+        yield line(record, self._names, self._style)
         if kind == "llm_unavailable":
             yield self._style.paint(f"         {_NO_MODEL}", "dim")
 

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from echoic.client import heuristics as learnt
 from echoic.client import owners, publish
-from echoic.client.decision_record import as_response
+from echoic.client.decision_json import as_response
 from echoic.client.heuristics import Learnt
 from echoic.client.state import AgentSnapshot, as_fields
 from echoic.doors.services import Reply, refusal
@@ -122,12 +122,12 @@ class Serving:
         after = await self.log.last_sequence("ev.>")
         await publish.publish(self.client, agent, event, event_id=event_id)
         try:
-            account = await publish.decided_on(
+            record = await publish.decided_on(
                 self.log, agent, event.source, event.type, event_id, after
             )
         except EchoicError as error:
             return refusal("undecided", error.what)
-        return {"event_id": event_id, **as_response(account)}
+        return {"event_id": event_id, **as_response(record)}
 
     def _remembered(self, agent: str) -> AgentSnapshot | None:
         state = self.known(agent)

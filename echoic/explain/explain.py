@@ -7,9 +7,9 @@ gates and nothing else; where only a replay could tell more, the text says so.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from echoic.client.decision_record import Account
 from echoic.client.names import Names, named
 from echoic.explain.what_if import suppose
+from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import (
     RACE,
     SILENT,
@@ -89,51 +89,53 @@ class Explanation:
 
 
 def explain(
-    account: Account, names: Names, suppositions: Mapping[str, float] | None = None
+    record: DecisionRecord,
+    names: Names,
+    suppositions: Mapping[str, float] | None = None,
 ) -> Explanation:
     """Explain a decision; with suppositions, over recomputed gates.
 
     Raises:
         EchoicError: a supposition names nothing that the decision was tested by.
     """
-    decided = account.decided
+    decided = record.decided
     supposed = suppositions or {}
     gates = suppose(decided, supposed) if supposed else decided.gates
     return Explanation(
-        verdict=verdict(account, names),
+        verdict=verdict(record, names),
         gates=gates,
         candidates=tuple(_weighed(decided, each, names) for each in decided.candidates),
-        counterfactual=counterfactual(account, names),
+        counterfactual=counterfactual(record, names),
         suppositions=supposed,
-        supposed=_led_to(account, gates, names) if supposed else None,
+        supposed=_led_to(record, gates, names) if supposed else None,
     )
 
 
-def verdict(account: Account, names: Names) -> str:
+def verdict(record: DecisionRecord, names: Names) -> str:
     """Return what was decided and why, with a second sentence if it was explored."""
-    return _came_of(account, names) + _tried(account.decided, names)
+    return _came_of(record, names) + _tried(record.decided, names)
 
 
-def _came_of(account: Account, names: Names) -> str:
-    if not account.is_final:
+def _came_of(record: DecisionRecord, names: Names) -> str:
+    if not record.is_final:
         waits = "Waits for the model's answer"
-        if not _is_race(account.decided):
+        if not _is_race(record.decided):
             return f"{waits}."
-        who = named(account.decided.matched_heuristic_id, names)
+        who = named(record.decided.matched_heuristic_id, names)
         return f"{waits}; the heuristic {who} answers if that takes too long."
-    if account.said is not None:
-        return _spoke(account, names)
-    if account.decided.arm == SILENT and account.decided.is_tried:
+    if record.said is not None:
+        return _spoke(record, names)
+    if record.decided.arm == SILENT and record.decided.is_tried:
         return "Stayed silent, to see what comes of it."
-    silence = account.silence or "error"
+    silence = record.silence or "error"
     reason = REASONS.get(silence, silence)
     if silence == "learned_silence":
-        return _kept(account.decided, reason, names)
-    if isinstance(account.ending, Dropped):
-        detail = account.ending.detail
+        return _kept(record.decided, reason, names)
+    if isinstance(record.ending, Dropped):
+        detail = record.ending.detail
         told = "" if detail in ("", reason) else f" ({detail})"
         return f"Stayed silent: {reason}{told}."
-    closed = closed_gate(account.decided.gates)
+    closed = closed_gate(record.decided.gates)
     figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
     return f"Stayed silent: {reason}{figures}."
 
@@ -168,21 +170,21 @@ def closed_gate(gates: Sequence[Gate]) -> Gate | None:
     )
 
 
-def counterfactual(account: Account, names: Names) -> str | None:
+def counterfactual(record: DecisionRecord, names: Names) -> str | None:
     """Return the smallest change of one number that would change the outcome."""
-    if not account.is_final:
+    if not record.is_final:
         return None
-    closed = closed_gate(account.decided.gates)
-    if account.said is not None:
-        return _nearest(account.decided.gates)
-    if account.silence == "learned_silence":
-        return _unless_quiet(account.decided)
+    closed = closed_gate(record.decided.gates)
+    if record.said is not None:
+        return _nearest(record.decided.gates)
+    if record.silence == "learned_silence":
+        return _unless_quiet(record.decided)
     if closed is None:
-        return _nearly_eligible(account.decided, names)
+        return _nearly_eligible(record.decided, names)
     if closed.value is None or closed.threshold is None:
         return f"Would have been weighed further if {closed.name} had passed."
     if closed.name == "confidence":
-        who = _best(account.decided, closed, names)
+        who = _best(record.decided, closed, names)
         return (
             f"Would have spoken by {who} if threshold ≤ {closed.value:.2f}"
             f" (was {closed.threshold:.2f})."
@@ -190,7 +192,7 @@ def counterfactual(account: Account, names: Names) -> str | None:
     # Both salience gates may be closed; opening one alone would change nothing.
     needed = (
         f"{_WHAT.get(gate.name, gate.name)} ≥ {gate.threshold:.2f} (was {gate.value:.2f})"
-        for gate in account.decided.gates
+        for gate in record.decided.gates
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
     return f"Would have been weighed further if {' and '.join(needed)}."
@@ -208,8 +210,8 @@ def _unless_quiet(decided: Decided) -> str:
 _WHAT = {"relevance": "salience", "habituation": "salience after habituation"}
 
 
-def _led_to(account: Account, gates: Sequence[Gate], names: Names) -> str:
-    decided = account.decided
+def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
+    decided = record.decided
     closed = closed_gate(gates)
     if closed is not None and closed.name != "confidence":
         reason = _SILENCE_OF_GATE.get(closed.name, closed.name)
@@ -226,31 +228,31 @@ def _led_to(account: Account, gates: Sequence[Gate], names: Names) -> str:
     # Without a trusted heuristic the strategy asks the model, if it may.
     if decided.path == "llm" or _llm(decided) is not None:
         return "would have asked the model"
-    return f"would have stayed silent: {account.silence or 'low_confidence'}"
+    return f"would have stayed silent: {record.silence or 'low_confidence'}"
 
 
-def _spoke(account: Account, names: Names) -> str:
-    decided = account.decided
-    if account.path == "heuristic":
+def _spoke(record: DecisionRecord, names: Names) -> str:
+    decided = record.decided
+    if record.path == "heuristic":
         gate = next((g for g in decided.gates if g.name == "confidence"), None)
         figures = f" ({_figures(gate)})" if gate else ""
-        who = named(account.heuristic_id, names)
-        lost = getattr(account.ending, "model", None)
+        who = named(record.heuristic_id, names)
+        lost = getattr(record.ending, "model", None)
         race = f": the model {lost} had not answered in time" if lost else ""
         return f"Spoke by the heuristic {who}{figures}{race}."
-    model = getattr(account.ending, "model", "the model")
+    model = getattr(record.ending, "model", "the model")
     why = ": nothing learnt was trusted enough"
-    if account.winner is not None:
+    if record.winner is not None:
         who = named(decided.matched_heuristic_id, names)
         why = f", in time before the heuristic {who} had to"
     elif decided.is_tried:
         why = ""
-    return f"Spoke by the model {model}{why}.{_agreed(account, names)}"
+    return f"Spoke by the model {model}{why}.{_agreed(record, names)}"
 
 
-def _agreed(account: Account, names: Names) -> str:
+def _agreed(record: DecisionRecord, names: Names) -> str:
     """Return the heuristics that the model was shown and agreed with, as a sentence."""
-    ending = account.ending
+    ending = record.ending
     agrees = ending.agrees_with if isinstance(ending, Completed) else None
     if not agrees:
         return ""

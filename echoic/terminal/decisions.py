@@ -7,7 +7,6 @@ the same without it.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from echoic.client.decision_record import Account
 from echoic.client.names import Names, named
 from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
@@ -23,29 +22,30 @@ from echoic.terminal.text import (
     short,
     visible,
 )
+from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Gate
 from schemas.values.ids import trace_id
 
 _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
 
 
-def line(account: Account, names: Names, style: Style = PLAIN) -> str:
+def line(record: DecisionRecord, names: Names, style: Style = PLAIN) -> str:
     """Return one decision on one line: when, who, what, how much it mattered, and the answer.
 
     A narrow terminal has no room for who noticed it, the bar and the latency.
     """
-    decided = account.decided
+    decided = record.decided
     event_width, answer_width = _widths(style.width)
     salience = decided.salience.effective
     columns = (
-        account.at.astimezone().strftime("%H:%M:%S"),
+        record.at.astimezone().strftime("%H:%M:%S"),
         None if style.is_narrow else fitted(decided.source, 9),
-        fitted(account.event_text, event_width),
+        fitted(record.text, event_width),
         None if style.is_narrow else bar(salience),
         f"{figure(salience):>3}",
-        _answer(account, names, answer_width, style),
-        None if style.is_narrow else f"{account.latency_ms:>5.0f} ms",
-        style.paint(short(account.id), "dim"),
+        _answer(record, names, answer_width, style),
+        None if style.is_narrow else f"{record.latency_ms:>5.0f} ms",
+        style.paint(short(record.id), "dim"),
     )
     return " ".join(column for column in columns if column is not None)
 
@@ -65,15 +65,19 @@ def heading(style: Style = PLAIN) -> str:
     return " ".join(column for column in columns if column is not None)
 
 
-def explained(account: Account, explanation: Explanation, style: Style = PLAIN) -> str:
+def explained(
+    record: DecisionRecord, explanation: Explanation, style: Style = PLAIN
+) -> str:
     """Return one decision on a page, with the command that asks further."""
-    page = (*_page(account, explanation, style), *_further(account, explanation, style))
+    page = (*_page(record, explanation, style), *_further(record, explanation, style))
     return "\n".join(page)
 
 
-def explained_alone(account: Account, explanation: Explanation, style: Style) -> str:
+def explained_alone(
+    record: DecisionRecord, explanation: Explanation, style: Style
+) -> str:
     """Return one decision on a page, for an instance that can be asked no more."""
-    return "\n".join(_page(account, explanation, style))
+    return "\n".join(_page(record, explanation, style))
 
 
 def _widths(width: int) -> tuple[int, int]:
@@ -86,41 +90,43 @@ def _widths(width: int) -> tuple[int, int]:
     return free * 2 // 5, free - free * 2 // 5
 
 
-def _answer(account: Account, names: Names, width: int, style: Style) -> str:
-    badge = _BADGES.get(account.path, "- ")
-    said = account.said
+def _answer(record: DecisionRecord, names: Names, width: int, style: Style) -> str:
+    badge = _BADGES.get(record.path, "- ")
+    said = record.said
     if said is not None:
-        words = f"{_speaker(account, names)} “{said}”"
+        words = f"{_speaker(record, names)} “{said}”"
         return f"{style.paint(badge, 'green')} {fitted(words, width - 3)}"
-    words = f"silent: {account.silence}" if account.is_final else "asks the model …"
+    words = f"silent: {record.silence}" if record.is_final else "asks the model …"
     return f"{badge} {style.paint(fitted(words, width - 3), 'dim')}"
 
 
-def _speaker(account: Account, names: Names) -> str:
-    if account.path == "heuristic":
-        name = named(account.heuristic_id, names)
-        return f"{name} {figure(account.predicted_success)}"
-    return str(getattr(account.ending, "model", "model"))
+def _speaker(record: DecisionRecord, names: Names) -> str:
+    if record.path == "heuristic":
+        name = named(record.heuristic_id, names)
+        return f"{name} {figure(record.answer.predicted_success)}"
+    return str(getattr(record.ending, "model", "model"))
 
 
-def _page(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
-    decided = account.decided
-    clock = account.at.astimezone().strftime("%H:%M:%S")
-    spoke = account.said is not None
-    state = "SPOKE" if spoke else "SILENT" if account.is_final else "WAITS"
+def _page(
+    record: DecisionRecord, explanation: Explanation, style: Style
+) -> Iterator[str]:
+    decided = record.decided
+    clock = record.at.astimezone().strftime("%H:%M:%S")
+    spoke = record.said is not None
+    state = "SPOKE" if spoke else "SILENT" if record.is_final else "WAITS"
     headline = style.paint(f"{state:<7}", "green" if spoke else "yellow")
-    why = account.path if spoke else (account.silence or "model")
+    why = record.path if spoke else (record.silence or "model")
     yield (
-        f"{short(account.id)}  {headline} {why:<16} {visible(account.event_text)}"
+        f"{short(record.id)}  {headline} {why:<16} {visible(record.text)}"
         f"  ({decided.source}.{decided.type}, {clock})"
     )
     yield visible(explanation.verdict)
-    if account.said is not None:
-        yield f"  “{visible(account.said)}”"
+    if record.said is not None:
+        yield f"  “{visible(record.said)}”"
     yield ""
     yield from (_gate(gate, style) for gate in explanation.gates)
-    yield from _goals(account)
-    yield from _salience(account)
+    yield from _goals(record)
+    yield from _salience(record)
     yield from _candidates(explanation.candidates)
     yield ""
     if explanation.supposed is not None:
@@ -143,14 +149,14 @@ def _gate(gate: Gate, style: Style) -> str:
     )
 
 
-def _goals(account: Account) -> Iterator[str]:
+def _goals(record: DecisionRecord) -> Iterator[str]:
     """Yield the goals that the event was held to be about, if only such counted."""
-    for goal in account.decided.goals or ():
+    for goal in record.decided.goals or ():
         yield f"  goal {goal.similarity:.2f}  {visible(goal.text)}"
 
 
-def _salience(account: Account) -> Iterator[str]:
-    salience = account.decided.salience
+def _salience(record: DecisionRecord) -> Iterator[str]:
+    salience = record.decided.salience
     yield ""
     for name, value in sorted(salience.dimensions.items(), key=lambda item: -item[1]):
         yield f"  {name:<14} {bar(value)} {figure(value)}"
@@ -172,24 +178,26 @@ def _candidates(candidates: tuple[Weighed, ...]) -> Iterator[str]:
         yield f"  {mark} {name} {similarity:<10} {trusted:<10} {each.why}"
 
 
-def _further(account: Account, explanation: Explanation, style: Style) -> Iterator[str]:
+def _further(
+    record: DecisionRecord, explanation: Explanation, style: Style
+) -> Iterator[str]:
     if explanation.supposed is not None:
         return
-    yield f"Try: {next_command(account)}"
-    yield style.paint(f"trace {trace_id(account.decided.event_id)}", "dim")
+    yield f"Try: {next_command(record)}"
+    yield style.paint(f"trace {trace_id(record.decided.event_id)}", "dim")
 
 
-def next_command(account: Account) -> str:
+def next_command(record: DecisionRecord) -> str:
     """Return the command that shows more of this decision."""
-    id_ = short(account.id)
-    if account.said is not None:
+    id_ = short(record.id)
+    if record.said is not None:
         return f"echoic feedback {id_} up"
-    opened = opening(account.decided)
+    opened = opening(record.decided)
     # The nearest number that would have let it through, as a command to try.
     if opened is not None:
         return f"echoic explain {id_} --what-if {opened[0]}={opened[1]:.2f}"
-    if account.silence == "llm_unavailable":
-        domain = account.decided.domain
+    if record.silence == "llm_unavailable":
+        domain = record.decided.domain
         return (
             f'echoic heuristic seed --domain {domain} --condition "…" --say "…"'
             " --confidence 0.8"

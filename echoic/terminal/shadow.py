@@ -15,13 +15,15 @@ _EVENT, _AGREEMENT = 30, 12
 def line(shadowed: Shadowed, totals: Totals, names: Names, style: Style = PLAIN) -> str:
     """Return one flip: how often it agreed so far, the event, and both answers."""
     room = max(24, (style.width - _AGREEMENT - _EVENT - 6) // 2)
-    done = fitted(_deed(shadowed.done, shadowed.said, None, names), room)
+    record = shadowed.record
+    # What was said at once, before any completion.
+    done = _deed(record.decided.arm, record.decided.text, None, names)
     would = _deed(shadowed.would, shadowed.would_say, shadowed.silence, names)
     agreement = figure(totals.agreement or 0.0)
     return (
         f"{style.paint(f'agrees {agreement:>3}', 'dim')}"
-        f"  {fitted(shadowed.text, _EVENT)}"
-        f"  {done}  {style.paint('→ ' + fitted(would, room).rstrip(), 'yellow')}"
+        f"  {fitted(record.text, _EVENT)}"
+        f"  {fitted(done, room)}  {style.paint('→ ' + fitted(would, room).rstrip(), 'yellow')}"
     )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluation.compare.document import Fact, Kind
-from replay.recording.chronicle import Telling
+from replay.recording.decisions import DecisionRecord
+from schemas.values.exact_math import total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +43,16 @@ class Behaviour:
     """How many model answers were imputed, since the recording does not hold them."""
 
 
-def act_of(telling: Telling) -> Act:
+def act_of(record: DecisionRecord) -> Act:
     """Return the recorded strategy's act at a decision; nothing of it is imputed."""
-    latency = telling.latency_ms
+    latency = record.latency_ms
     return Act(
-        spoke=telling.said is not None,
-        path=telling.path,
-        asked_model=telling.asked_model,
-        latency_ms=None if latency is None else (latency, latency),
-        tokens=telling.tokens,
-        cost_usd=(telling.cost_usd, telling.cost_usd),
+        spoke=record.said is not None,
+        path=record.path,
+        asked_model=bool(record.asks),
+        latency_ms=(latency, latency) if record.is_final else None,
+        tokens=record.tokens,
+        cost_usd=(record.cost_usd, record.cost_usd),
     )
 
 
@@ -67,8 +68,8 @@ def behaviour(acts: Iterable[Act]) -> Behaviour:
         by_heuristic=sum(each.spoke and each.path == "heuristic" for each in all_acts),
         model_calls=sum(each.asked_model for each in all_acts),
         tokens=sum(each.tokens for each in all_acts),
-        cost_low=sum(each.cost_usd[0] for each in all_acts),
-        cost_high=sum(each.cost_usd[1] for each in all_acts),
+        cost_low=total(each.cost_usd[0] for each in all_acts),
+        cost_high=total(each.cost_usd[1] for each in all_acts),
         latencies_low=tuple(lows),
         latencies_high=tuple(highs),
         imputed=sum(each.is_imputed for each in all_acts),

@@ -37,7 +37,7 @@ def calibrated(results: Sequence[SessionResult]) -> dict[str, Any] | None:
 
 def _pairs(result: SessionResult) -> Iterator[tuple[float, float]]:
     for decision_id, confidence in result.predicted.items():
-        outcome = result.chronicle.outcomes.get(decision_id)
+        outcome = result.recorded.outcomes.get(decision_id)
         # Only observed outcomes count: a value assumed for silence would score itself.
         if outcome is None or outcome.value is None or outcome.source not in SEEN:
             continue

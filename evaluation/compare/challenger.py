@@ -182,9 +182,7 @@ def _lives(whole: Whole, index: int) -> list[Life]:
 
 def _behaviours(whole: Whole, lives: Sequence[Life]) -> tuple[Behaviour, Behaviour]:
     ours = behaviour(
-        act_of(telling)
-        for result in whole.results
-        for telling in result.chronicle.tellings
+        act_of(record) for result in whole.results for record in result.recorded.records
     )
     return ours, behaviour(act for life in lives for act in life.acts)
 
@@ -208,7 +206,8 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
 def _explored(whole: Whole) -> int:
     """Return how many heuristic answers were explored: drawn though the baseline gives 0."""
     return sum(
-        each.path == "heuristic" and not dict(each.odds[BASELINE].arms).get(each.arm)
+        each.decided.path == "heuristic"
+        and not dict(each.odds[BASELINE].arms).get(each.decided.arm)
         for each in whole.decisions
     )
 

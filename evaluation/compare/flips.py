@@ -8,7 +8,6 @@ arms flips with a probability, and each flip counts as much.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from math import fsum
 
 from evaluation.compare.document import (
@@ -119,7 +118,7 @@ def flips(
         _flip(
             each,
             challenger,
-            outcomes.get(each.decision_id, UNKNOWN),
+            outcomes.get(each.record.id, UNKNOWN),
             model_texts,
             names,
         )
@@ -157,18 +156,18 @@ def _flip(
     ours, theirs = _sides(*both)
     likely = decision.logging.get(theirs, 0.0)
     return Flip(
-        decision=decision.decision_id,
+        decision=decision.record.id,
         session=decision.session,
-        sequence=decision.sequence,
-        at=rfc3339(datetime.fromtimestamp(decision.at_ns / 1e9, UTC)),
-        source=decision.source,
-        type=decision.type,
-        text=decision.text,
+        sequence=decision.record.sequence,
+        at=rfc3339(decision.record.at),
+        source=decision.decided.source,
+        type=decision.decided.type,
+        text=decision.record.text,
         baseline=_choice(decision, ours, {}, names),
         challenger=_choice(decision, theirs, model_texts, names),
         logged=Logged(
-            arm=decision.arm,
-            probability=decision.propensity,
+            arm=decision.decided.arm,
+            probability=decision.decided.probability,
             challenger_probability=likely,
         ),
         outcome=outcome.value,
@@ -179,7 +178,7 @@ def _flip(
             *(_gate("challenger", gate) for gate in both[1].gates),
         ),
         share=whole_of([flip_share(*both)]),
-        outcome_of=_whose(decision.arm, ours, theirs),
+        outcome_of=_whose(decision.decided.arm, ours, theirs),
     )
 
 
@@ -197,10 +196,10 @@ def _status(
     if value is not None and value != NEUTRAL and outcome.source != "silence":
         went_well = value > NEUTRAL
         # The challenger's arm was explored here, so its outcome was really observed.
-        if decision.arm == theirs:
+        if decision.decided.arm == theirs:
             return "improved" if went_well else "regressed"
         # What followed a silence says nothing about what speaking would have led to.
-        if decision.arm == ours != SILENT:
+        if decision.decided.arm == ours != SILENT:
             return "regressed" if went_well else "improved"
     likely = decision.logging.get(theirs, 0.0)
     return "unobserved" if likely > 0.0 else "unsupported"
@@ -216,12 +215,12 @@ def _choice(
     text: str | None
     if arm == SILENT:
         text = None
-    elif arm == decision.arm:
-        text = decision.said
+    elif arm == decision.decided.arm:
+        text = decision.record.said
     elif kind == "heuristic":
         text = _heuristic_text(decision, arm)
     else:
-        text = model_texts.get(decision.decision_id)
+        text = model_texts.get(decision.record.id)
     return Choice(
         arm=arm,
         arm_class=kind,

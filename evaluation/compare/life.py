@@ -8,7 +8,7 @@ from datetime import datetime
 from evaluation.compare.behaviour import Act
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.refold import curves
-from replay.recording.chronicle import Chronicle
+from replay.recording.decisions import RecordedDecisions
 from schemas.values.base import rfc3339
 
 Curve = tuple[tuple[str, float], ...]
@@ -38,10 +38,10 @@ class Life:
 
 
 def believed(
-    evidence: Sequence[Evidence], told: Chronicle
+    evidence: Sequence[Evidence], recorded: RecordedDecisions
 ) -> tuple[Mapping[str, Curve], Mapping[str, str]]:
     """Return the recorded curves and the names, by heuristic id."""
-    times = _Times(told)
+    times = _Times(recorded)
     found: dict[str, list[tuple[str, float]]] = {}
     names: dict[str, str] = {}
     for part in evidence:
@@ -58,9 +58,9 @@ def believed(
 class _Times:
     """The agent's time at a place in the recording: that of the last decision by then."""
 
-    def __init__(self, told: Chronicle) -> None:
-        self._sequences = [each.sequence for each in told.tellings]
-        self._times: list[datetime] = [each.at for each in told.tellings]
+    def __init__(self, recorded: RecordedDecisions) -> None:
+        self._sequences = [each.sequence for each in recorded.records]
+        self._times: list[datetime] = [each.at for each in recorded.records]
 
     def at(self, sequence: int) -> str:
         """Return the time as RFC 3339; before the first decision it is that decision's."""

@@ -56,7 +56,7 @@ class Whole:
         return {
             id_: outcome
             for result in self.results
-            for id_, outcome in result.chronicle.outcomes.items()
+            for id_, outcome in result.recorded.outcomes.items()
         }
 
     @cached_property
@@ -85,7 +85,7 @@ class Whole:
     def outcome(self) -> OutcomePart:
         """Return what is known of outcomes."""
         settings = self.plan.outcome
-        asked = [self.outcomes[each.decision_id] for each in self.decisions]
+        asked = [self.outcomes[each.record.id] for each in self.decisions]
         sources = Counter(each.source for each in asked if each.value is not None)
         unknown = [each for each in asked if each.value is None]
         return OutcomePart(
@@ -105,7 +105,7 @@ class Whole:
         values = [
             replace(each, session=f"{each.session} of {result.recording.digest}")
             for result in self.results
-            for each in result.chronicle.sessions
+            for each in result.recorded.sessions
         ]
         return summaries(values)
 
@@ -143,10 +143,10 @@ class Whole:
 
     def _feedback_rate(self) -> float:
         said = [
-            self.outcomes[telling.decision_id]
+            self.outcomes[record.id]
             for result in self.results
-            for telling in result.chronicle.tellings
-            if telling.said is not None
+            for record in result.recorded.records
+            if record.said is not None
         ]
         return sum(each.votes > 0 for each in said) / len(said) if said else 0.0
 
@@ -163,16 +163,16 @@ def _named(session: str, result: SessionResult, known: dict[str, str]) -> str:
 
 
 def _session(result: SessionResult) -> SessionPart:
-    note, tellings = result.recording, result.chronicle.tellings
+    note, records = result.recording, result.recorded.records
     return SessionPart(
         id=", ".join(note.sessions),
         agent=note.agent,
         title=note.title,
         origin="log" if note.origin == "log" else "file",
-        decisions=len(tellings),
+        decisions=len(records),
         asked=len(result.decisions),
-        started_at=rfc3339(tellings[0].at) if tellings else "",
-        ended_at=rfc3339(tellings[-1].at) if tellings else "",
+        started_at=rfc3339(records[0].at) if records else "",
+        ended_at=rfc3339(records[-1].at) if records else "",
         digest=note.digest,
     )
 

@@ -10,7 +10,7 @@ from replay.cassette import ModelMiss
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import ClosedLoopRun
 from replay.closed_loop.simulation import Ending
-from replay.recording.chronicle import Chronicle
+from replay.recording.decisions import RecordedDecisions
 from schemas.codec.envelope import Input
 from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Odds
@@ -65,7 +65,7 @@ def documented(
     decisions: Sequence[ClosedLoopDecision],
     ending: Ending,
     at_logged_state: Mapping[str, Odds],
-    told: Chronicle,
+    past: RecordedDecisions,
 ) -> Life:
     """Return what the document needs of a life.
 
@@ -73,29 +73,29 @@ def documented(
         decisions: all of it made, in order.
         ending: what it came to.
         at_logged_state: its odds at the recorded decisions that reached a strategy, by id.
-        told: the recording as it was lived, for how fast the mind is.
+        past: what was recorded, for how fast the mind is.
     """
-    fast = _usual_latency(told)
-    recorded = {each.decision_id: each.latency_ms for each in told.tellings}
+    fast = _usual_latency(past)
     compared = [
-        (each, odds)
+        (each.record.decided, at_logged_state[each.recorded.id])
         for each in decisions
-        if each.path != "none"
-        and (odds := at_logged_state.get(each.recorded_id or "")) is not None
+        if not each.record.is_gated
+        and each.recorded is not None
+        and each.recorded.id in at_logged_state
     ]
     return Life(
-        acts=tuple(_act(each, fast, recorded) for each in decisions),
+        acts=tuple(_act(each, fast) for each in decisions),
         compared=len(compared),
         drifted=sum(dict(odds.arms).get(own.arm, 0.0) == 0.0 for own, odds in compared),
         classes={
-            each.event_id: arm_class(each.arm)
+            each.record.decided.event_id: arm_class(each.record.decided.arm)
             for each in decisions
-            if each.path != "none"
+            if not each.record.is_gated
         },
         texts={
-            each.recorded_id: each.said
+            each.recorded.id: each.said
             for each in decisions
-            if each.recorded_id is not None and each.said is not None
+            if each.recorded is not None and each.said is not None
         },
         curves={id_: _curve(points) for (id_, _), points in ending.curves.items()},
         hits=ending.hits,
@@ -104,39 +104,33 @@ def documented(
     )
 
 
-def _act(
-    own: ClosedLoopDecision,
-    fast: tuple[float, float] | None,
-    recorded: Mapping[str, float | None],
-) -> Act:
+def _act(own: ClosedLoopDecision, fast: tuple[float, float] | None) -> Act:
+    record = own.record
     return Act(
         spoke=own.said is not None or own.is_unknown,
-        path=own.path if own.winner is None else arm_class(own.winner),
-        asked_model=own.calls > 0,
-        latency_ms=_latency(own, fast, recorded),
+        path=record.decided.path if record.winner is None else arm_class(record.winner),
+        asked_model=bool(own.takes),
+        latency_ms=_latency(own, fast),
         tokens=own.tokens,
-        cost_usd=(own.cost_low_usd, own.cost_high_usd),
-        is_imputed=own.answer_from in ("imputed", "assumed"),
+        cost_usd=own.cost_usd,
+        is_imputed=own.is_imputed,
     )
 
 
 def _latency(
-    own: ClosedLoopDecision,
-    fast: tuple[float, float] | None,
-    recorded: Mapping[str, float | None],
+    own: ClosedLoopDecision, fast: tuple[float, float] | None
 ) -> tuple[float, float] | None:
     if own.latency_ms is not None:
         return own.latency_ms.low, own.latency_ms.high
-    known = recorded.get(own.recorded_id or "") if own.is_recorded_arm else None
-    return (known, known) if known is not None else fast
+    past = own.recorded
+    is_known = past is not None and past.is_final and own.is_recorded_arm
+    return (past.latency_ms, past.latency_ms) if past and is_known else fast
 
 
-def _usual_latency(told: Chronicle) -> tuple[float, float] | None:
+def _usual_latency(past: RecordedDecisions) -> tuple[float, float] | None:
     """Return the mind's own latency in ms, as its 10th and 90th percentile."""
     usual = sorted(
-        each.latency_ms
-        for each in told.tellings
-        if each.path in _FAST and each.latency_ms is not None
+        each.latency_ms for each in past.records if each.is_final and each.path in _FAST
     )
     low, high = quantile(usual, 0.1), quantile(usual, 0.9)
     return None if low is None or high is None else (low, high)

@@ -8,17 +8,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from evaluation.evidence.facts import Evidence
-from evaluation.evidence.gather import Reader as EvidenceReader
-from evaluation.evidence.gather import UnprovenError
+from evaluation.evidence.gather import EvidenceReader, UnprovenError
 from replay.cassette import Cassette
-from replay.closed_loop.history import Gathering, History
+from replay.closed_loop.history import History, HistoryReader
 from replay.open_loop.asked import LoggedDecision
 from replay.open_loop.asked import Reader as AskingReader
-from replay.recording.chronicle import Chronicle, Writing
+from replay.recording.decisions import DecisionsReader, RecordedDecisions
 from replay.recording.outcomes import OutcomeSettings
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
 from schemas.messages.experiments import Variant
-from streams.groups import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Past:
 
     decisions: Sequence[LoggedDecision]
     """Each with the odds of the baseline and of all challengers."""
-    told: Chronicle
+    recorded: RecordedDecisions
     history: History
     """From the input on from which challengers live."""
     cassette: Cassette
@@ -57,30 +56,23 @@ async def past_of(
         LogDamaged, SessionFileError: the recording is not sound or not whole.
     """
     asking = AskingReader(recording, tuple(strategies))
-    writing = Writing(recording, outcome)
-    gathering = Gathering(recording.agent, since)
+    recorded = DecisionsReader(outcome)
+    history = HistoryReader(since)
     evidence = _Proven(recording)
-    readers = (asking, writing, evidence)
     decisions: list[LoggedDecision] = []
-    for reader in readers:
-        await reader.bring()
-    async with aclosing(recording.groups()) as groups:
+    async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
-            if not recording.concerns(group):
-                continue
-            decisions += asking.read(group)
-            writing.take(group)
-            gathering.take(group)
-            evidence.take(group)
-            for reader in readers:
-                await reader.bring()
-            progress(group.input.sequence)
+            records = recorded.read(group)
+            decisions += asking.read(group, records)
+            history.read(group, records)
+            evidence.read(group)
+            progress(group.sequence)
     decisions += asking.rest()
     return Past(
         decisions,
-        writing.done(),
-        gathering.history,
-        gathering.cassette(),
+        recorded.found(),
+        history.history,
+        history.cassette(),
         evidence.gathered(),
     )
 
@@ -91,12 +83,7 @@ class _Proven:
     def __init__(self, recording: Recording) -> None:
         self._reader: EvidenceReader | None = EvidenceReader(recording)
 
-    async def bring(self) -> None:
-        """Load the packs in force."""
-        if self._reader is not None:
-            await self._reader.bring()
-
-    def take(self, group: Group) -> None:
+    def read(self, group: RecordedGroup) -> None:
         """Read one group, unless a confidence was refuted already."""
         try:
             if self._reader is not None:

@@ -40,22 +40,22 @@ def observations(
     for each in decisions:
         position = positions.get(each.session, 0)
         positions[each.session] = position + 1
-        outcome = outcomes.get(each.decision_id, UNKNOWN)
+        outcome = outcomes.get(each.record.id, UNKNOWN)
         rows.append(
             Observation(
                 session=each.session,
-                arm=each.arm,
-                propensity=each.propensity,
+                arm=each.decided.arm,
+                propensity=each.decided.probability,
                 reward=outcome.value,
                 target=dict(each.odds[challenger].arms),
                 baseline=dict(each.odds[BASELINE].arms),
-                decision=each.decision_id,
+                decision=each.record.id,
                 # Coarse buckets: finer ones would leave the reward model too few rows each.
-                context=f"{each.source}.{each.type}",
+                context=f"{each.decided.source}.{each.decided.type}",
                 logging=each.logging,
                 is_censored=outcome.is_censored,
                 position=position,
-                responded=each.arm != SILENT,
+                responded=each.decided.arm != SILENT,
                 respond_probability=1.0 - each.logging.get(SILENT, 0.0),
             )
         )
@@ -65,7 +65,7 @@ def observations(
 def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:
     """Return the ids of those at critical occasions, where exploration tries nothing."""
     return frozenset(
-        each.decision_id
+        each.record.id
         for each in decisions
         if each.context is not None
         and criticality(each.context, each.odds[BASELINE].greedy) is not None
@@ -85,7 +85,7 @@ def closed_share(
     closed = sum(
         odds
         for each in decisions
-        if each.decision_id in critical
+        if each.record.id in critical
         for arm, odds in each.odds[challenger].arms
         if not each.logging.get(arm)
     )

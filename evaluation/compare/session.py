@@ -21,7 +21,7 @@ from replay.closed_loop.run import Answers, ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.open_loop.asked import LoggedDecision
 from replay.process_pool import Progress
-from replay.recording.chronicle import Chronicle
+from replay.recording.decisions import RecordedDecisions
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.source import Recording
 from replay.verify import Span, Verification, Verifying, verify
@@ -57,7 +57,8 @@ class SessionResult:
     """Those that reached a strategy, without their contexts."""
     critical: frozenset[str]
     """The ids of those at critical occasions."""
-    chronicle: Chronicle
+    recorded: RecordedDecisions
+    """All of them, with what they came to."""
     flips: tuple[tuple[Flip, ...], ...]
     """Of each challenger."""
     lives: tuple[Life, ...]
@@ -108,28 +109,32 @@ async def _compared(
     )
     verification, lives = await _lives(recording, provider, plan, past, work)
     reached = asked(past.decisions)
-    told = past.told
-    curves, called = believed(past.evidence, told)
+    curves, called = believed(past.evidence, past.recorded)
     note, names = await note_of(recording, strategies)
     names |= called
     found = tuple(
         documented(
             decisions,
             ending,
-            {each.decision_id: each.odds[index] for each in reached},
-            told,
+            {each.record.id: each.odds[index] for each in reached},
+            past.recorded,
         )
         for index, (decisions, ending) in enumerate(lives, start=1)
     )
+    # Contexts and candidates are large, and the result goes from one process to another.
+    brief = {each.id: each.brief() for each in past.recorded.records}
+    recorded = replace(past.recorded, records=tuple(brief.values()))
     return SessionResult(
         recording=note,
         verification=verification,
-        # Contexts are large, and this result goes from one process to another.
-        decisions=tuple(replace(each, context=None) for each in reached),
+        decisions=tuple(
+            replace(each, record=brief[each.record.id], context=None)
+            for each in reached
+        ),
         critical=critical(reached),
-        chronicle=told,
+        recorded=recorded,
         flips=tuple(
-            flips(reached, index, told.outcomes, life.texts, names)
+            flips(reached, index, recorded.outcomes, life.texts, names)
             for index, life in enumerate(found, start=1)
         ),
         lives=found,
@@ -149,7 +154,7 @@ async def _unread(
         verification=verification,
         decisions=(),
         critical=frozenset(),
-        chronicle=Chronicle((), {}),
+        recorded=RecordedDecisions(),
         flips=((),) * len(plan.challengers),
         lives=(none,) * len(plan.challengers),
         predicted={},
@@ -217,11 +222,11 @@ async def _lives(
 def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:
     """Return the confidence of the heuristic that answered, by decision id."""
     return {
-        each.decision_id: candidate.confidence
+        each.record.id: candidate.confidence
         for each in decisions
-        if each.context is not None and each.path == "heuristic"
+        if each.context is not None and each.decided.path == "heuristic"
         for candidate in each.context.candidates
-        if candidate.arm == each.arm
+        if candidate.arm == each.decided.arm
     }
 
 
@@ -231,6 +236,6 @@ def in_order(results: Sequence[SessionResult]) -> list[SessionResult]:
 
 
 def _place(result: SessionResult) -> tuple[str, str, str]:
-    tellings = result.chronicle.tellings
-    began = rfc3339(tellings[0].at) if tellings else ""
+    records = result.recorded.records
+    began = rfc3339(records[0].at) if records else ""
     return result.recording.agent, began, result.recording.digest

@@ -269,7 +269,7 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
     """
 
     def sort(decision: LoggedDecision) -> str:
-        return f"{decision.source}.{decision.type}"
+        return f"{decision.decided.source}.{decision.decided.type}"
 
     parts = []
     # `groupby` joins neighbours alone, hence the sort; it is stable, so each part keeps
@@ -320,8 +320,8 @@ def _shared(evidence: Evidence) -> Headline:
         for each in evidence.decisions
         if _flip(each, evidence.challenger) == 0.0
         # What exploration drew instead is no decision of either.
-        and each.arm == each.odds[BASELINE].greedy
-        and (outcome := evidence.outcomes.get(each.decision_id, UNKNOWN)).value
+        and each.decided.arm == each.odds[BASELINE].greedy
+        and (outcome := evidence.outcomes.get(each.record.id, UNKNOWN)).value
         is not None
     ]
     mean = fmean(values) if values else None
@@ -355,7 +355,7 @@ def _flip(decision: LoggedDecision, challenger: int) -> float:
 def _shows_challenger(decision: LoggedDecision, evidence: Evidence) -> bool:
     """Tell whether an arm was taken that the challenger takes more often."""
     ours, theirs = (
-        dict(decision.odds[index].arms).get(decision.arm, 0.0)
+        dict(decision.odds[index].arms).get(decision.decided.arm, 0.0)
         for index in (BASELINE, evidence.challenger)
     )
     return theirs - ours > SUM_TOLERANCE

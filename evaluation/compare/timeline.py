@@ -16,22 +16,22 @@ GATED = "gated"
 def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
     """Return one session's lanes: the recorded arms and the challenger's."""
     theirs = {
-        each.decision_id: arm_class(each.odds[challenger].greedy)
+        each.record.id: arm_class(each.odds[challenger].greedy)
         for each in result.decisions
     }
     life = result.lives[challenger - 1]
-    outcomes = result.chronicle.outcomes
+    outcomes = result.recorded.outcomes
     events = []
-    for telling in result.chronicle.tellings[:EVENT_LIMIT]:
-        at_logged_state = theirs.get(telling.decision_id, GATED)
+    for record in result.recorded.records[:EVENT_LIMIT]:
+        at_logged_state = theirs.get(record.id, GATED)
         # The arm of its own life, if it decided there, is preferred to its most likely one
         # at the logged state.
-        lived = life.classes.get(telling.event_id)
-        outcome = outcomes.get(telling.decision_id)
+        lived = life.classes.get(record.decided.event_id)
+        outcome = outcomes.get(record.id)
         events.append(
             {
-                "at": rfc3339(telling.at),
-                "baseline": GATED if telling.is_gated else arm_class(telling.arm),
+                "at": rfc3339(record.at),
+                "baseline": GATED if record.is_gated else arm_class(record.decided.arm),
                 "challenger": lived or at_logged_state,
                 "outcome": outcome.value if outcome is not None else None,
             }

@@ -19,14 +19,12 @@ from projections.folds.learning import beliefs, confidence, votes
 from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.heuristics import all_heuristics, find
 from projections.folds.learning.votes import Vote
-from replay.recording import views
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import CHANGE_TOKENS, InForce, brought
-from replay.recording.views import DecidedView
-from schemas.codec.decode import read_input, read_output
-from schemas.codec.envelope import Input
+from replay.recording.standing import InForce
+from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
-from schemas.messages.decisions import HeuristicFired
+from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.messages.feedback import Aspect
 from schemas.messages.learning import (
     AdviceIgnored,
@@ -37,21 +35,23 @@ from schemas.messages.learning import (
 )
 from schemas.state.agent import STRANGER
 from schemas.state.evidence import Belief, belief_key
-from schemas.values.record import Record
 from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
-from streams.groups import Group
 
 _HEURISTIC = "heuristic:"
-_READ = (
-    "heuristic_fired",
-    "endorsed",
-    "outcome_observed",
-    "advice_ignored",
-    "feedback_applied",
-    "silence_weighed",
+_READ = frozenset(
+    message.token
+    for message in (
+        Decided,
+        HeuristicFired,
+        Endorsed,
+        OutcomeObserved,
+        AdviceIgnored,
+        FeedbackApplied,
+        SilenceWeighed,
+    )
 )
-"""The outputs, besides decisions, that confidence follows from or is recorded in."""
+"""The outputs that confidence follows from or is recorded in."""
 
 
 class UnprovenError(ValueError):
@@ -67,13 +67,10 @@ async def gather(recording: Recording) -> tuple[Evidence, ...]:
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    reader = Reader(recording)
-    await reader.bring()
-    async with aclosing(recording.groups()) as groups:
+    reader = EvidenceReader(recording)
+    async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
-            if recording.concerns(group):
-                reader.read(group)
-                await reader.bring()
+            reader.read(group)
     return reader.evidence()
 
 
@@ -97,12 +94,12 @@ class _Part:
     facts: list[Fact] = field(default_factory=list)
 
 
-class Reader:
+class EvidenceReader:
     """Gathers evidence; give it the groups that concern the recording, in order."""
 
     def __init__(self, recording: Recording) -> None:
         """Begin with what was believed before the recording."""
-        self._recording = recording
+        self._agent = recording.agent
         self._standing = InForce.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._start = start
@@ -113,38 +110,26 @@ class Reader:
         self._voting = Voting(start)
         self._ignored: set[str] = set()
         self._names: dict[str, str] = {}
-        self._is_changed = True
-        self._changed_by = 0
+        self._has_begun = False
         self._decision_id = ""
 
     @property
     def _learning(self) -> LearningSettings:
         return self._standing.agent.learning(self._standing.settings)
 
-    async def bring(self) -> None:
-        """Load the packs in force; call it before the first group and after each."""
-        if not self._is_changed:
-            return
-        self._is_changed = False
-        if self._standing.needs_packs():
-            self._standing = await brought(self._standing, self._recording.log)
-        self._name()
-        self._term()
-
-    def read(self, group: Group) -> None:
-        """Read one group of the recording; earlier ones are skipped."""
-        if group.input.sequence < self._recording.first:
-            return
-        is_control, self._decision_id = False, ""
-        for record in group.outputs:
-            token = views.token_of(record)
-            if token == "decided":
-                self._decision_id = record.headers["ce-id"]
-                self._decided(group.input, views.decided(record))
-            elif token in _READ:
-                self._told(group.input, record)
-            is_control = is_control or token in CHANGE_TOKENS
-        if is_control:
+    def read(self, group: RecordedGroup) -> None:
+        """Read one group of the recording."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._put_in_force(group.before, 0)
+        self._decision_id = ""
+        for output in group.outputs(_READ):
+            if isinstance(output.message, Decided):
+                self._decision_id = output.id
+                self._decided(group, output.message)
+            else:
+                self._take(group, output)
+        if group.after is not group.before:
             self._change(group)
 
     def evidence(self) -> tuple[Evidence, ...]:
@@ -152,7 +137,7 @@ class Reader:
         happened = {**self._voting.happened(), **self._outcomes}
         return tuple(
             Evidence(
-                agent=self._recording.agent,
+                agent=self._agent,
                 session=part.session,
                 began_ns=part.began_ns,
                 believed=part.believed,
@@ -165,28 +150,27 @@ class Reader:
             for part in self._parts
         )
 
-    def _decided(self, input_: Record, decided: DecidedView) -> None:
+    def _decided(self, group: RecordedGroup, decided: Decided) -> None:
         session = decided.session_id or ""
         if not self._parts or self._parts[-1].session != session:
-            self._begin(input_, session)
+            self._begin(group, session)
         for candidate in decided.candidates:
             if (
                 candidate.arm.startswith(_HEURISTIC)
                 and candidate.confidence is not None
             ):
                 key = candidate.arm[len(_HEURISTIC) :]
-                self._prove(input_, key, candidate.confidence)
+                self._prove(group, key, candidate.confidence)
 
-    def _told(self, input_: Record, record: Record) -> None:
-        output = read_output(record)
-        sequence, message = input_.sequence, output.message
+    def _take(self, group: RecordedGroup, output: Output) -> None:
+        sequence, message = group.sequence, output.message
         match message:
             case HeuristicFired(mode="shown" | "kept"):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 # A fire that completes an earlier decision has the confidence of that time.
                 if message.decision_id == self._decision_id:
-                    self._prove(input_, key, message.confidence)
-                self._learn(input_, facts.ShownFact(sequence, key, declared, output.id))
+                    self._prove(group, key, message.confidence)
+                self._learn(group, facts.ShownFact(sequence, key, declared, output.id))
             case OutcomeObserved(outcome=("success" | "fail") as outcome):
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 success, fire_id = outcome == "success", message.fire_id
@@ -195,24 +179,24 @@ class Reader:
                 is_second = self._is_voted(key, message)
                 fact = facts.Seen(sequence, key, declared, fire_id, success, is_second)
                 if not self._is_settled(message):
-                    self._learn(input_, fact)
+                    self._learn(group, fact)
             case AdviceIgnored():
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 self._ignored.add(message.fire_id)
                 self._learn(
-                    input_, facts.Neglected(sequence, key, declared, message.fire_id)
+                    group, facts.Neglected(sequence, key, declared, message.fire_id)
                 )
             case Endorsed():
                 key, declared = self._about(message.heuristic_id, message.content_hash)
                 decision_id, similarity = message.decision_id, message.similarity
                 self._learn(
-                    input_,
+                    group,
                     facts.Agreed(sequence, key, declared, decision_id, similarity),
                 )
             case SilenceWeighed():
-                self._learn(input_, self._weighed(sequence, message))
+                self._learn(group, self._weighed(sequence, message))
             case FeedbackApplied():
-                self._vote(input_, message)
+                self._vote(group, message)
             case _:
                 pass
 
@@ -229,16 +213,16 @@ class Reader:
         )
         return facts.Judged(sequence, key, declared, told)
 
-    def _vote(self, input_: Record, vote: FeedbackApplied) -> None:
+    def _vote(self, group: RecordedGroup, vote: FeedbackApplied) -> None:
         was, fact, earlier = self._believing.believed, None, None
-        given = read_input(input_).message
+        given = group.input.message
         key, declared = self._about(vote.heuristic_id or "", vote.content_hash or "")
         is_kept = self._standing.settings.edition >= 2
         if is_kept:
             earlier = self._voting.before(vote, given, was.get(key))
         if vote.heuristic_id is not None and vote.content_hash is not None:
             fact = self._voting.judged(
-                input_.sequence,
+                group.sequence,
                 key,
                 declared,
                 vote,
@@ -246,9 +230,9 @@ class Reader:
                 earlier,
                 is_told=vote.fire_id in self._outcomes,
             )
-            self._learn(input_, fact)
+            self._learn(group, fact)
             for other in self._carried(key, vote) if is_kept else ():
-                self._learn(input_, replace(fact, key=other))
+                self._learn(group, replace(fact, key=other))
         self._voting.take(fact, vote, was, self._believing.believed, earlier)
 
     def _carried(self, key: str, vote: FeedbackApplied) -> list[str]:
@@ -281,49 +265,47 @@ class Reader:
         held = self._believing.believed.get(key)
         return held is None or confidence.find(held, seen.fire_id, "ignored") is None
 
-    def _change(self, group: Group) -> None:
-        input_ = read_input(group.input)
-        outputs = [read_output(record) for record in group.outputs]
-        standing, learning = self._standing, self._learning
-        self._standing = standing.after(input_, outputs)
-        self._carry(input_, standing)
+    def _change(self, group: RecordedGroup) -> None:
+        learning = self._learning
+        self._standing = group.after
+        self._carry(group)
         if self._learning != learning:
             # In edition 1 shared settings do not apply to evidence counted before them.
-            is_own = input_.agent != SHARED_AGENT
+            is_own = group.input.agent != SHARED_AGENT
             is_recounted = is_own or self._standing.settings.edition >= 2
             ruled = facts.Ruled(
-                input_.sequence, self._learning, is_recounted=is_recounted
+                group.sequence, self._learning, is_recounted=is_recounted
             )
-            self._learn(group.input, ruled)
-        self._redeclare(input_)
-        self._revive(input_, standing)
-        self._is_changed, self._changed_by = True, input_.sequence
+            self._learn(group, ruled)
+        self._redeclare(group)
+        self._revive(group)
+        self._put_in_force(group.after, group.sequence)
 
-    def _carry(self, input_: Input, before: InForce) -> None:
-        message = input_.message
+    def _carry(self, group: RecordedGroup) -> None:
+        message = group.input.message
         if not isinstance(message, HeuristicEdited) or not message.keep:
             return
-        old = find(before.agent, message.heuristic_id)
-        new = find(self._standing.agent, message.heuristic_id)
+        old = find(group.before.agent, message.heuristic_id)
+        new = find(group.after.agent, message.heuristic_id)
         if old is None or new is None:
             return
         key = belief_key(old.id, old.content_hash)
         to = belief_key(new.id, new.content_hash)
-        self._learn(input_.record, facts.Carried(input_.sequence, key, to))
+        self._learn(group, facts.Carried(group.sequence, key, to))
 
-    def _redeclare(self, input_: Input) -> None:
+    def _redeclare(self, group: RecordedGroup) -> None:
         """Learn that a heuristic taught again counts from its new declared confidence."""
-        message, standing = input_.message, self._standing
+        message, standing = group.input.message, group.after
         if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
             return
         taught = find(standing.agent, message.heuristic_id)
         if taught is not None:
             key, declared = self._about(taught.id, taught.content_hash)
-            self._learn(input_.record, facts.Redeclared(input_.sequence, key, declared))
+            self._learn(group, facts.Redeclared(group.sequence, key, declared))
 
-    def _revive(self, input_: Input, before: InForce) -> None:
+    def _revive(self, group: RecordedGroup) -> None:
         """Learn that a heuristic released after freezing by its evidence starts a trial."""
-        message = input_.message
+        message, before = group.input.message, group.before
         if not isinstance(message, HeuristicFrozen) or message.frozen:
             return
         id_ = message.heuristic_id
@@ -332,31 +314,33 @@ class Reader:
             return
         key, declared = self._about(id_, content_hash)
         if self._believing.is_frozen(key, declared):
-            self._learn(input_.record, facts.Revived(input_.sequence, key, declared))
+            self._learn(group, facts.Revived(group.sequence, key, declared))
 
-    def _term(self) -> None:
-        """Learn of changed constraints or priors, if there are any."""
-        standing = self._standing
+    def _put_in_force(self, standing: InForce, sequence: int) -> None:
+        """Learn of names, and of changed constraints or priors, if there are any."""
+        self._standing = standing
+        found = all_heuristics(standing.agent, standing.packs)
+        self._names.update({each.id: each.name for each in found})
         now = beliefs.terms_in_force(standing.agent, standing.packs)
         if now == self._terms:
             return
         self._terms = now
-        fact = facts.Termed(self._changed_by, now)
+        fact = facts.Termed(sequence, now)
         if self._parts:
             self._parts[-1].facts.append(fact)
         self._believing.take(fact)
 
-    def _learn(self, input_: Record, fact: Fact) -> None:
+    def _learn(self, group: RecordedGroup, fact: Fact) -> None:
         if not self._parts:
-            self._begin(input_, "")
+            self._begin(group, "")
         self._parts[-1].facts.append(fact)
         self._believing.take(fact)
 
-    def _begin(self, input_: Record, session: str) -> None:
+    def _begin(self, group: RecordedGroup, session: str) -> None:
         believing = self._believing
         part = _Part(
             session,
-            input_.time_ns,
+            group.arrived_ns,
             believing.believed,
             believing.learning,
             self._terms,
@@ -370,16 +354,12 @@ class Reader:
         standing = self._standing
         return beliefs.declared_confidence(standing.agent, standing.packs, heuristic_id)
 
-    def _prove(self, input_: Record, key: str, recorded: float) -> None:
+    def _prove(self, group: RecordedGroup, key: str, recorded: float) -> None:
         declared = self._declared(key.rpartition("@")[0])
         folded = self._believing.confidence(key, declared)
         # Equal to the bit, no tolerance: it is the same fold with the same exact numbers.
         if folded != recorded:
             raise UnprovenError(
-                f"input {input_.sequence}: {key!r} was recorded with confidence"
+                f"input {group.sequence}: {key!r} was recorded with confidence"
                 f" {recorded!r}, and the recorded facts make it {folded!r}"
             )
-
-    def _name(self) -> None:
-        found = all_heuristics(self._standing.agent, self._standing.packs)
-        self._names.update({each.id: each.name for each in found})

@@ -10,16 +10,16 @@ from datetime import datetime
 
 from projections.folds.learning import votes as judging
 from projections.folds.learning.rapport import USUAL, Pace
-from replay.recording import views
+from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
-from schemas.codec.decode import read_output
 from schemas.messages.learning import FeedbackApplied
 from schemas.state.agent import STRANGER, AgentState
 from schemas.values.settings_by_name import Scalar, TuningError
-from schemas.values.subjects import parse
 
 PREFIX = "rapport."
 """The prefix of the names of the pace's parameters."""
+
+_VOTES = frozenset((FeedbackApplied.token,))
 
 RANGES: Mapping[str, tuple[float, float]] = {
     "gain": (0.0, 1.0),
@@ -104,17 +104,12 @@ class _Lives:
 
     async def votes(self) -> AsyncGenerator[tuple[str, float, float], None]:
         """Yield each vote's actor, and the rapport after it at both paces."""
-        async with aclosing(self._recording.groups()) as groups:
+        async with aclosing(recorded_groups(self._recording)) as groups:
             async for group in groups:
-                if parse(group.input.subject).agent != self._recording.agent:
-                    continue
-                for record in group.outputs:
-                    if views.token_of(record) != FeedbackApplied.token:
-                        continue
-                    vote = read_output(record).message
+                for output in group.outputs(_VOTES):
+                    vote = output.message
                     if isinstance(vote, FeedbackApplied) and vote.decision_id:
-                        at = datetime.fromisoformat(record.headers["ce-time"])
-                        yield vote.actor, *self._felt(vote, at)
+                        yield vote.actor, *self._felt(vote, output.at)
 
     def _felt(self, vote: FeedbackApplied, at: datetime) -> tuple[float, float]:
         place = vote.decision_id or "", vote.actor

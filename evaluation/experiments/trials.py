@@ -3,7 +3,6 @@
 `switchback` analyses what is read here.
 """
 
-from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,9 +10,8 @@ from datetime import UTC, datetime
 from evaluation.experiments.session_trials import SessionTrial
 from evaluation.experiments.switchback import Trial
 from replay.recording.in_force import standing_before
-from replay.recording.outcomes import Ledger, OutcomeSettings
-from replay.recording.session_outcomes import SessionLedger
-from replay.recording.standing import CHANGES, InForce, brought
+from replay.recording.outcomes import Outcomes, OutcomeSettings
+from replay.recording.recorded_groups import RecordedGroup, in_context
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import (
@@ -22,19 +20,16 @@ from schemas.messages.controls import (
     SessionEnded,
     SessionStarted,
 )
-from schemas.messages.decisions import SILENT, Decided
+from schemas.messages.decisions import Decided
 from schemas.messages.experiments import Assignment
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied
 from schemas.messages.sensing import Sensed
-from schemas.packs.manifest import CompiledPack
 from schemas.values.subjects import SHARED_AGENT, output_subject, parse, partition_of
-from streams.groups import Group, groups
+from streams.groups import groups
 from streams.log import ReadableLog, scan
 
-_TELLING = frozenset(
-    ("decided", "feedback_applied", "control_applied", "proposal_made")
-)
+_READ = frozenset((Decided.token, FeedbackApplied.token, ControlApplied.token))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +78,17 @@ async def course(
         MissingPackError: a pack in force is not in the log's store.
     """
     standing = await standing_before(log, agent, begun.sequence)
-    reading = _Reading(begun.message, standing, Ledger(settings))
+    reading = _Reading(begun.message, Outcomes(settings))
     walk = groups(log, partition_of(agent), begun.sequence)
     async with aclosing(walk) as following:
         async for group in following:
             if parse(group.input.subject).agent not in (agent, SHARED_AGENT):
                 continue
-            reading.take(group)
+            read = await in_context(group, standing, log)
+            standing = read.after
+            reading.take(read)
             if reading.stopped_at is not None:
                 break
-            if reading.standing.needs_packs():
-                reading.standing = await brought(reading.standing, log)
     return reading.course(begun)
 
 
@@ -102,11 +97,9 @@ class _Reading:
     """The state of one reading of the log, from the experiment's start on."""
 
     experiment: ExperimentStarted
-    standing: InForce
-    ledger: Ledger
+    outcomes: Outcomes
     trials: dict[str, Trial] = field(default_factory=dict)
     """By decision id."""
-    sessions: SessionLedger = field(default_factory=SessionLedger)
     assigned: dict[str, Assignment] = field(default_factory=dict)
     """The variant that each session began under."""
     open_session: str | None = None
@@ -114,33 +107,25 @@ class _Reading:
     """Of the last decision, if its session goes on."""
     stopped_at: datetime | None = None
 
-    def take(self, group: Group) -> None:
+    def take(self, group: RecordedGroup) -> None:
         """Read one group."""
-        # Only the few sorts of output that matter here are parsed, for speed.
-        telling = [
-            read_output(record)
-            for record in group.outputs
-            if parse(record.subject).detail in _TELLING
-        ]
-        if not telling:
+        outputs = group.outputs(_READ)
+        if not outputs:
             return
-        input_ = read_input(group.input)
-        for output in telling:
+        input_ = group.input
+        self.outcomes.take(input_, outputs, group.before.packs)
+        for output in outputs:
             match output.message:
                 case Decided() as decided:
-                    self._decided(input_, output, decided)
-                case FeedbackApplied(decision_id=str(id_)) as vote:
-                    self.ledger.voted(id_, vote.actor, vote.value)
+                    self._decided(input_, output.id, decided)
                 case ControlApplied():
                     self._applied(input_, output)
                 case _:
                     pass
-        if any(isinstance(each.message, CHANGES) for each in telling):
-            self.standing = self.standing.after(input_, telling)
 
     def course(self, begun: Begun) -> Course:
         """Return the trials, with outcomes still open marked as waiting."""
-        outcomes = self.ledger.ended()
+        outcomes = self.outcomes.ledger.ended()
         trials = tuple(
             replace(trial, value=outcome.value, is_waiting=outcome.is_censored)
             for trial, outcome in (
@@ -149,33 +134,20 @@ class _Reading:
         )
         sessions = tuple(
             SessionTrial(self.assigned[each.session], each)
-            for each in self.sessions.values()
+            for each in self.outcomes.sessions.values()
             if each.session in self.assigned and each.session != self.open_session
         )
         return Course(begun, self.stopped_at, trials, self.open_unit, sessions)
 
-    def _decided(self, input_: Input, output: Output, decided: Decided) -> None:
-        event, assignment = input_.message, decided.experiment
+    def _decided(self, input_: Input, decision_id: str, decided: Decided) -> None:
         # A decision may be on another occasion than the input, such as a due timer; only
         # those on a sensor's event are trials.
-        if not isinstance(event, Sensed) or decided.event_id != input_.id:
+        is_on_event = isinstance(input_.message, Sensed)
+        if not is_on_event or decided.event_id != input_.id:
             return
-        pack = self._packs().get(decided.domain)
-        session = decided.session_id or ""
-        self.sessions.sensed(session, event, pack, output.at)
-        self.ledger.sensed(event, decided.domain, output.at)
-        self.ledger.decided(
-            output.id,
-            event,
-            input_.id,
-            domain=decided.domain,
-            pack=pack,
-            is_silent=decided.arm == SILENT,
-            is_learnt=decided.silence == "learned_silence",
-            now=output.at,
-        )
+        assignment, session = decided.experiment, decided.session_id or ""
         if assignment is not None and assignment.id == self.experiment.experiment_id:
-            self.trials[output.id] = _trial(assignment, decided)
+            self.trials[decision_id] = _trial(assignment, decided)
             # A session belongs to the variant it began under.
             self.assigned.setdefault(session, assignment)
             self.open_unit, self.open_session = assignment.unit, session
@@ -189,9 +161,6 @@ class _Reading:
                 self.open_unit = self.open_session = None
             case _:
                 pass
-
-    def _packs(self) -> Mapping[str, CompiledPack]:
-        return {pack.pack.name: pack for pack in self.standing.packs}
 
 
 def _trial(assignment: Assignment, decided: Decided) -> Trial:

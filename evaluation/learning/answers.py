@@ -4,48 +4,46 @@ Context match (similarity), confidence and success are kept apart: they answer d
 questions, and averaging them would hide which one is off.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
 
-from evaluation.learning.groups_in_context import GroupInContext, passages
-from replay.recording import views
-from replay.recording.chronicle import Chronicle, Telling, chronicle
+from replay.recording.decisions import DecisionRecord, DecisionsReader
 from replay.recording.outcomes import SEEN, OutcomeSettings
+from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
-from replay.recording.views import CandidateView, DecidedView
-from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import Completed, Decided, HeuristicFired
-
-_DECIDED = Decided.token
-_COMPLETED = Completed.token
-_READ = frozenset((ModelAsked.token, HeuristicFired.token))
+from replay.recording.standing import InForce
+from schemas.messages.decisions import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One decision, whether anything was said or not."""
+    """One decision, whether anything was said or not, with how that went."""
 
-    sequence: int
-    session: str
-    at: datetime
-    """The agent's time."""
-    spoke: str | None
-    """`heuristic`, `llm` or `fallback`, whoever's words they were; None: silence."""
-    calls: Mapping[str, int]
-    """What models were asked for its sake, by purpose."""
-    similarity: float | None
-    """Of the event and the condition of the heuristic that answered."""
-    confidence: float | None
-    """What was believed of it."""
+    record: DecisionRecord
     success: float | None
     """How the fire came out that was credited, 0 to 1, where a heuristic answered."""
     worth: float | None
     """What a comparison takes the answer to be worth, 0 to 1, whoever gave it."""
     voice: str
     """Under which personality, or variant of an experiment, it was made."""
+
+    @property
+    def spoke(self) -> str | None:
+        """`heuristic`, `llm` or `fallback`, whoever's words they were; None: silence."""
+        return self.record.path if self.record.said is not None else None
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """What models were asked for its sake, by purpose."""
+        found = Counter(ask.purpose for ask in self.record.asks.values())
+        return dict(sorted(found.items()))
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The heuristic that answered, as it was weighed; None if none did."""
+        return self.record.answered if self.spoke == "heuristic" else None
 
 
 async def answers(
@@ -62,75 +60,32 @@ async def answers(
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    told = await chronicle(recording, OutcomeSettings())
-    reading = _Reading(happened)
-    async with aclosing(passages(recording)) as found:
-        async for passage in found:
-            reading.take(passage)
-    return tuple(reading.answer(each, told) for each in told.tellings)
-
-
-class _Reading:
-    """What a chronicle does not tell of decisions, by their ids."""
-
-    def __init__(self, happened: Mapping[str, float]) -> None:
-        self._happened = happened
-        self._fires: dict[str, str] = {}
-        self._decided: dict[str, DecidedView] = {}
-        self._voices: dict[str, str] = {}
-        self._winners: dict[str, str] = {}
-        self._calls: dict[str, Counter[str]] = defaultdict(Counter)
-
-    def take(self, passage: GroupInContext) -> None:
-        """Read one group."""
-        outputs = zip(passage.group.outputs, passage.tokens, strict=True)
-        for record, token in outputs:
-            if token == _DECIDED:
-                id_ = record.headers["ce-id"]
-                self._decided[id_] = views.decided(record)
-                self._voices[id_] = _voice(passage, self._decided[id_])
-            elif token == _COMPLETED:
-                completed = views.completed(record)
-                if completed.winner is not None:
-                    self._winners[completed.decision_id] = completed.winner
-        for output in passage.outputs(_READ):
-            match output.message:
-                case ModelAsked() as asked:
-                    self._calls[asked.decision_id][asked.purpose] += 1
-                case HeuristicFired(mode="shown") as fired:
-                    self._fires[fired.decision_id] = output.id
-                case _:
-                    pass
-
-    def answer(self, telling: Telling, told: Chronicle) -> Answer:
-        """Return one decision, joined with what was read of it."""
-        id_ = telling.decision_id
-        decided = self._decided[id_]
-        spoke = telling.path if telling.said is not None else None
-        spoken = self._spoken(id_, decided) if spoke == "heuristic" else None
-        outcome = told.outcomes.get(id_)
-        is_seen = outcome is not None and outcome.source in SEEN
-        return Answer(
-            sequence=telling.sequence,
-            session=decided.session_id or "",
-            at=telling.at,
-            spoke=spoke,
-            calls=dict(sorted(self._calls[id_].items())) if id_ in self._calls else {},
-            similarity=spoken.similarity if spoken else None,
-            confidence=spoken.confidence if spoken else None,
-            success=self._happened.get(self._fires.get(id_, "")),
-            worth=outcome.value if outcome and is_seen and spoke else None,
-            voice=self._voices[id_],
+    reader = DecisionsReader(OutcomeSettings())
+    voices: dict[str, str] = {}
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            for record in reader.read(group):
+                voices.setdefault(record.id, _voice(group.before, record))
+    found = reader.found()
+    seen = {
+        id_: outcome.value
+        for id_, outcome in found.outcomes.items()
+        if outcome.source in SEEN
+    }
+    return tuple(
+        Answer(
+            record=record,
+            success=happened.get(record.shown_fire or ""),
+            worth=None if record.said is None else seen.get(record.id),
+            voice=voices[record.id],
         )
-
-    def _spoken(self, id_: str, decided: DecidedView) -> CandidateView | None:
-        arm = self._winners.get(id_, decided.arm)
-        return next((each for each in decided.candidates if each.arm == arm), None)
+        for record in found.records
+    )
 
 
-def _voice(passage: GroupInContext, decided: DecidedView) -> str:
+def _voice(standing: InForce, record: DecisionRecord) -> str:
     """Return the variant of an experiment where one ran, else how the personality begins."""
-    if decided.experiment is not None:
-        return f"{decided.experiment.id}: {decided.experiment.variant}"
-    words = passage.before.settings.personality.split()
-    return " ".join(words) or "no personality"
+    experiment = record.decided.experiment
+    if experiment is not None:
+        return f"{experiment.id}: {experiment.variant}"
+    return " ".join(standing.settings.personality.split()) or "no personality"

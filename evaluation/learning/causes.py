@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from evaluation.learning.groups_in_context import GroupInContext
 from projections.folds.controls import content_in_force
+from replay.recording.recorded_groups import RecordedGroup
 from replay.recording.standing import InForce
 from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
@@ -101,18 +101,18 @@ class Cause:
     decision_id: str | None = None
 
 
-def causes(passage: GroupInContext) -> Iterator[Cause]:
+def causes(group: RecordedGroup) -> Iterator[Cause]:
     """Yield the causes in one group, in the order in which they count."""
-    for output in passage.outputs(TOKENS):
-        cause = _of_output(passage, output)
+    for output in group.outputs(TOKENS):
+        cause = _of_output(group, output)
         if cause is not None:
             yield cause
         elif isinstance(output.message, ControlApplied):
-            yield from _of_control(passage, output)
+            yield from _of_control(group, output)
 
 
-def _of_output(passage: GroupInContext, output: Output) -> Cause | None:
-    message, input_ = output.message, passage.input
+def _of_output(group: RecordedGroup, output: Output) -> Cause | None:
+    message, input_ = output.message, group.input
     match message:
         case HeuristicFired(mode="shown"):
             what = f"shown, like {message.similarity:.2f}"
@@ -131,11 +131,11 @@ def _of_output(passage: GroupInContext, output: Output) -> Cause | None:
         case FeedbackApplied(heuristic_id=str()):
             return _cause(output, "vote", _judged(message), message.actor, input_.id)
         case _:
-            return _of_model(passage, output)
+            return _of_model(group, output)
 
 
-def _of_model(passage: GroupInContext, output: Output) -> Cause | None:
-    message, input_ = output.message, passage.input
+def _of_model(group: RecordedGroup, output: Output) -> Cause | None:
+    message, input_ = output.message, group.input
     match message:
         case Endorsed():
             what = f"said unasked, like {message.similarity:.2f}"
@@ -145,11 +145,11 @@ def _of_model(passage: GroupInContext, output: Output) -> Cause | None:
             return _cause(output, "silence", _weighed(message), by, input_.id)
         # `HeuristicFormed` has no content hash: what is in force after the group has it.
         case HeuristicFormed(is_silence=True):
-            hash_ = _content(passage.after, message.heuristic_id)
+            hash_ = _content(group.after, message.heuristic_id)
             what = "formed where nothing should have been said"
             return _cause(output, "formed", what, BY_SILENCE, input_.id, hash_)
         case HeuristicFormed():
-            hash_ = _content(passage.after, message.heuristic_id)
+            hash_ = _content(group.after, message.heuristic_id)
             if message.proposal_id is not None:
                 what = f"formed by the proposal {message.proposal_id}"
                 return _cause(output, "formed", what, BY_SLEEP, input_.id, hash_)
@@ -193,47 +193,47 @@ def _cause(
     )
 
 
-def _of_control(passage: GroupInContext, output: Output) -> Iterator[Cause]:
-    match passage.input.message:
+def _of_control(group: RecordedGroup, output: Output) -> Iterator[Cause]:
+    match group.input.message:
         case HeuristicSeeded(heuristic_id=id_):
-            yield _controlled(passage, output, id_, "taught", "taught")
+            yield _controlled(group, output, id_, "taught", "taught")
         case HeuristicEdited(heuristic_id=id_, keep=keep):
             what = "edited, trust kept" if keep else "edited, trust begins anew"
-            yield _controlled(passage, output, id_, "edit", what)
+            yield _controlled(group, output, id_, "edit", what)
         case HeuristicFrozen(heuristic_id=id_, frozen=True, reason=reason):
             what = f"frozen by hand: {reason}" if reason else "frozen by hand"
-            yield _controlled(passage, output, id_, "frozen", what)
+            yield _controlled(group, output, id_, "frozen", what)
         case HeuristicFrozen(heuristic_id=id_):
-            yield _controlled(passage, output, id_, "released", "released")
+            yield _controlled(group, output, id_, "released", "released")
         case _:
-            yield from _of_packs(passage, output)
+            yield from _of_packs(group, output)
 
 
 def _controlled(
-    passage: GroupInContext,
+    group: RecordedGroup,
     output: Output,
     heuristic_id: str,
     kind: CauseKind,
     what: str,
 ) -> Cause:
     return Cause(
-        sequence=passage.sequence,
+        sequence=group.sequence,
         at=output.at,
         heuristic_id=heuristic_id,
-        content_hash=_content(passage.after, heuristic_id),
+        content_hash=_content(group.after, heuristic_id),
         kind=kind,
         what=what,
-        id=passage.input.id,
+        id=group.input.id,
     )
 
 
-def _of_packs(passage: GroupInContext, output: Output) -> Iterator[Cause]:
+def _of_packs(group: RecordedGroup, output: Output) -> Iterator[Cause]:
     """Yield the heuristics whose content a pack that was loaded brought or changed."""
-    before, after = _of_all_packs(passage.before), _of_all_packs(passage.after)
+    before, after = _of_all_packs(group.before), _of_all_packs(group.after)
     for id_ in sorted(after):
         if before.get(id_) != after[id_]:
             what = "edited by its pack" if id_ in before else "brought by its pack"
-            yield _controlled(passage, output, id_, "pack", what)
+            yield _controlled(group, output, id_, "pack", what)
 
 
 def _of_all_packs(standing: InForce) -> dict[str, str]:

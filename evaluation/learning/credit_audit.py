@@ -9,9 +9,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.learning.groups_in_context import GroupInContext, passages
 from evaluation.learning.witnessed import Deed, Witnessed
 from handlers.mind.stages import outcomes
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
@@ -104,9 +104,9 @@ async def audit(recording: Recording) -> Audit:
         LogDamaged: the recording is not sound.
     """
     looking = _Looking(recording)
-    async with aclosing(passages(recording)) as found:
-        async for passage in found:
-            looking.take(passage)
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            looking.take(group)
     return Audit(looking.credits, tuple(looking.faults))
 
 
@@ -120,43 +120,43 @@ class _Looking:
         self._endorsed: set[tuple[str, str]] = set()
         self._formed: set[str] = set()
 
-    def take(self, passage: GroupInContext) -> None:
+    def take(self, group: RecordedGroup) -> None:
         """Check one group."""
-        outputs = passage.outputs(_TOKENS)
+        outputs = group.outputs(_TOKENS)
         # All outputs of a group belong to one moment: first note what they show, then
         # judge, or a credit that precedes its fire within the group would be a fault.
         for output in outputs:
             self._known.recall(str(getattr(output.message, "decision_id", "")))
-            self._known.note(passage, output)
+            self._known.note(group, output)
         for output in outputs:
-            self._look(passage, output)
+            self._look(group, output)
 
-    def _look(self, passage: GroupInContext, output: Output) -> None:
+    def _look(self, group: RecordedGroup, output: Output) -> None:
         match output.message:
             case OutcomeObserved(outcome=("success" | "fail")) as seen:
-                self._credit(passage, output, self._of_outcome(passage, seen))
+                self._credit(group, output, self._of_outcome(group, seen))
                 self._known.ended.add(seen.fire_id)
             case AdviceIgnored() as ignored:
-                self._credit(passage, output, self._of_silence(ignored))
+                self._credit(group, output, self._of_silence(ignored))
                 self._known.ignored.add(ignored.fire_id)
             case FeedbackApplied() as applied:
                 if applied.value > 0.0 and applied.decision_id is not None:
                     self._known.liked.add(applied.decision_id)
                 if applied.heuristic_id is not None:
-                    self._credit(passage, output, self._of_vote(passage, applied))
+                    self._credit(group, output, self._of_vote(group, applied))
             case Endorsed() as endorsed:
-                self._credit(passage, output, self._of_endorsement(passage, endorsed))
+                self._credit(group, output, self._of_endorsement(group, endorsed))
                 self._endorsed.add((endorsed.decision_id, endorsed.heuristic_id))
             case SilenceWeighed() as weighed:
-                self._credit(passage, output, self._of_quiet(passage, weighed))
+                self._credit(group, output, self._of_quiet(group, weighed))
             case HeuristicFormed() as formed:
-                self._credit(passage, output, self._of_formation(passage, formed))
+                self._credit(group, output, self._of_formation(group, formed))
             case _:
                 return
 
     def _credit(
         self,
-        passage: GroupInContext,
+        group: RecordedGroup,
         output: Output,
         faults: Iterator[tuple[Rule, str]],
     ) -> None:
@@ -164,23 +164,23 @@ class _Looking:
         heuristic_id = str(getattr(output.message, "heuristic_id", ""))
         for rule, detail in faults:
             self.faults.append(
-                Fault(rule, passage.sequence, output.id, heuristic_id, detail)
+                Fault(rule, group.sequence, output.id, heuristic_id, detail)
             )
 
     def _of_outcome(
-        self, passage: GroupInContext, seen: OutcomeObserved
+        self, group: RecordedGroup, seen: OutcomeObserved
     ) -> Iterator[tuple[Rule, str]]:
         yield from self._of_fire(seen)
         if seen.fire_id in self._known.ended:
             yield "second_outcome", seen.fire_id
-        event, deed = passage.input.message, self._known.deeds.get(seen.decision_id)
-        if not isinstance(event, Sensed) or passage.input.id != seen.event_id:
+        event, deed = group.input.message, self._known.deeds.get(seen.decision_id)
+        if not isinstance(event, Sensed) or group.input.id != seen.event_id:
             yield "outcome_of_another", f"{seen.event_id!r} is not the event at hand"
         elif seen.by == "report" and not self._reports(event, seen):
             yield "outcome_of_another", f"{seen.event_id!r} does not report this"
-        elif seen.by == "pattern" and not _occurs(passage, event, seen, deed):
+        elif seen.by == "pattern" and not _occurs(group, event, seen, deed):
             yield "outcome_of_another", f"{seen.event_id!r} has not {seen.pattern!r}"
-        elif seen.by == "undo" and not _takes_back(passage, event):
+        elif seen.by == "undo" and not _takes_back(group, event):
             yield "outcome_of_another", f"{seen.event_id!r} takes nothing back"
 
     def _of_silence(self, ignored: AdviceIgnored) -> Iterator[tuple[Rule, str]]:
@@ -214,31 +214,31 @@ class _Looking:
         return is_named and _REPORTED.get(event.outcome or "") == seen.outcome
 
     def _of_vote(
-        self, passage: GroupInContext, applied: FeedbackApplied
+        self, group: RecordedGroup, applied: FeedbackApplied
     ) -> Iterator[tuple[Rule, str]]:
-        given = passage.input.message
+        given = group.input.message
         if not isinstance(given, FeedbackGiven):
             # No vote of this moment: a rule formed of a liked answer equals an existing
             # heuristic, and the earlier vote on that answer is passed on to it.
             if applied.through not in self._known.liked:
-                yield "vote_of_another", f"{passage.input.id!r} is no vote"
+                yield "vote_of_another", f"{group.input.id!r} is no vote"
             return
         if given.about is not None:
             self._known.trust(given)
         target = applied.decision_id or applied.heuristic_id
         if target != (given.decision_id or given.heuristic_id):
-            yield "vote_of_another", f"{passage.input.id!r} is not on {target!r}"
+            yield "vote_of_another", f"{group.input.id!r} is not on {target!r}"
         if (applied.actor, applied.value) != (given.actor, given.signed):
-            yield "vote_of_another", f"{passage.input.id!r} says something else"
+            yield "vote_of_another", f"{group.input.id!r} says something else"
         if applied.decision_id is not None and applied.through is None:
             yield from self._of_fire(applied)
 
     def _of_endorsement(
-        self, passage: GroupInContext, endorsed: Endorsed
+        self, group: RecordedGroup, endorsed: Endorsed
     ) -> Iterator[tuple[Rule, str]]:
         place = endorsed.decision_id, endorsed.heuristic_id
         # A sleep may ask about any remembered decision, and shows the model no heuristic.
-        if not _is_of_sleep(passage, endorsed):
+        if not _is_of_sleep(group, endorsed):
             if not self._known.is_models(endorsed.decision_id):
                 yield "endorsed_unasked", f"no model answered {endorsed.decision_id!r}"
             if self._known.was_suggested(*place):
@@ -247,25 +247,25 @@ class _Looking:
             yield "endorsed_twice", f"by the answer to {endorsed.decision_id!r}"
 
     def _of_quiet(
-        self, passage: GroupInContext, weighed: SilenceWeighed
+        self, group: RecordedGroup, weighed: SilenceWeighed
     ) -> Iterator[tuple[Rule, str]]:
-        given, decision_id = passage.input.message, weighed.decision_id
+        given, decision_id = group.input.message, weighed.decision_id
         if weighed.actor is None:
             if not isinstance(given, Sensed) or weighed.value != -1.0:
-                yield "silence_unproven", f"{passage.input.id!r} shows no success"
+                yield "silence_unproven", f"{group.input.id!r} shows no success"
         elif not isinstance(given, FeedbackGiven) or (
             (given.decision_id, given.actor) != (decision_id, weighed.actor)
         ):
-            yield "vote_of_another", f"{passage.input.id!r} is not on {decision_id!r}"
+            yield "vote_of_another", f"{group.input.id!r} is not on {decision_id!r}"
 
     def _of_formation(
-        self, passage: GroupInContext, formed: HeuristicFormed
+        self, group: RecordedGroup, formed: HeuristicFormed
     ) -> Iterator[tuple[Rule, str]]:
         id_ = formed.decision_id
         if formed.proposal_id is not None:
             return  # a sleep proposed it, and a person or a policy applied it
         if formed.is_silence:
-            given = passage.input.message
+            given = group.input.message
             if not isinstance(given, FeedbackGiven) or given.decision_id != id_:
                 yield "formed_unasked", f"of the silence at {id_!r}"
             return
@@ -276,8 +276,8 @@ class _Looking:
         self._formed.add(id_)
 
 
-def _is_of_sleep(passage: GroupInContext, endorsed: Endorsed) -> bool:
-    said = (each.message for each in passage.outputs(frozenset((Reflected.token,))))
+def _is_of_sleep(group: RecordedGroup, endorsed: Endorsed) -> bool:
+    said = (each.message for each in group.outputs(frozenset((Reflected.token,))))
     return any(
         isinstance(each, Reflected)
         and each.decision_id == endorsed.decision_id
@@ -286,17 +286,17 @@ def _is_of_sleep(passage: GroupInContext, endorsed: Endorsed) -> bool:
     )
 
 
-def _takes_back(passage: GroupInContext, event: Sensed) -> bool:
-    words = word_patterns.words_of(event, passage.before.settings.edition)
+def _takes_back(group: RecordedGroup, event: Sensed) -> bool:
+    words = word_patterns.words_of(event, group.before.settings.edition)
     is_said = word_patterns.any_occurs(outcomes.WORDS, words)
     return is_said or outcomes.UNDOES in event.fields
 
 
 def _occurs(
-    passage: GroupInContext, event: Sensed, seen: OutcomeObserved, deed: Deed | None
+    group: RecordedGroup, event: Sensed, seen: OutcomeObserved, deed: Deed | None
 ) -> bool:
     """Tell whether the event has the pattern's words and no contradicting entities."""
-    words = word_patterns.words_of(event, passage.before.settings.edition)
+    words = word_patterns.words_of(event, group.before.settings.edition)
     if seen.pattern is None or not word_patterns.occurs(seen.pattern, words):
         return False
     # Decisions from before the recording are known without their entities: no fault is

@@ -14,10 +14,10 @@ from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.gather import gather
 from evaluation.evidence.refold import Believing
 from evaluation.learning.causes import Cause, CauseKind, causes
-from evaluation.learning.groups_in_context import GroupInContext, passages
 from evaluation.learning.heuristics_at import Known, known, trust
 from evaluation.learning.thresholds import threshold
 from projections.folds.controls import content_in_force
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
 from replay.recording.standing import InForce, brought
 from schemas.messages.controls import PackLoaded, PriorUpdated
@@ -104,9 +104,9 @@ async def story(recording: Recording) -> Story:
     believing = Believing(first.believed, first.learning, {}, first.terms)
     begins = known(standing, believing)
     writing = _Writing(evidence, believing)
-    async for passage in passages(recording):
-        writing.take(passage)
-        standing = passage.after
+    async for group in recorded_groups(recording):
+        writing.take(group)
+        standing = group.after
     ends = known(standing, believing)
     return Story(
         agent=recording.agent,
@@ -141,41 +141,41 @@ class _Writing:
                 self._facts[fact.sequence].append(fact)
                 self._sessions[fact.sequence] = part.session
 
-    def take(self, passage: GroupInContext) -> None:
+    def take(self, group: RecordedGroup) -> None:
         """Read one group."""
-        here = self._facts.pop(passage.sequence, deque())
-        is_control = passage.before is not passage.after
+        here = self._facts.pop(group.sequence, deque())
+        is_control = group.before is not group.after
         # Only a control can move confidences without naming a heuristic, and listing them
         # all for every group would be slow.
-        stood = known(passage.before, self._believing) if is_control else {}
+        stood = known(group.before, self._believing) if is_control else {}
         caused: set[str] = set()
-        self._session = self._sessions.get(passage.sequence, self._session)
-        for cause in causes(passage):
-            before = self._before(passage, cause)
+        self._session = self._sessions.get(group.sequence, self._session)
+        for cause in causes(group):
+            before = self._before(group, cause)
             self._fold_until(here, cause)
-            after = self._confidence(passage.after, cause, cause.content_hash)
+            after = self._confidence(group.after, cause, cause.content_hash)
             self._note(cause, before, after)
             caused.add(cause.heuristic_id)
         # Facts that no cause claimed are folded all the same, or later moves would be off.
         for fact in here:
             self._believing.take(fact)
-        self._rule(passage, {id_: stood[id_] for id_ in stood if id_ not in caused})
-        for output in passage.outputs(_REFUSED):
+        self._rule(group, {id_: stood[id_] for id_ in stood if id_ not in caused})
+        for output in group.outputs(_REFUSED):
             refused = output.message
             if isinstance(refused, CandidateRefused) and refused.sleep_id is None:
                 self.refused[refused.reason] += 1
 
-    def _before(self, passage: GroupInContext, cause: Cause) -> float | None:
+    def _before(self, group: RecordedGroup, cause: Cause) -> float | None:
         """Return the confidence before the cause; None if the heuristic is new.
 
         For a new content it is that of the content it replaces.
         """
         if cause.kind not in ("taught", "formed", "edit", "pack"):
-            return self._confidence(passage.before, cause, cause.content_hash)
-        content_hash = _content(passage.before, cause.heuristic_id)
+            return self._confidence(group.before, cause, cause.content_hash)
+        content_hash = _content(group.before, cause.heuristic_id)
         if content_hash is None:
             return None
-        return self._confidence(passage.before, cause, content_hash)
+        return self._confidence(group.before, cause, content_hash)
 
     def _confidence(self, standing: InForce, cause: Cause, content_hash: str) -> float:
         return trust(standing, self._believing, cause.heuristic_id, content_hash)
@@ -192,13 +192,13 @@ class _Writing:
                 if _is_of(fact, cause):
                     return
 
-    def _rule(self, passage: GroupInContext, stood: Mapping[str, Known]) -> None:
+    def _rule(self, group: RecordedGroup, stood: Mapping[str, Known]) -> None:
         """Note every confidence that a control changed without naming a heuristic."""
-        stands = known(passage.after, self._believing) if stood else {}
+        stands = known(group.after, self._believing) if stood else {}
         for id_, before in stood.items():
             after = stands.get(id_)
             if after is not None and after.confidence != before.confidence:
-                cause = _ruled(passage, id_, after.content_hash)
+                cause = _ruled(group, id_, after.content_hash)
                 self._note(cause, before.confidence, after.confidence)
 
     def _note(self, cause: Cause, before: float | None, after: float) -> None:
@@ -218,17 +218,17 @@ def _content(standing: InForce, heuristic_id: str) -> str | None:
     return content_in_force(standing.agent, standing.packs, heuristic_id)
 
 
-def _ruled(passage: GroupInContext, heuristic_id: str, content_hash: str) -> Cause:
+def _ruled(group: RecordedGroup, heuristic_id: str, content_hash: str) -> Cause:
     return Cause(
-        sequence=passage.sequence,
-        at=_when(passage),
+        sequence=group.sequence,
+        at=_when(group),
         heuristic_id=heuristic_id,
         content_hash=content_hash,
         kind="settings",
-        what=_RULES.get(type(passage.input.message), "other learning settings"),
-        id=passage.input.id,
+        what=_RULES.get(type(group.input.message), "other learning settings"),
+        id=group.input.id,
     )
 
 
-def _when(passage: GroupInContext) -> datetime:
-    return datetime.fromisoformat(passage.group.outputs[0].headers["ce-time"])
+def _when(group: RecordedGroup) -> datetime:
+    return datetime.fromisoformat(group.records[0].headers["ce-time"])

@@ -10,16 +10,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evaluation.learning.groups_in_context import passages
 from evaluation.learning.thresholds import tested, threshold
 from handlers.mind.strategies.heuristic_first import THRESHOLD_BIAS
-from replay.open_loop.asked import ask_open_loop
-from replay.open_loop.decision import LoggedDecision
+from replay.open_loop.asked import LoggedDecision, ask_open_loop
+from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
 from replay.recording.standing import InForce
 from schemas.messages.decisions import Decided
 from schemas.ports.decision_context import HeuristicCandidate
-from schemas.values.record import moment
 from schemas.values.settings_by_name import strategy_with
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
@@ -133,10 +131,10 @@ async def _at_first_decision(recording: Recording) -> InForce:
     The first settings of an agent's life come into force only once its mind has started,
     which is after the recording's start.
     """
-    async with aclosing(passages(recording)) as found:
-        async for passage in found:
-            if _DECIDED in passage.tokens:
-                return passage.before
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            if _DECIDED in group.tokens:
+                return group.before
     return InForce.of(recording.start, recording.agent)
 
 
@@ -198,27 +196,28 @@ class _Count:
 
 def _answered(decision: LoggedDecision) -> str | None:
     """Return the arm of the heuristic that answered, at once or in the end."""
-    if decision.path == "heuristic":
-        return decision.arm
-    ended = decision.ended_by or ""
-    return ended if ended.startswith(_HEURISTIC) else None
+    if decision.decided.path == "heuristic":
+        return decision.decided.arm
+    won = decision.record.winner or ""
+    return won if won.startswith(_HEURISTIC) else None
 
 
 def _miss(
     decision: LoggedDecision, needed: float, candidate: HeuristicCandidate
 ) -> Miss:
+    record = decision.record
     return Miss(
-        sequence=decision.sequence,
-        session=decision.session,
-        at=moment(decision.at_ns),
-        decision_id=decision.decision_id,
-        event_id=decision.event_id,
-        text=decision.text,
+        sequence=record.sequence,
+        session=record.session,
+        at=record.at,
+        decision_id=record.id,
+        event_id=record.decided.event_id,
+        text=record.text,
         heuristic_id=candidate.heuristic_id,
         similarity=candidate.similarity,
         confidence=candidate.confidence,
         needed=needed,
-        happened=decision.silence or decision.dropped or decision.path,
+        happened=record.silence or record.decided.path,
     )
 
 

@@ -61,13 +61,13 @@ class Period:
 
 def quarters(answers: Sequence[Answer]) -> tuple[Period, ...]:
     """Return four periods: of whole sessions if there are as many, else of decisions."""
-    sessions = list(dict.fromkeys(each.session for each in answers))
+    sessions = list(dict.fromkeys(each.record.session for each in answers))
     if len(sessions) < QUARTERS:
         return _labelled(_parts(answers, QUARTERS))
     parts = []
     for named in _parts(sessions, QUARTERS):
         members = set(named)
-        parts.append([each for each in answers if each.session in members])
+        parts.append([each for each in answers if each.record.session in members])
     return _labelled(parts)
 
 
@@ -89,19 +89,20 @@ def period(label: str, answers: Sequence[Answer]) -> Period:
     """Return some decisions, at least one, summed up."""
     said = [each for each in answers if each.spoke is not None]
     own = [each for each in said if each.spoke == "heuristic"]
+    weighed = [each.candidate for each in own if each.candidate is not None]
     calls: Counter[str] = Counter()
     for each in answers:
         calls.update(each.calls)
     return Period(
         label=label,
-        began_at=answers[0].at,
-        ended_at=answers[-1].at,
+        began_at=answers[0].record.at,
+        ended_at=answers[-1].record.at,
         decisions=len(answers),
         answers=len(said),
         by_heuristics=len(own),
         calls=dict(sorted(calls.items())),
-        context_match=_mean(each.similarity for each in own),
-        confidence=_mean(each.confidence for each in own),
+        context_match=_mean(each.similarity for each in weighed),
+        confidence=_mean(each.confidence for each in weighed),
         success=_mean(each.success for each in own),
         worth=_mean(each.worth for each in own),
         model_worth=_mean(each.worth for each in said if each.spoke == "llm"),

@@ -134,7 +134,8 @@ def report(
         fires=len(pairs),
         calibration=_calibrated(pairs),
         rises=rises(
-            stories, [[answer.sequence for answer in each.answers] for each in ordered]
+            stories,
+            [[answer.record.sequence for answer in each.answers] for each in ordered],
         ),
         formed=sum(
             cause.kind == "formed" and cause.by not in (BY_SLEEP, BY_SILENCE)

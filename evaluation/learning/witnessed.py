@@ -6,7 +6,7 @@ checkpoint it starts with.
 
 from dataclasses import dataclass
 
-from evaluation.learning.groups_in_context import GroupInContext
+from replay.recording.recorded_groups import RecordedGroup
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, HeuristicFired, heuristic_arm
@@ -91,11 +91,11 @@ class Witnessed:
             names = about.heuristic_id or "", about.content_hash or ""
             self._show(about.fire_id, id_, *names)
 
-    def note(self, passage: GroupInContext, output: Output) -> None:
+    def note(self, group: RecordedGroup, output: Output) -> None:
         """Record what one output shows."""
         match output.message:
             case Decided() as decided:
-                self._decided(passage, output.id, decided)
+                self._decided(group, output.id, decided)
             case Completed(winner=str(winner)) as completed:
                 self._arms[completed.decision_id] = winner
             case HeuristicFired(mode="shown") as fired:
@@ -111,8 +111,8 @@ class Witnessed:
             case _:
                 return
 
-    def _decided(self, passage: GroupInContext, id_: str, decided: Decided) -> None:
-        event = passage.input.message
+    def _decided(self, group: RecordedGroup, id_: str, decided: Decided) -> None:
+        event = group.input.message
         entities = event.entities if isinstance(event, Sensed) else ()
         self.deeds[id_] = Deed(decided.event_id, decided.source, frozenset(entities))
         self._arms[id_] = decided.arm

@@ -19,17 +19,15 @@ from evaluation.ope.verdicts import Verdict
 from evaluation.tuning.search import Evaluation, Gain, Refused, Values
 from handlers.aids import AidProvider
 from replay.open_loop.asked import LoggedDecision, ask_open_loop
-from replay.recording import views
-from replay.recording.chronicle import chronicle
+from replay.recording.decisions import DecisionsReader
 from replay.recording.outcomes import Outcome, OutcomeSettings
+from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
 from replay.recording.standing import InForce
 from replay.verify import Span, verify
-from schemas.codec.decode import read_input, read_output
 from schemas.values.exact_math import total
 from schemas.values.settings import StrategySpec
 from schemas.values.settings_by_name import strategy_with
-from schemas.values.subjects import SHARED_AGENT, parse
 
 # While searching, intervals only rank many choices; the judgement takes the full number.
 _SEARCH = EstimationSettings(resamples=500)
@@ -51,8 +49,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
-    """A recording with what its decisions came to."""
+class VerifiedRecording:
+    """A recording that replays identically, with what its decisions came to."""
 
     recording: Recording
     outcomes: Mapping[str, Outcome]
@@ -62,9 +60,9 @@ class Lived:
     """What is in force at its end."""
 
 
-async def run_closed_loop(
+async def verified(
     recording: Recording, provider: AidProvider, settings: OutcomeSettings
-) -> Lived:
+) -> VerifiedRecording:
     """Return a recording that was proven to be what its own strategy decides.
 
     Raises:
@@ -80,29 +78,37 @@ async def run_closed_loop(
     if not found.is_identical:
         place = found.divergence.sequence if found.divergence else recording.last
         raise UnprovenError(f"input {place}: deciding it again gives something else")
-    told = await chronicle(recording, settings)
+    reader = DecisionsReader(settings)
+    standing = InForce.of(recording.start, recording.agent)
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            reader.read(group)
+            standing = group.after
+    recorded = reader.found()
     began: dict[str, int] = {}
-    async for decision in ask_open_loop(recording, ()):
-        if decision.context is not None:
-            began.setdefault(decision.session, decision.broker_ns)
+    for record in recorded.records:
+        if not record.is_gated:
+            began.setdefault(record.session, record.arrived_ns)
     sessions = tuple((began[session], session) for session in began)
-    return Lived(recording, told.outcomes, sessions, await _end(recording))
+    return VerifiedRecording(recording, recorded.outcomes, sessions, standing)
 
 
 class WorthObjective:
     """The lower bound of what a strategy gains over the recorded one."""
 
-    def __init__(self, lives: Sequence[Lived], limits: Limits) -> None:
+    def __init__(self, recordings: Sequence[VerifiedRecording], limits: Limits) -> None:
         """Judge by these recordings, within the limits."""
-        self._lives = lives
+        self._recordings = recordings
         self._limits = limits
         self._places = sorted(
             (began_ns, index, session)
-            for index, each in enumerate(lives)
+            for index, each in enumerate(recordings)
             for began_ns, session in each.sessions
         )
         self._outcomes = {
-            id_: outcome for each in lives for id_, outcome in each.outcomes.items()
+            id_: outcome
+            for each in recordings
+            for id_, outcome in each.outcomes.items()
         }
 
     @property
@@ -150,14 +156,14 @@ class WorthObjective:
     @property
     def _latest(self) -> InForce:
         _, index, _ = self._places[-1] if self._places else (0, -1, "")
-        return self._lives[index].standing
+        return self._recordings[index].standing
 
     async def _decisions(
         self, specs: tuple[StrategySpec, ...], sessions: range
     ) -> list[LoggedDecision]:
         wanted = [self._places[place][1:] for place in sessions]
         found: list[LoggedDecision] = []
-        for index, each in enumerate(self._lives):
+        for index, each in enumerate(self._recordings):
             here = {session for place, session in wanted if place == index}
             if not here:
                 continue
@@ -231,17 +237,3 @@ def _model_share(decisions: Sequence[LoggedDecision], place: int) -> float:
         )
         for decision in decisions
     )
-
-
-async def _end(recording: Recording) -> InForce:
-    """Return what is in force once the recording is over."""
-    standing = InForce.of(recording.start, recording.agent)
-    async with aclosing(recording.groups()) as groups:
-        async for group in groups:
-            agent = parse(group.input.subject).agent
-            is_ours = agent in (recording.agent, SHARED_AGENT)
-            tokens = [views.token_of(record) for record in group.outputs]
-            if is_ours and "control_applied" in tokens:
-                outputs = [read_output(record) for record in group.outputs]
-                standing = standing.after(read_input(group.input), outputs)
-    return standing

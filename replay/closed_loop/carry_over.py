@@ -7,7 +7,8 @@ where that took the same arm, and then with the ids of the run's own decision.
 from msgspec.structs import replace as replace_state
 
 from projections.folds import timers
-from replay.closed_loop.history import History, RecordedChoice
+from replay.closed_loop.history import History
+from replay.recording.decisions import DecisionRecord
 from replay.recording.standing import Contender, variant_of
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import NotBuilt, Unreadable
@@ -26,14 +27,15 @@ from schemas.state.agent import AgentState, PartitionState
 Message = InputMessage | Unreadable | NotBuilt
 
 
-def same_arm(past: RecordedChoice | None, own: RecordedChoice | None) -> bool:
+def same_arm(past: DecisionRecord | None, own: DecisionRecord | None) -> bool:
     """Tell whether two runs did the same at a decision, as far as a person could tell.
 
     The winner belongs to it, since a race is one arm with two possible endings.
     """
     if past is None or own is None:
         return False
-    return (past.arm, past.winner) == (own.arm, own.winner)
+    ours = own.decided.arm, own.winner
+    return (past.decided.arm, past.winner) == ours
 
 
 def carried_over(message: Message, past: History, own: History) -> Message | None:
@@ -104,14 +106,14 @@ def without_fire(state: PartitionState, agent: str, fire_id: str) -> PartitionSt
 
 
 def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | None:
-    chosen = past.decision(given.decision_id or "")
-    if chosen is None:
+    recorded = past.decision(given.decision_id or "")
+    if recorded is None:
         return given
-    mine = own.at(chosen.sequence)
-    if mine is None or not same_arm(chosen, mine):
+    mine = own.at(recorded.sequence)
+    if mine is None or not same_arm(recorded, mine):
         return None
     # `about` describes the recorded run's decision, not this run's.
-    return given.model_copy(update={"decision_id": mine.decision_id, "about": None})
+    return given.model_copy(update={"decision_id": mine.id, "about": None})
 
 
 def _report(event: Sensed, past: History, own: History) -> Sensed:
@@ -121,16 +123,16 @@ def _report(event: Sensed, past: History, own: History) -> Sensed:
     """
     target = event.in_reply_to
     if isinstance(target, EventRef):
-        chosen = past.on(target.source, target.event_id)
+        recorded = past.on(target.source, target.event_id)
     else:
-        chosen = past.decision(target or "")
-    if chosen is None:
+        recorded = past.decision(target or "")
+    if recorded is None:
         return event
-    mine = own.at(chosen.sequence)
+    mine = own.at(recorded.sequence)
     changes: dict[str, object] = {}
     if isinstance(target, str) and mine is not None:
-        changes["in_reply_to"] = mine.decision_id
-    if not same_arm(chosen, mine):
+        changes["in_reply_to"] = mine.id
+    if not same_arm(recorded, mine):
         changes["outcome"] = None
     return event.model_copy(update=changes)
 
@@ -141,9 +143,9 @@ def _delivery(
     delivery = past.deliveries.get(result.ask_id)
     if delivery is None:
         return result
-    chosen = past.decision(delivery.decision_id)
-    mine = own.at(chosen.sequence) if chosen else None
-    if mine is None or not same_arm(chosen, mine):
+    recorded = past.decision(delivery.decision_id)
+    mine = own.at(recorded.sequence) if recorded else None
+    if mine is None or not same_arm(recorded, mine):
         return None
-    ask_id = own.ask_of(mine.decision_id, delivery.ordinal)
+    ask_id = own.ask_of(mine.id, delivery.ordinal)
     return result.model_copy(update={"ask_id": ask_id}) if ask_id else None

@@ -5,7 +5,7 @@ everything that is due by then is processed in order of time.
 """
 
 import heapq
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -17,8 +17,9 @@ from projections.folds import sessions
 from projections.folds.partition import fold_recorded
 from replay.cassette import UNKNOWN_TEXT, Player, Take
 from replay.closed_loop import carry_over
-from replay.closed_loop.decision import ClosedLoopDecision, Draft
-from replay.closed_loop.history import MILLISECOND_NS, History, RecordedChoice
+from replay.closed_loop.decision import ClosedLoopDecision
+from replay.closed_loop.history import MILLISECOND_NS, History
+from replay.recording.decisions import DecisionRecords
 from replay.recording.source import Recording
 from replay.recording.standing import Contender
 from schemas.codec.catalogue import InputMessage
@@ -27,7 +28,7 @@ from schemas.codec.encode import write_input
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import Control
-from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed
 from schemas.ports.aids import Aids
@@ -102,8 +103,9 @@ class Simulation:
         self._made = 0
         self._coming: list[tuple[int, int, InputMessage]] = []
         """A heap of models' answers to come, by broker time, then in the order of asking."""
-        self._drafts: deque[Draft] = deque()
-        self._open: dict[str, Draft] = {}
+        self._records = DecisionRecords()
+        self._takes: dict[str, list[Take]] = {}
+        """The models' answers of each decision that was not yielded yet, by its id."""
         self._curves = _Curves()
         self._left_out: Counter[str] = Counter()
 
@@ -137,12 +139,16 @@ class Simulation:
 
     def complete(self, *, at_the_end: bool = False) -> Iterator[ClosedLoopDecision]:
         """Yield the completed decisions, in order; at the end the open ones as well."""
-        drafts = self._drafts
-        while drafts and (at_the_end or drafts[0].is_whole):
-            draft = drafts.popleft()
-            past = self._past.at(draft.sequence)
-            own = self._own.decision(draft.decision_id)
-            yield draft.decision(past, carry_over.same_arm(past, own))
+        for decision_id in list(self._takes):
+            record = self._own.decision(decision_id)
+            assert record is not None
+            if not (at_the_end or record.is_final):
+                return
+            yield ClosedLoopDecision(
+                record=record,
+                recorded=self._past.at(record.sequence),
+                takes=tuple(self._takes.pop(decision_id)),
+            )
 
     def ending(self) -> Ending:
         """Return what it came to."""
@@ -215,42 +221,20 @@ class Simulation:
         # A recorded control may have set another strategy or exploration.
         if isinstance(input_.message, Control):
             self._impose()
-        for output in turn.outputs:
-            self._note(input_, output)
+        for record in self._records.take(input_, turn.outputs):
+            self._own.decided(record)
+            self._takes.setdefault(record.id, [])
         # All decisions of the group are noted before an ask refers to one of them.
         for output in turn.outputs:
             self._curves.credited(output, self._me)
             self._close(output)
-            if isinstance(output.message, ModelAsked):
-                await self._ask(input_, output.id, output.message)
-
-    def _note(self, input_: Input, output: Output) -> None:
-        match output.message:
-            case Decided() as decided:
-                chosen = RecordedChoice(
-                    decision_id=output.id,
-                    sequence=input_.sequence,
-                    session=decided.session_id or "",
-                    arm=decided.arm,
-                )
-                self._own.chose(chosen, decided.source, decided.event_id)
-                draft = Draft(self._agent, input_, output, decided)
-                self._drafts.append(draft)
-                self._open[output.id] = draft
-            case Completed(decision_id=decision_id) as completed:
-                self._own.won(decision_id, completed.winner)
-                self._end(decision_id, input_, completed)
-            case Dropped(decision_id=decision_id) as dropped:
-                self._end(decision_id, input_, dropped)
-            case DeliveryAsked(decision_id=decision_id):
-                self._own.had_said(output.id, decision_id)
-            case _:
-                pass
-
-    def _end(self, decision_id: str, input_: Input, end: Completed | Dropped) -> None:
-        draft = self._open.pop(decision_id, None)
-        if draft is not None:
-            draft.end(end, input_.record.time_ns)
+            match output.message:
+                case ModelAsked() as asked:
+                    await self._ask(input_, output.id, asked)
+                case DeliveryAsked(decision_id=decision_id):
+                    self._own.had_said(output.id, decision_id)
+                case _:
+                    pass
 
     def _close(self, output: Output) -> None:
         """Expect no outcome of advice that the recorded run did not give.
@@ -266,11 +250,10 @@ class Simulation:
             self._state = carry_over.without_fire(self._state, self._agent, output.id)
 
     async def _ask(self, input_: Input, ask_id: str, asked: ModelAsked) -> None:
-        chosen = self._own.decision(asked.decision_id)
-        take = await self._player.take(chosen.session if chosen else "", asked)
-        draft = self._open.get(asked.decision_id)
-        if draft is not None:
-            draft.asked(asked, take, input_.record.time_ns)
+        record = self._own.decision(asked.decision_id)
+        take = await self._player.take(record.session if record else "", asked)
+        if record is not None and not record.is_final:
+            self._takes[record.id].append(take)
         message = _result(ask_id, asked, take)
         if message is not None:
             waits_ns = round(take.latency_ms.middle * MILLISECOND_NS)

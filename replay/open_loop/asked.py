@@ -5,35 +5,50 @@ without matching, salience or learning. The answers change no state: the next de
 the recording made it, which is what off-policy estimates require.
 """
 
-from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
 
 from msgspec import structs
 
 from handlers.mind.stages import salience
-from replay.open_loop.decision import LoggedDecision as LoggedDecision
-from replay.open_loop.decision import decision_of
-from replay.recording import views
-from replay.recording.recency import Recalling, known
+from replay.recording.decisions import DecisionRecord, DecisionRecords
+from replay.recording.recency import RECENCY_TOKENS, Recalling, known
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import CHANGE_TOKENS, Asked, Contender, InForce, brought
-from replay.recording.views import CandidateView, DecidedView, EventView, ResultView
-from schemas.codec.decode import UnreadableOutputError, read_input, read_output
+from replay.recording.standing import Asked, Contender, InForce
+from schemas.codec.decode import UnreadableOutputError
+from schemas.messages.decisions import Candidate, Decided
 from schemas.messages.experiments import VariantName
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.state.agent import STRANGER
-from schemas.values.record import Record
-from streams.groups import Group
 
 HELD = 10_000
 """How many decisions may be held until a model's answer to the first of them is read; beyond
 it the first is yielded without, so that memory stays bounded."""
 
 _HEURISTIC = "heuristic:"
+_READ = RECENCY_TOKENS | {Decided.token}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedDecision:
+    """A recorded decision, with what other strategies make of it."""
+
+    record: DecisionRecord
+    session: str
+    """The name of its session."""
+    logging: Mapping[str, float]
+    """The recorded probability of each arm under the logging strategy."""
+    context: DecisionContext | None
+    """What strategies are asked with; None if a gate closed before any was."""
+    odds: tuple[Odds, ...]
+    """Each strategy's answer in the order they were asked; empty without a context."""
+
+    @property
+    def decided(self) -> Decided:
+        """The recorded choice."""
+        return self.record.decided
 
 
 async def ask_open_loop(
@@ -51,37 +66,38 @@ async def ask_open_loop(
         MissingPackError: a pack in force is not in the recording's store.
         UnknownPastError: a strategy ranks by recency that the recording does not hold.
     """
-    reader = Reader(recording, tuple(strategies))
-    await reader.bring()
-    async with aclosing(recording.groups()) as groups:
+    reader, records = Reader(recording, tuple(strategies)), DecisionRecords()
+    async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
-            if not recording.concerns(group):
-                continue
-            for decision in reader.read(group):
+            for decision in reader.read(group, records.read(group)):
                 yield decision
-            await reader.bring()
     for decision in reader.rest():
         yield decision
 
 
 def context_of(
-    decided: DecidedView,
-    event: EventView,
+    record: DecisionRecord,
     standing: InForce,
     llm_arm: str | None,
     recalling: Recalling,
-    now: datetime,
 ) -> DecisionContext:
     """Return the context that a strategy had, or would have had, at a recorded decision.
 
     Raises:
-        UnreadableOutputError: a candidate names a content that is not in force.
+        UnreadableOutputError: it was made on no event, or a candidate names a content that
+            is not in force.
     """
+    decided, event = record.decided, record.event
+    if event is None:
+        raise UnreadableOutputError(
+            f"input {record.sequence} is no event, and yet it was decided on"
+        )
+    dimensions = dict[str, float](decided.salience.dimensions.items())
     return DecisionContext(
         event_id=decided.event_id,
         event_text=event.text,
         event_source=decided.source,
-        salience=decided.salience.dimensions,
+        salience=dimensions,
         candidates=tuple(
             [
                 _candidate(each, standing, recalling)
@@ -92,11 +108,9 @@ def context_of(
         immediate=event.immediate,
         goals=_goals(decided, standing),
         personality_biases=standing.biases_of(decided.domain),
-        urgency=salience.urgency(
-            event.urgency, decided.salience.dimensions, standing.settings.edition
-        ),
+        urgency=salience.urgency(event.urgency, dimensions, standing.settings.edition),
         llm_arm=llm_arm,
-        now=now,
+        now=record.at,
         silences=tuple(
             _candidate(each, standing, recalling)
             for each in decided.candidates
@@ -106,14 +120,14 @@ def context_of(
     )
 
 
-def _goals(decided: DecidedView, standing: InForce) -> tuple[str, ...]:
+def _goals(decided: Decided, standing: InForce) -> tuple[str, ...]:
     if decided.goals is None:
         return standing.goals_of(decided.domain)
     return tuple(each.text for each in decided.goals)
 
 
 def _candidate(
-    weighed: CandidateView, standing: InForce, recalling: Recalling
+    weighed: Candidate, standing: InForce, recalling: Recalling
 ) -> HeuristicCandidate:
     key = weighed.arm[len(_HEURISTIC) :]
     heuristic_id, _, content_hash = key.rpartition("@")
@@ -142,94 +156,72 @@ def _candidate(
 
 
 class Reader:
-    """Reads the groups that concern a recording, in order.
+    """Asks strategies at each decision of a recording, as its groups are read in order.
 
     A decision is held until its completion is read, and decisions are yielded in order.
     """
 
     def __init__(self, recording: Recording, strategies: tuple[Contender, ...]) -> None:
-        """Start with what was in force before the recording."""
-        self._lacks_packs = True
-        self._recording = recording
-        self._strategies = strategies
-        self._standing = InForce.of(recording.start, recording.agent)
+        """Start with what was known before the recording."""
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recalling = Recalling(start.beliefs)
+        self._strategies = strategies
+        self._standing: InForce | None = None
         # Strategies built for what is in force; cleared by every control, so it holds one
         # entry a variant.
         self._ready: dict[VariantName | None, _Ready] = {}
-        self._held: deque[_Held] = deque()
-        self._open: dict[str, _Held] = {}
+        self._held: dict[str, LoggedDecision] = {}
+        """By the decision's id, in their order."""
 
-    async def bring(self) -> None:
-        """Load the packs in force; to be called before the first group and after each."""
-        if not self._lacks_packs:
-            return
-        self._standing = await brought(self._standing, self._recording.log)
-        self._ready = {}
-        self._lacks_packs = False
-
-    def read(self, group: Group) -> Iterator[LoggedDecision]:
-        """Read a group, and return the decisions that it completes."""
-        is_control = False
-        for record in group.outputs:
-            # Nearly all outputs have version 1, and the full check parses the subject.
-            if record.headers.get("ce-schemaversion") != "1":
-                views.check_version(record)
-            match views.token_of(record):
-                case "decided":
-                    self._decided(group.input, record)
-                case "completed":
-                    self._completed(group.input, record)
-                case "dropped":
-                    self._dropped(group.input, record)
-                case token if token in CHANGE_TOKENS:
-                    is_control = True
-                case token:
-                    self._recalling.take(token, record)
-        if is_control:
-            self._change(group)
+    def read(
+        self, group: RecordedGroup, records: Sequence[DecisionRecord]
+    ) -> Iterator[LoggedDecision]:
+        """Return the decisions that a group completes, given those it opened or ended."""
+        if group.before is not self._standing:
+            self._standing, self._ready = group.before, {}
+        by_id = {record.id: record for record in records}
+        # In their order: an outcome that stands before a decision counts there.
+        for output in group.outputs(_READ):
+            if output.id in by_id:
+                self._held[output.id] = self._asked(group.before, by_id[output.id])
+            self._recalling.take(output)
+        for record in records:
+            held = self._held.get(record.id)
+            if held is not None and held.record is not record:
+                self._held[record.id] = replace(held, record=record)
+        if group.after is not group.before:
+            self._recalling.change(group.input, group.before.agent, group.after.agent)
         return self._complete()
 
     def rest(self) -> Iterator[LoggedDecision]:
         """Yield the decisions still held; the recording ends before some were completed."""
-        for held in self._held:
-            yield held.decision
+        yield from self._held.values()
 
-    def _change(self, group: Group) -> None:
-        outputs = [read_output(record) for record in group.outputs]
-        input_, before = read_input(group.input), self._standing.agent
-        self._standing = self._standing.after(input_, outputs)
-        self._recalling.change(input_, before, self._standing.agent)
-        self._ready = {}
-        self._lacks_packs = bool(self._standing.needs_packs())
-
-    def _decided(self, input_: Record, output: Record) -> None:
-        if not self._recording.first <= input_.sequence:
-            return
-        decided, event = views.decided(output), views.event(input_)
+    def _asked(self, standing: InForce, record: DecisionRecord) -> LoggedDecision:
+        decided = record.decided
         context: DecisionContext | None = None
         odds: tuple[Odds, ...] = ()
-        # Path "none": a gate closed before any strategy was asked.
-        if decided.path != "none":
-            now = datetime.fromisoformat(output.headers["ce-time"])
-            context, odds = self._ask(decided, event, now)
-        held = _Held(
-            decision_of(input_, output, decided, event, context, odds), decided.final
+        if not record.is_gated:
+            context, odds = self._ask(standing, record)
+        logging = {each.arm: each.probability for each in decided.candidates}
+        return LoggedDecision(
+            record=record,
+            session=record.session,
+            # Where a gate decided, no candidates are recorded and the arm had all
+            # probability.
+            logging=logging or {decided.arm: decided.probability},
+            context=context,
+            odds=odds,
         )
-        self._held.append(held)
-        if not decided.final:
-            self._open[held.decision.decision_id] = held
 
     def _ask(
-        self, decided: DecidedView, event: EventView, now: datetime
+        self, standing: InForce, record: DecisionRecord
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
         """Return the context with the agent's own model arm, and each strategy's odds."""
-        variant = decided.experiment.variant if decided.experiment else None
-        ready = self._ready.get(variant) or self._prepare(variant)
-        own = context_of(
-            decided, event, ready.standing, ready.llm_arm, self._recalling, now
-        )
+        experiment = record.decided.experiment
+        variant = experiment.variant if experiment else None
+        ready = self._ready.get(variant) or self._prepare(standing, variant)
+        own = context_of(record, ready.standing, ready.llm_arm, self._recalling)
         if ready.recalls:
             for each in own.candidates:
                 known(each.recent, each.arm)
@@ -241,36 +233,20 @@ class Reader:
             odds.append(asked.strategy.decide(context))
         return own, tuple(odds)
 
-    def _prepare(self, variant: VariantName | None) -> "_Ready":
-        standing = self._standing.under(variant)
+    def _prepare(self, standing: InForce, variant: VariantName | None) -> "_Ready":
+        standing = standing.under(variant)
         asked = tuple(map(standing.asked, self._strategies))
         recalls = any(getattr(each.strategy, "rank", "") == "full" for each in asked)
         ready = _Ready(standing, standing.asked(None).llm_arm, asked, recalls)
         self._ready[variant] = ready
         return ready
 
-    def _completed(self, input_: Record, output: Record) -> None:
-        completed = views.completed(output)
-        held = self._open.pop(completed.decision_id, None)
-        if held is not None:
-            held.end(
-                said=completed.text,
-                ended_by=completed.winner,
-                answer=_answer(input_),
-            )
-
-    def _dropped(self, input_: Record, output: Record) -> None:
-        dropped = views.dropped(output)
-        held = self._open.pop(dropped.decision_id, None)
-        if held is not None:
-            held.end(dropped=dropped.reason, answer=_answer(input_))
-
     def _complete(self) -> Iterator[LoggedDecision]:
-        held = self._held
-        while held and (held[0].is_whole or len(held) > HELD):
-            first = held.popleft()
-            self._open.pop(first.decision.decision_id, None)
-            yield first.decision
+        while self._held:
+            first = next(iter(self._held.values()))
+            if not first.record.is_final and len(self._held) <= HELD:
+                return
+            yield self._held.pop(first.record.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,24 +259,3 @@ class _Ready:
     asked: tuple[Asked, ...]
     recalls: bool
     """Whether one of them weighs when a heuristic last fired and succeeded."""
-
-
-class _Held:
-    """A decision that waits for its completion."""
-
-    __slots__ = ("decision", "is_whole")
-
-    def __init__(self, decision: LoggedDecision, is_whole: bool) -> None:
-        self.decision = decision
-        self.is_whole = is_whole
-
-    def end(self, **fields: Any) -> None:
-        """Set what came of it, as fields of the decision."""
-        self.decision = replace(self.decision, **fields)
-        self.is_whole = True
-
-
-def _answer(input_: Record) -> ResultView | None:
-    """Return the model's result if the group's input is one, else None."""
-    is_result = input_.subject.split(".", 5)[4] == "result"
-    return views.result(input_) if is_result else None

@@ -5,61 +5,59 @@ settings of the decision. Fires and successes from before it began to follow are
 it.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from replay.open_loop.asked import context_of
-from replay.recording import views
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.in_force import standing_before
-from replay.recording.recency import Recalling
-from replay.recording.standing import CHANGE_TOKENS, Asked, InForce, brought
-from schemas.codec.decode import read_input, read_mark, read_output
-from schemas.messages.decisions import SILENT
+from replay.recording.recency import RECENCY_TOKENS, Recalling
+from replay.recording.recorded_groups import RecordedGroup, in_context
+from replay.recording.standing import Asked, InForce
+from schemas.messages.decisions import SILENT, Decided
 from schemas.messages.experiments import VariantName
 from schemas.ports.decision_context import Odds
-from schemas.values.record import Record
 from schemas.values.settings import StrategySpec
-from schemas.values.subjects import SHARED_AGENT, parse, partition_of
-from streams.groups import Group
+from schemas.values.subjects import SHARED_AGENT, partition_of
+from streams.live_groups import GroupJoiner
 from streams.log import ReadableLog
 
 AT_ONCE = 500
 """How many records are read at once."""
 
-WAITING_LIMIT = 10_000
-"""How many inputs may wait for their group before the oldest is dropped; without a bound an
-agent whose worker is down would fill the memory."""
+_READ = RECENCY_TOKENS | {Decided.token}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadowed:
-    """One decision, and what another strategy would have done."""
+    """One decision as it was made, and what another strategy would have done."""
 
-    decision_id: str
-    event_id: str
-    source: str
-    type: str
-    text: str
-    """The event's."""
-    done: str
-    """The arm that was taken."""
-    said: str | None
-    """What was said at once, before any completion."""
-    would: str
-    """The strategy's greedy arm."""
+    record: DecisionRecord
+    odds: Odds
+    """The other strategy's answer."""
     would_say: str | None
-    """What that arm says, if it is a heuristic's."""
-    silence: str | None
-    """The reason of its silence, if silence is that arm."""
-    agreement: float
-    """The probability that it gives to the arm that was taken."""
+    """What its greedy arm says, if that is a heuristic's."""
+
+    @property
+    def would(self) -> str:
+        """The strategy's greedy arm."""
+        return self.odds.greedy
+
+    @property
+    def silence(self) -> str | None:
+        """The reason of its silence, if silence is that arm."""
+        return self.odds.silence if self.would == SILENT else None
+
+    @property
+    def agreement(self) -> float:
+        """The probability that it gives to the arm that was taken."""
+        return dict(self.odds.arms).get(self.record.decided.arm, 0.0)
 
     @property
     def is_flip(self) -> bool:
         """Whether its greedy arm is another than the one taken."""
-        return self.done != self.would
+        return self.record.decided.arm != self.would
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +100,18 @@ async def follow(
         UnknownStrategyError: there is no such strategy.
     """
     shadow = _Shadow(await standing_before(log, agent, after + 1), strategy)
-    gathering = _Gathering(agent)
+    joiner = GroupJoiner((agent, SHARED_AGENT))
     # The whole partition, since controls of the shared agent concern this one as well.
     subjects = f"ev.{partition_of(agent)}.>"
     async with aclosing(log.follow(subjects, after, AT_ONCE)) as following:
         async for records in following:
             for record in records:
-                group = gathering.take(record)
+                group = joiner.take(record)
                 if group is None:
                     continue
-                for shadowed in shadow.take(group):
+                read = await in_context(group, shadow.standing, log)
+                for shadowed in shadow.take(read):
                     yield shadowed
-                if shadow.standing.needs_packs():
-                    shadow.change(await brought(shadow.standing, log))
 
 
 class _Shadow:
@@ -123,6 +120,7 @@ class _Shadow:
     def __init__(self, standing: InForce, strategy: StrategySpec) -> None:
         self._strategy = strategy
         self._recalling = Recalling({})
+        self._records = DecisionRecords()
         self.change(standing)
         # Built at once, so that an unknown strategy raises before anything is followed.
         self._asked(None)
@@ -132,46 +130,27 @@ class _Shadow:
         self.standing = standing
         self._ready: dict[VariantName | None, tuple[InForce, Asked]] = {}
 
-    def take(self, group: Group) -> list[Shadowed | None]:
-        """Return the decisions of a group, and apply its controls."""
-        found: list[Shadowed | None] = []
-        is_control = False
-        for output in group.outputs:
-            token = views.token_of(output)
-            is_control |= token in CHANGE_TOKENS
-            self._recalling.take(token, output)
-            if token == "decided":
-                found.append(self._shadowed(group.input, output))
-        if is_control:
-            outputs = [read_output(each) for each in group.outputs]
-            input_, before = read_input(group.input), self.standing.agent
-            self.change(self.standing.after(input_, outputs))
-            self._recalling.change(input_, before, self.standing.agent)
-        return found
+    def take(self, group: RecordedGroup) -> Iterator[Shadowed | None]:
+        """Yield the decisions of a group, and apply its controls."""
+        made = {record.id: record for record in self._records.read(group)}
+        for output in group.outputs(_READ):
+            self._recalling.take(output)
+            if output.id in made:
+                yield self._shadowed(made[output.id])
+        if group.after is not group.before:
+            self._recalling.change(group.input, group.before.agent, group.after.agent)
+            self.change(group.after)
 
-    def _shadowed(self, input_: Record, output: Record) -> Shadowed | None:
-        decided, event = views.decided(output), views.event(input_)
-        if decided.path == "none":
+    def _shadowed(self, record: DecisionRecord) -> Shadowed | None:
+        if record.is_gated:
             return None
-        variant = decided.experiment.variant if decided.experiment else None
-        standing, asked = self._asked(variant)
-        now = datetime.fromisoformat(output.headers["ce-time"])
-        recalling = self._recalling
-        context = context_of(decided, event, standing, asked.llm_arm, recalling, now)
-        odds: Odds = asked.strategy.decide(context)
+        experiment = record.decided.experiment
+        standing, asked = self._asked(experiment.variant if experiment else None)
+        context = context_of(record, standing, asked.llm_arm, self._recalling)
+        odds = asked.strategy.decide(context)
         words = standing.words(odds.greedy)
         return Shadowed(
-            decision_id=output.headers["ce-id"],
-            event_id=decided.event_id,
-            source=decided.source,
-            type=decided.type,
-            text=event.text,
-            done=decided.arm,
-            said=decided.text,
-            would=odds.greedy,
-            would_say=words.text if words else None,
-            silence=odds.silence if odds.greedy == SILENT else None,
-            agreement=dict(odds.arms).get(decided.arm, 0.0),
+            record=record, odds=odds, would_say=words.text if words else None
         )
 
     def _asked(self, variant: VariantName | None) -> tuple[InForce, Asked]:
@@ -179,33 +158,3 @@ class _Shadow:
             standing = self.standing.under(variant)
             self._ready[variant] = standing, standing.asked(self._strategy)
         return self._ready[variant]
-
-
-class _Gathering:
-    """Joins inputs and outputs into groups as they arrive."""
-
-    def __init__(self, agent: str) -> None:
-        self._owners = (agent, SHARED_AGENT)
-        self._inputs: dict[int, Record] = {}
-        self._outputs: dict[int, list[Record]] = {}
-
-    def take(self, record: Record) -> Group | None:
-        """Return the group that this record completes, None if it completes none."""
-        subject = parse(record.subject)
-        if subject.agent not in self._owners:
-            return None
-        if subject.direction == "in":
-            self._inputs[record.sequence] = record
-            # A dict keeps the order of insertion, so its first key is the oldest input.
-            while len(self._inputs) > WAITING_LIMIT:
-                del self._inputs[next(iter(self._inputs))]
-            return None
-        mark = read_mark(record)
-        outputs = self._outputs.setdefault(mark.cause_sequence, [])
-        outputs.append(record)
-        if len(outputs) < mark.count:
-            return None
-        del self._outputs[mark.cause_sequence]
-        # The input may stand before the place where following began.
-        input_ = self._inputs.pop(mark.cause_sequence, None)
-        return None if input_ is None else Group(input_, tuple(outputs))

@@ -6,13 +6,16 @@ Silence has a value from the settings where the world shows none. A window that 
 the recording cuts off is censored, and the decision has no value.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
 from projections.folds import fires
-from replay.recording.session_outcomes import ends_life
+from replay.recording.session_outcomes import SessionLedger, ends_life
+from schemas.codec.envelope import Input, Output
+from schemas.messages.decisions import SILENT, Decided
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns
 from schemas.packs.manifest import CompiledPack
@@ -226,6 +229,58 @@ class Ledger:
             vote = [(_mean_on_unit(case.votes), "feedback")]
         world = [case.world] if case.world else []
         yield from world + vote if self._settings.prefer == "outcome" else vote + world
+
+
+class Outcomes:
+    """The outcomes of one agent's decisions and of its sessions, group by group."""
+
+    def __init__(self, settings: OutcomeSettings) -> None:
+        """Start empty; `settings` say how outcomes are valued."""
+        self.ledger = Ledger(settings)
+        self.sessions = SessionLedger()
+
+    def take(
+        self, input_: Input, outputs: Sequence[Output], packs: Iterable[CompiledPack]
+    ) -> None:
+        """Take one group; `packs` are those in force at its input."""
+        # First the event, which may show how earlier decisions went: an undo counts more.
+        for output in outputs:
+            if isinstance(output.message, Decided):
+                self._decided(input_, output, output.message, packs)
+        for output in outputs:
+            match output.message:
+                case FeedbackApplied(decision_id=str(id_)) as vote:
+                    self.ledger.voted(id_, vote.actor, vote.value)
+                case OutcomeObserved(by="undo") as observed:
+                    self.ledger.undone(observed.decision_id)
+                case _:
+                    pass
+
+    def _decided(
+        self,
+        input_: Input,
+        output: Output,
+        decided: Decided,
+        packs: Iterable[CompiledPack],
+    ) -> None:
+        event = input_.message
+        # A decision may be on another occasion than the input, such as a due timer.
+        if not isinstance(event, Sensed) or decided.event_id != input_.id:
+            return
+        named = (each for each in packs if each.pack.name == decided.domain)
+        pack = next(named, None)
+        self.sessions.sensed(decided.session_id or "", event, pack, output.at)
+        self.ledger.sensed(event, decided.domain, output.at)
+        self.ledger.decided(
+            output.id,
+            event,
+            input_.id,
+            domain=decided.domain,
+            pack=pack,
+            is_silent=decided.arm == SILENT,
+            is_learnt=decided.silence == "learned_silence",
+            now=output.at,
+        )
 
 
 def _shares(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -11,15 +11,18 @@ from projections.folds.learning import recency
 from projections.folds.learning.counting import DIRECT_VOTE
 from projections.folds.learning.heuristics import find
 from projections.folds.learning.votes import STRANDS
-from replay.recording import views
-from schemas.codec.envelope import Input
+from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
+from schemas.messages.decisions import HeuristicFired
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, belief_key
 from schemas.state.recency import NEVER, Recent
-from schemas.values.record import Record
 
-_ENDS = {"success": True, "fail": False}
+RECENCY_TOKENS = frozenset(
+    message.token for message in (HeuristicFired, OutcomeObserved, FeedbackApplied)
+)
+"""The outputs that recency depends on."""
 
 
 class UnknownPastError(ValueError):
@@ -40,27 +43,22 @@ class Recalling:
         """
         return self._recent.get(key, NEVER)
 
-    def take(self, token: str, record: Record) -> None:
+    def take(self, output: Output) -> None:
         """Fold an output, if recency depends on its type."""
-        match token:
-            case "heuristic_fired":
-                fired = views.fired(record)
-                # A suggestion that only a model saw earns no credit, so it is no fire here.
-                if fired.mode == "shown":
-                    key = belief_key(fired.heuristic_id, fired.content_hash)
-                    self._recent[key] = recency.fired(self.of(key), _at(record))
-            case "outcome_observed":
-                seen = views.observed(record)
-                if seen.outcome in _ENDS:
-                    key = belief_key(seen.heuristic_id, seen.content_hash)
-                    self._told(key, seen.fire_id, _ENDS[seen.outcome], record)
-            case "feedback_applied":
-                vote = views.feedback(record)
+        match output.message:
+            # A suggestion that only a model saw earns no credit, so it is no fire here.
+            case HeuristicFired(mode="shown") as fired:
+                key = belief_key(fired.heuristic_id, fired.content_hash)
+                self._recent[key] = recency.fired(self.of(key), output.at)
+            case OutcomeObserved(outcome=("success" | "fail") as outcome) as seen:
+                key = belief_key(seen.heuristic_id, seen.content_hash)
+                self._ended(key, seen.fire_id, outcome == "success", output.at)
+            case FeedbackApplied() as vote:
                 is_pair = STRANDS[vote.aspect] == "pair" and vote.value != 0.0
                 if vote.heuristic_id and vote.content_hash and is_pair:
                     key = belief_key(vote.heuristic_id, vote.content_hash)
                     fire_id = vote.fire_id or vote.through or DIRECT_VOTE
-                    self._told(key, fire_id, vote.value > 0.0, record)
+                    self._ended(key, fire_id, vote.value > 0.0, output.at)
             case _:
                 pass
 
@@ -75,8 +73,8 @@ class Recalling:
             if key in self._recent:
                 self._recent[belief_key(new.id, new.content_hash)] = self._recent[key]
 
-    def _told(self, key: str, fire_id: str, is_success: bool, record: Record) -> None:
-        recent = recency.outcome_seen(self.of(key), fire_id, is_success, _at(record))
+    def _ended(self, key: str, fire_id: str, is_success: bool, at: datetime) -> None:
+        recent = recency.outcome_seen(self.of(key), fire_id, is_success, at)
         self._recent[key] = recent
 
 
@@ -93,7 +91,3 @@ def known(recent: Recent | None, arm: str) -> Recent:
             " from its log, or compare by rank=similarity_confidence"
         )
     return recent
-
-
-def _at(record: Record) -> datetime:
-    return datetime.fromisoformat(record.headers["ce-time"])

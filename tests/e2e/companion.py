@@ -14,11 +14,11 @@ import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from echoic.client.decision_record import Account
 from echoic.client.publish import decided_on, new_event_id, publish_raw, tell
 from echoic.client.sensor_access import sensor_credentials
 from echoic.run.instance import Instance
 from handlers.aids import AidProvider, PackLibrary
+from replay.recording.decisions import DecisionRecord
 from replay.recording.sessions import steps
 from replay.verify import Span, Verification, verify
 from schemas.codec.catalogue import ControlMessage, InputMessage, OutputMessage
@@ -77,12 +77,12 @@ class Companion:
 
     async def senses(
         self, text: str, *, type_: str = "vital", **fields: Any
-    ) -> Account:
+    ) -> DecisionRecord:
         """Publish an event and wait until its decision is final."""
         event_id = await self.publish(text, type_=type_, **fields)
         return await self.decided(event_id, type_)
 
-    async def decided(self, event_id: str, type_: str = "vital") -> Account:
+    async def decided(self, event_id: str, type_: str = "vital") -> DecisionRecord:
         """The decision on an event, once it is final."""
         return await decided_on(
             self.live.log, self.agent, GAME, type_, event_id, 0, DEADLINE_S
@@ -102,7 +102,7 @@ class Companion:
         return [output.message for output in outputs]
 
     async def votes(
-        self, decision: Account, rating: str, actor: str = "user"
+        self, decision: DecisionRecord, rating: str, actor: str = "user"
     ) -> Sequence[OutputMessage]:
         """Judge a decision."""
         body = {"decision_id": decision.id, "rating": rating, "actor": actor}

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from echoic.client.decision_record import Account
 from echoic.run.instance import Instance
 from projections.projector import rebuild
 from projections.store import versions
 from projections.store.positions import positions_of
 from projections.store.store import Store
+from replay.recording.decisions import DecisionRecord
 from schemas.messages.learning import Endorsed, HeuristicFormed, HeuristicReinforced
 from schemas.state.evidence import Belief
 from tests.e2e.companion import (
@@ -65,7 +65,7 @@ class House:
     ada: Companion
     double: ModelDouble
 
-    async def burns(self, text: str, type_: str = "vital") -> Account:
+    async def burns(self, text: str, type_: str = "vital") -> DecisionRecord:
         """Let it happen in these words, and wait for what is said of it."""
         event = text.format(agent=self.ada.agent)
         smoke = {"smoke": 80}

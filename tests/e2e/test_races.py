@@ -101,7 +101,8 @@ async def test_the_model_is_asked_again_for_a_prediction(
     decision = await ada.senses(event, type_="weather")
 
     assert decision.said == "Swim."
-    assert (decision.predicted_success, decision.prediction_confidence) == (0.25, 0.75)
+    answer = decision.answer
+    assert (answer.predicted_success, answer.prediction_confidence) == (0.25, 0.75)
     purposes = [each.purpose for each in await ada.outputs(ModelAsked)]
     assert purposes == ["answer", "prediction"]
 

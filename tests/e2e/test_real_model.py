@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from echoic.client.decision_record import Account
 from handlers.effects.models import LiteLLM
 from handlers.mind.stages.formation import WORDS
+from replay.recording.decisions import DecisionRecord
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import (
@@ -89,7 +89,7 @@ async def test_whatever_it_says_the_rules_of_learning_hold(ada: Companion) -> No
     await answers_if_it_is_trusted(ada)
 
 
-async def happens(ada: Companion, text: str) -> Account:
+async def happens(ada: Companion, text: str) -> DecisionRecord:
     """An event, and what was said of it in the end."""
     id_ = await ada.publish(text, fields={"smoke": 80}, salience={"threat": 0.9})
     found = await ada.decided(id_)
@@ -98,7 +98,7 @@ async def happens(ada: Companion, text: str) -> Account:
     return found
 
 
-async def comes_to_one_thing(ada: Companion, decision: Account) -> None:
+async def comes_to_one_thing(ada: Companion, decision: DecisionRecord) -> None:
     """Liked, it is made a rule, counts for one that is there, or is refused: one of them."""
     await ada.votes(decision, "positive")
     async with asyncio.timeout(PATIENCE_S):

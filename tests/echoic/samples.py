@@ -9,6 +9,7 @@ from schemas.codec.catalogue import OutputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.encode import write_output
 from schemas.codec.envelope import Input, Mark, Output
+from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import (
     SILENT,
     Candidate,
@@ -126,6 +127,26 @@ def decided(**changes: Any) -> Decided:
         "chain": "",
     }
     return Decided(**(fields | changes))
+
+
+def model_asked(purpose: str = "answer", decision_id: str = "d") -> ModelAsked:
+    """A request to the model about the event."""
+    return ModelAsked(
+        decision_id=decision_id,
+        purpose=purpose,  # type: ignore[arg-type]  # a parameter of tests
+        priority=0.9,
+        expires_at=AT,
+        ttl_s=30.0,
+        model="m",
+        system="You are a companion.",
+        prompt="Event: Creeper 6 m behind you",
+        temperature=0.7,
+        max_tokens=300,
+        deadline_s=30.0,
+        channel="say",
+        response_type="suggestion",
+        request_hash="cafe",
+    )
 
 
 def rejected(**changes: Any) -> Decided:

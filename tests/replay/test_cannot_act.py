@@ -174,7 +174,7 @@ async def test_a_source_is_opened_to_be_read():
         async with opened(source) as (again, _):
             digest = again.digest
 
-    assert [each.event_id for each in found] == ["e2", "e3", "e4"]
+    assert [each.decided.event_id for each in found] == ["e2", "e3", "e4"]
     assert (recording.first, recording.last) == (sequences[2], sequences[4])
     assert recording.start.agents["ana"].sources["cam"].seen.get("e1")
     assert recording.digest == digest

@@ -129,8 +129,8 @@ async def test_it_is_lived_again_by_its_own_strategy() -> None:
     )
 
     past = await met_again(recording)
-    assert [(each.arm, each.said) for each in found] == [
-        (each.arm, each.said) for each in past
+    assert [(each.record.decided.arm, each.said) for each in found] == [
+        (each.decided.arm, each.record.said) for each in past
     ]
     assert ending.misses == 0
 

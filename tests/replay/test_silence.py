@@ -84,7 +84,7 @@ async def test_other_strategies_weigh_it_as_the_mind_did() -> None:
     recording = recorded(lived())
     own, asks = None, StrategySpec(name="always_llm")
     decisions = [each async for each in ask_open_loop(recording, (own, asks))]
-    kept = [each for each in decisions if each.silence == "learned_silence"]
+    kept = [each for each in decisions if each.decided.silence == "learned_silence"]
 
     assert kept
     for each in decisions:
@@ -93,7 +93,8 @@ async def test_other_strategies_weigh_it_as_the_mind_did() -> None:
         }
         assert each.odds[1].greedy.startswith("llm:")
     for each in kept:
-        assert (each.arm, each.propensity, each.greedy_arm) == (SILENT, 0.7, SILENT)
+        kept_arm = each.decided.arm, each.decided.probability, each.decided.greedy_arm
+        assert kept_arm == (SILENT, 0.7, SILENT)
 
 
 def test_a_silence_that_nobody_judged_is_unknown() -> None:

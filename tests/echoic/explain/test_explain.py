@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args
 import pytest
 from msgspec import structs
 
-from echoic.client.decision_record import Account, Accounts
 from echoic.errors import EchoicError
 from echoic.explain.explain import REASONS, explain
 from echoic.explain.what_if import opening
 from echoic.terminal.decisions import explained
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.decisions import SILENT, Completed, Decided, Dropped, Gate
 from schemas.values.reasons import Drop, Silence
 from tests.echoic.samples import (
@@ -28,16 +28,16 @@ from tests.echoic.samples import (
 )
 
 
-def account(message: Decided) -> Account:
-    """The account of one decision."""
+def record(message: Decided) -> DecisionRecord:
+    """The record of one decision."""
     taken = sensed()
-    (told,) = Accounts().take(taken, group(taken, [message]))
+    (told,) = DecisionRecords().take(taken, group(taken, [message]))
     return told
 
 
 def test_speech_names_the_heuristic_and_its_margin() -> None:
     """The verdict names who spoke; the counterfactual the gate that came closest."""
-    explanation = explain(account(decided()), NAMES)
+    explanation = explain(record(decided()), NAMES)
 
     assert explanation.verdict == (
         "Spoke by the heuristic creeper-warn (confidence 0.82 ≥ 0.70)."
@@ -49,7 +49,7 @@ def test_speech_names_the_heuristic_and_its_margin() -> None:
 
 def test_silence_names_the_gate_that_closed() -> None:
     """The verdict says why; the counterfactual which number would have changed it."""
-    explanation = explain(account(rejected()), NAMES)
+    explanation = explain(record(rejected()), NAMES)
 
     assert explanation.verdict == (
         "Stayed silent: nothing learnt answers it, and no model is configured"
@@ -70,7 +70,7 @@ def test_a_kept_silence_names_who_kept_it() -> None:
         gates=(*rejected().gates, quiet),
         probability=0.9,
     )
-    explanation = explain(account(kept), NAMES)
+    explanation = explain(record(kept), NAMES)
 
     assert explanation.verdict == (
         "Stayed silent by creeper-warn: it learnt that nothing is to be said at such"
@@ -83,7 +83,7 @@ def test_a_kept_silence_names_who_kept_it() -> None:
 
 def test_each_candidate_says_why_it_lost() -> None:
     """A candidate under the threshold says by how much."""
-    candidates = explain(account(rejected()), NAMES).candidates
+    candidates = explain(record(rejected()), NAMES).candidates
 
     assert [(each.name, each.why) for each in candidates] == [
         ("creeper-warn", "confidence 0.62 < 0.70"),
@@ -124,12 +124,12 @@ def test_a_supposition_recomputes_the_gates(
     message: Decided, suppositions: dict[str, float], led_to: str
 ) -> None:
     """Other numbers lead to what the gates say, and no further."""
-    assert explain(account(message), NAMES, suppositions).supposed == led_to
+    assert explain(record(message), NAMES, suppositions).supposed == led_to
 
 
 def test_a_supposed_threshold_stays_in_the_safe_range() -> None:
     """No threshold goes below 0.3, for a supposition as for the mind."""
-    explanation = explain(account(rejected()), NAMES, {"threshold": 0.1})
+    explanation = explain(record(rejected()), NAMES, {"threshold": 0.1})
 
     assert explanation.gates[-1].threshold == 0.3
 
@@ -142,7 +142,7 @@ def test_a_threat_passes_under_any_supposed_threshold() -> None:
     )
     message = decided(gates=(gates[0], excused, *gates[2:]))
 
-    explanation = explain(account(message), NAMES, {"relevance": 0.6})
+    explanation = explain(record(message), NAMES, {"relevance": 0.6})
 
     assert explanation.gates[1].passed
 
@@ -182,7 +182,7 @@ def test_the_number_to_suppose_opens_every_gate(
 
 def test_every_closed_gate_is_told_of() -> None:
     """Who wants to know what it took hears of both gates that closed."""
-    assert explain(account(doubly_closed()), NAMES).counterfactual == (
+    assert explain(record(doubly_closed()), NAMES).counterfactual == (
         "Would have been weighed further if salience ≥ 0.50 (was 0.49)"
         " and salience after habituation ≥ 0.50 (was 0.06)."
     )
@@ -193,7 +193,7 @@ def test_a_silence_of_the_model_says_what_went_wrong() -> None:
     dropped = Dropped(
         decision_id="d", ask_id="a", reason="llm_no_response", detail="no such key"
     )
-    waiting = account(decided(path="llm", final=False, text=None))
+    waiting = record(decided(path="llm", final=False, text=None))
 
     ended = replace(waiting, ending=dropped)
 
@@ -236,7 +236,7 @@ def test_what_was_tried_out_is_said_to_be(
     """With its probability, and with what the strategy would have done instead."""
     tried = decided(**{"exploration": "challenger", "probability": 0.2} | changes)
 
-    explanation = explain(account(tried), NAMES)
+    explanation = explain(record(tried), NAMES)
 
     assert explanation.verdict == verdict
     assert "did not count" not in (explanation.counterfactual or "")
@@ -257,7 +257,7 @@ def test_a_tried_model_is_not_said_to_be_the_last_resort() -> None:
         predicted_success=0.5,
         prediction_confidence=0.5,
     )
-    told = replace(account(asked), ending=answered)
+    told = replace(record(asked), ending=answered)
 
     assert explain(told, NAMES).verdict.startswith("Spoke by the model m. Tried out")
 
@@ -265,7 +265,7 @@ def test_a_tried_model_is_not_said_to_be_the_last_resort() -> None:
 def test_a_supposition_about_nothing_recorded_is_refused() -> None:
     """An unknown number is named, with those that would do."""
     with pytest.raises(EchoicError) as caught:
-        explain(account(rejected()), NAMES, {"mood": 0.6})
+        explain(record(rejected()), NAMES, {"mood": 0.6})
 
     assert "'mood'" in caught.value.what
     assert "threshold" in (caught.value.next_step or "")
@@ -278,7 +278,7 @@ def test_every_reason_has_words() -> None:
 
 def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
     """The page of a silence reads as a whole."""
-    told = account(rejected())
+    told = record(rejected())
 
     page = explained(told, explain(told, NAMES)).splitlines()
 
@@ -293,9 +293,9 @@ def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
     assert re.fullmatch("trace [0-9a-f]{32}", page[-1])
 
 
-def race(by: Literal["heuristic", "llm"] | None) -> Account:
-    """The account of a race, as it was won or still goes on."""
-    ledger, taken = Accounts(), sensed()
+def race(by: Literal["heuristic", "llm"] | None) -> DecisionRecord:
+    """The record of a race, as it was won or still goes on."""
+    ledger, taken = DecisionRecords(), sensed()
     (told,) = ledger.take(taken, group(taken, [racing()]))
     if by is not None:
         end = group(sensed(sequence=10), [race_won(by, told.id)], late_s=0.411)
@@ -343,7 +343,7 @@ def test_a_race_on_a_page() -> None:
 
 def test_what_the_model_may_have_copied_is_said() -> None:
     """Agreement with a shown candidate is named, and that it earns nothing."""
-    waits = account(racing())
+    waits = record(racing())
     end = structs.replace(race_won("llm", waits.id), agrees_with=("h1",))
 
     assert explain(replace(waits, ending=end), {"h1": "low"}).verdict.endswith(
@@ -358,6 +358,6 @@ def test_a_withheld_candidate_says_so() -> None:
     kept = structs.replace(first, withheld=True, arm="heuristic:kept@c")
     message = structs.replace(message, candidates=(kept, *others))
 
-    assert explain(account(message), NAMES).candidates[0].why == (
+    assert explain(record(message), NAMES).candidates[0].why == (
         "kept from the model, so that it could not copy it"
     )

@@ -6,12 +6,13 @@ import time
 import pytest
 from rich.cells import cell_len
 
-from echoic.client.decision_record import Accounts, as_fields
+from echoic.client.decision_json import as_fields
 from echoic.explain.explain import explain
 from echoic.terminal.decisions import explained, heading, line
 from echoic.terminal.grid import grid
 from echoic.terminal.output import table
 from echoic.terminal.text import Style, bar, counted, figure, fitted
+from replay.recording.decisions import DecisionRecords
 from schemas.messages.decisions import Decided
 from tests.echoic.samples import (
     NAMES,
@@ -34,8 +35,8 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
 def told(message: Decided, style: Style = Style()) -> str:  # noqa: B008 frozen
     """The line of one decision."""
     taken = sensed()
-    (account,) = Accounts().take(taken, group(taken, [message]))
-    return line(account, NAMES, style)
+    (record,) = DecisionRecords().take(taken, group(taken, [message]))
+    return line(record, NAMES, style)
 
 
 def test_a_line_of_speech() -> None:
@@ -49,7 +50,7 @@ def test_a_line_of_speech() -> None:
 
 def test_a_line_of_a_race_names_its_winner() -> None:
     """With the heuristic's confidence where it won, and else the model's name."""
-    taken, ledger = sensed(), Accounts()
+    taken, ledger = sensed(), DecisionRecords()
     (opened,) = ledger.take(taken, group(taken, [racing()]))
     end = group(taken, [race_won("heuristic", opened.id)], late_s=0.411)
     (won,) = ledger.take(taken, end)
@@ -125,11 +126,9 @@ def test_no_text_commands_the_terminal(evil: str) -> None:
     """What sensors and models say is shown, and never obeyed."""
     taken = sensed(text=f"before{evil}after")
     message = decided(text=f"said{evil}so")
-    (account,) = Accounts().take(taken, group(taken, [message]))
+    (record,) = DecisionRecords().take(taken, group(taken, [message]))
 
-    shown = line(account, NAMES, Style(200)) + explained(
-        account, explain(account, NAMES)
-    )
+    shown = line(record, NAMES, Style(200)) + explained(record, explain(record, NAMES))
 
     assert evil[0] not in shown
     assert f"before{evil!r}after".replace("'", "") in shown

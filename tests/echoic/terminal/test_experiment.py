@@ -8,9 +8,12 @@ from echoic.terminal import experiment, shadow
 from evaluation.experiments.switchback import Trial, analyse
 from evaluation.experiments.trials import Begun, Course
 from replay.open_loop.shadow import Shadowed, Totals
+from replay.recording.decisions import DecisionRecords
 from schemas.messages.controls import ExperimentStarted
 from schemas.messages.experiments import Variant
+from schemas.ports.decision_context import Odds
 from schemas.values.settings import StrategySpec
+from tests.echoic.samples import decided, group, sensed
 
 AT = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 
@@ -108,18 +111,13 @@ def test_for_programs_it_is_all_there() -> None:
 )
 def test_a_flip_is_one_line(done: str, would: str, words: tuple[str, ...]) -> None:
     """The event, what was done, and what would have been."""
+    event = sensed(text="Your drink\nis low.")
+    choice = decided(arm=done, text="Eat." if done.startswith("heuristic") else None)
+    (record,) = DecisionRecords().take(event, group(event, [choice]))
     shadowed = Shadowed(
-        decision_id="d",
-        event_id="e",
-        source="game",
-        type="vital",
-        text="Your drink\nis low.",
-        done=done,
-        said="Eat." if done.startswith("heuristic") else None,
-        would=would,
+        record=record,
+        odds=Odds(arms=((would, 1.0),), greedy=would, silence="low_confidence"),
         would_say="Drink." if would.startswith("heuristic") else None,
-        silence="low_confidence" if would == "silent" else None,
-        agreement=0.0,
     )
     line = shadow.line(shadowed, Totals().after(shadowed), {"h1": "drink-soon"})
 

@@ -126,13 +126,13 @@ def test_the_order_of_recordings_changes_no_byte(evening: Recording) -> None:
     assert first == second
 
 
-def test_sessions_stand_as_they_were_lived(evening: Recording) -> None:
+def test_sessions_stand_in_the_order_of_time(evening: Recording) -> None:
     """The earliest first, whatever they are named in."""
     from evaluation.compare.session import in_order
 
     one = result(evening, OWN)
-    tellings = one.chronicle.tellings[100:]
-    later = replace(one, chronicle=replace(one.chronicle, tellings=tellings))
+    records = one.recorded.records[100:]
+    later = replace(one, recorded=replace(one.recorded, records=records))
     first = replace(one, recording=replace(one.recording, digest="f" * 24))
 
     assert in_order([later, first]) == in_order([first, later]) == [first, later]

@@ -1,5 +1,7 @@
 """The learning report: shares over time, three measures apart, rises, and credit."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,9 +11,12 @@ from evaluation.learning.differences import differences
 from evaluation.learning.history import story
 from evaluation.learning.periods import by_voice, period, quarters, stretches
 from evaluation.learning.summary import read, report
+from replay.recording.decisions import DecisionRecords
 from replay.recording.source import of_file
 from schemas.messages.controls import ExperimentStarted, SessionStarted
 from schemas.messages.experiments import Variant
+from tests.echoic import samples
+from tests.echoic.samples import decided, group, model_asked, sensed
 from tests.evaluation.learning.schooling import (
     RESTS,
     THREAT,
@@ -25,22 +30,30 @@ from tests.life import Life
 from tests.replay.evening import evening
 
 
-def answer(number: int, spoke: str | None = None, **fields: object) -> Answer:
-    """A decision that was made up."""
-    given: dict[str, object] = {
-        "sequence": number,
-        "session": f"s{number}",
-        "at": NOON + timedelta(minutes=number),
-        "spoke": spoke,
-        "calls": {},
-        "similarity": None,
-        "confidence": None,
-        "success": None,
-        "worth": None,
-        "voice": "dry",
-        **fields,
-    }
-    return Answer(**given)  # type: ignore[arg-type]
+def answer(
+    number: int,
+    path: str | None = None,
+    *,
+    session: str | None = None,
+    weighed: tuple[float, float] = (0.5, 0.5),
+    calls: Sequence[str] = (),
+    success: float | None = None,
+    worth: float | None = None,
+    voice: str = "dry",
+) -> Answer:
+    """A decision that was made up; `weighed` are similarity and confidence."""
+    event = sensed(number)
+    choice = decided(
+        path=path or "rejected",
+        text="Behind you!" if path else None,
+        session_id=session or f"s{number}",
+        candidates=(samples.weighed(*weighed, 1.0),),
+    )
+    (record,) = DecisionRecords().take(event, group(event, [choice]))
+    asks = {str(place): model_asked(each) for place, each in enumerate(calls)}
+    at = NOON + timedelta(minutes=number)
+    record = replace(record, at=at, asks=asks)
+    return Answer(record=record, success=success, worth=worth, voice=voice)
 
 
 def test_a_period_keeps_three_measures_apart() -> None:
@@ -48,9 +61,9 @@ def test_a_period_keeps_three_measures_apart() -> None:
     found = period(
         "all",
         [
-            answer(1, "heuristic", similarity=0.8, confidence=0.9, success=1.0),
-            answer(2, "heuristic", similarity=0.6, confidence=0.7),
-            answer(3, "llm", calls={"answer": 1, "formation": 1}, worth=0.0),
+            answer(1, "heuristic", weighed=(0.8, 0.9), success=1.0),
+            answer(2, "heuristic", weighed=(0.6, 0.7)),
+            answer(3, "llm", calls=("answer", "formation"), worth=0.0),
             answer(4),
         ],
     )
@@ -97,10 +110,11 @@ async def test_answers_tell_who_spoke_and_what_came_of_it() -> None:
 
     spoke = [each for each in found if each.spoke]
     assert [each.spoke for each in spoke] == ["heuristic", "heuristic"]
-    assert [each.confidence for each in spoke] == [0.642857, 0.736842]
+    weighed = [each.candidate for each in spoke if each.candidate]
+    assert [each.confidence for each in weighed] == [0.642857, 0.736842]
     assert [each.success for each in spoke] == [1.0, 0.0]
-    assert [each.similarity for each in spoke] == [1.0, 1.0]
-    assert {each.session for each in found} == {"first", "second"}
+    assert [each.similarity for each in weighed] == [1.0, 1.0]
+    assert {each.record.session for each in found} == {"first", "second"}
 
 
 async def test_a_models_calls_are_counted_by_purpose() -> None:

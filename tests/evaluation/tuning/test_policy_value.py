@@ -11,9 +11,9 @@ from pydantic import JsonValue
 from evaluation.evidence.gather import UnprovenError
 from evaluation.tuning.policy_value import (
     Limits,
-    Lived,
+    VerifiedRecording,
     WorthObjective,
-    run_closed_loop,
+    verified,
 )
 from evaluation.tuning.search import Gain, Refused, Search, search
 from evaluation.tuning.search_space import Grid, parse_range
@@ -43,16 +43,16 @@ class Words:
         return [factories.embed(text) for text in texts]
 
 
-def lived_of(recording: Recording) -> Lived:
+def verified_of(recording: Recording) -> VerifiedRecording:
     """A recording, proven, with its outcomes."""
     bringer = AidProvider(Words(), PackLibrary(recording.log, Words()))
-    return asyncio.run(run_closed_loop(recording, bringer, OutcomeSettings()))
+    return asyncio.run(verified(recording, bringer, OutcomeSettings()))
 
 
 @cache
-def evenings() -> Lived:
+def evenings() -> VerifiedRecording:
     """A life in which a heuristic just under the threshold would have helped."""
-    return lived_of(recorded(explored(40)))
+    return verified_of(recorded(explored(40)))
 
 
 def searched(limits: Limits, text: str = "0.65,0.9") -> Search:
@@ -87,7 +87,7 @@ def test_what_changes_nothing_gains_exactly_nothing() -> None:
 def test_what_was_never_played_is_refused() -> None:
     """Without exploration there is nothing to say of another threshold."""
     life = explored(6, rate=0.0)
-    objective = WorthObjective([lived_of(recorded(life))], Limits())
+    objective = WorthObjective([verified_of(recorded(life))], Limits())
     grid = Grid({"strategy.threshold": parse_range("0.5,0.6")})
 
     result = asyncio.run(search(objective, grid))
@@ -100,7 +100,7 @@ def test_what_was_never_played_is_refused() -> None:
 def test_what_asks_a_model_too_often_is_refused() -> None:
     """However good it would be."""
     life = explored(6, rate=0.5, model=factories.MODEL)
-    objective = WorthObjective([lived_of(recorded(life))], Limits(model_share=0.2))
+    objective = WorthObjective([verified_of(recorded(life))], Limits(model_share=0.2))
     grid = Grid({"strategy.threshold": parse_range("0.6,0.9")})
 
     result = asyncio.run(search(objective, grid))
@@ -128,7 +128,7 @@ def test_the_strategy_in_force_at_the_end_is_tuned() -> None:
     life.control(StrategySelected(strategy="heuristic_first", parameters=parameters))
     life.decide("health low")
 
-    assert WorthObjective([lived_of(recorded(life))], Limits()).spec.parameters == (
+    assert WorthObjective([verified_of(recorded(life))], Limits()).spec.parameters == (
         parameters
     )
 
@@ -141,4 +141,4 @@ def test_a_recording_that_differs_when_decided_again_is_refused() -> None:
     broken = replace(broken, trailer=replace(broken.trailer, chain="0"))
 
     with pytest.raises(UnprovenError, match=r"input \d+: deciding it again"):
-        lived_of(of_file(broken, "broken"))
+        verified_of(of_file(broken, "broken"))

@@ -72,12 +72,13 @@ async def test_the_own_strategy_lives_the_recorded_life(name):
     found, ending = await lived(recording, None, answers=STRICT)
     recorded = await replayed(recording)
 
-    assert [each.recorded_id for each in found] == [
-        each.decision_id for each in recorded
-    ]
-    for own, past in zip(found, recorded, strict=True):
-        assert (own.arm, own.path, own.silence) == (past.arm, past.path, past.silence)
-        assert (own.said, own.dropped) == (past.said, past.dropped), past
+    for own, logged in zip(found, recorded, strict=True):
+        ours, past = own.record, logged.record
+        assert own.recorded is not None
+        assert own.recorded.id == past.id
+        assert ours.decided.arm == past.decided.arm
+        assert (ours.decided.path, ours.path) == (past.decided.path, past.path)
+        assert (own.said, ours.silence) == (past.said, past.silence), past
         assert own.is_recorded_arm
         assert not own.is_unknown
     assert ending.misses == 0
@@ -121,7 +122,7 @@ async def test_reports_count_where_the_arm_is_the_same():
     eager, ending = await lived_again(life, EAGER)
     _, shy = await lived_again(life, SHY)
 
-    assert [each.path for each in eager[::2]] == ["heuristic", "heuristic"]
+    assert [each.record.path for each in eager[::2]] == ["heuristic", "heuristic"]
     assert curve(ending, 0) == [
         life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
     ]
@@ -153,8 +154,8 @@ async def test_own_consequences_come_back():
     recorded, _ = await lived_again(life, None)
     eager, ending = await lived_again(life, EAGER)
 
-    silent_from = [each.path for each in recorded].index("rejected")
-    assert [each.path for each in eager][: silent_from + 1] == ["heuristic"] * (
+    silent_from = [each.record.path for each in recorded].index("rejected")
+    assert [each.record.path for each in eager][: silent_from + 1] == ["heuristic"] * (
         silent_from + 1
     )
     # Nobody voted on what only the eager one said.
@@ -172,8 +173,8 @@ async def test_a_life_may_begin_later():
 
     found, ending = await lived_again(life, SHY, since=second.input.sequence)
 
-    assert [each.sequence for each in found] == [second.input.sequence]
-    assert found[0].path == "rejected"
+    assert [each.record.sequence for each in found] == [second.input.sequence]
+    assert found[0].record.path == "rejected"
     assert len(curve(ending, 0)) == 1
     assert ending.left_out == {"FeedbackGiven": 1}
 
@@ -204,7 +205,7 @@ async def test_a_missing_answer_is_unknown():
 
     assert [each.said for each in found] == ["Look around."] * 3 + [None]
     assert [each.is_unknown for each in found] == [False] * 3 + [True]
-    assert [each.answer_from for each in found] == ["recorded"] * 3 + ["imputed"]
+    assert [each.takes[0].source for each in found] == ["recorded"] * 3 + ["imputed"]
     known, unknown = found[0].latency_ms, found[-1].latency_ms
     assert known is not None
     assert (known.low, known.high) == (200.0, 200.0)
@@ -234,7 +235,7 @@ async def test_a_failure_is_a_failure_again():
 
     found, ending = await lived_again(life, None, answers=STRICT)
 
-    assert [each.dropped for each in found] == ["llm_declined", None]
+    assert [each.record.silence for each in found] == ["llm_declined", None]
     assert [each.said for each in found] == [None, None]
     assert (ending.hits, ending.misses) == (2, 0)
 
@@ -252,9 +253,12 @@ async def test_timers_run_by_the_recorded_clock():
     other, _ = await lived_again(life, hasty)
 
     assert same[0].said == "Drink some water."
-    assert same[0].winner is not None
-    assert same[0].winner.startswith("llm:")
+    assert same[0].record.winner is not None
+    assert same[0].record.winner.startswith("llm:")
     assert other[0].said == "Drink."
-    assert other[0].winner == f"heuristic:{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
+    assert (
+        other[0].record.winner
+        == f"heuristic:{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
+    )
     assert other[0].latency_ms is not None
     assert other[0].latency_ms.middle == 100.0

@@ -59,7 +59,7 @@ def check_contexts(
     found: list[LoggedDecision], heard: dict[str, DecisionContext]
 ) -> None:
     """Every context that was heard is there again, and no other."""
-    asked = {each.event_id: each for each in found if each.context is not None}
+    asked = {each.decided.event_id: each for each in found if each.context is not None}
     assert asked.keys() == heard.keys()
     for event_id, context in heard.items():
         assert asked[event_id].context == context
@@ -73,7 +73,7 @@ def check_own_odds(found: list[LoggedDecision]) -> None:
             continue
         (odds,) = each.odds
         own = dict(odds.arms)
-        assert odds.greedy == each.greedy_arm
+        assert odds.greedy == each.decided.greedy_arm
         assert own == {arm: p for arm, p in each.logging.items() if p or arm in own}
 
 
@@ -125,7 +125,8 @@ async def test_other_settings_are_met_as_they_were():
             life.wait(300)
     found = await replayed(recording_of_life(life, GARDEN), None)
 
-    assert {each.experiment.variant for each in found if each.experiment} == {"a", "b"}
+    experiments = (each.decided.experiment for each in found)
+    assert {each.variant for each in experiments if each} == {"a", "b"}
     assert len({context.llm_arm for context in heard.values()}) >= 4
     check_contexts(found, heard)
     check_own_odds(found)
@@ -159,13 +160,13 @@ async def test_what_was_explored_is_told_apart():
         life.wait(300)
     found = await replayed(recording_of_life(life, GARDEN), None)
 
-    explored = [each for each in found if each.arm != each.greedy_arm]
+    explored = [each for each in found if each.decided.arm != each.decided.greedy_arm]
     assert explored
     for each in found:
-        (odds,) = each.odds
-        assert odds.arms == ((each.greedy_arm, 1.0),)
-        assert each.exploration == "uniform"
-        assert each.logging[each.arm] == each.propensity < 1.0
+        (odds,), decided = each.odds, each.decided
+        assert odds.arms == ((decided.greedy_arm, 1.0),)
+        assert decided.exploration == "uniform"
+        assert each.logging[decided.arm] == decided.probability < 1.0
         assert abs(sum(each.logging.values()) - 1.0) < 1e-9
 
 
@@ -178,9 +179,8 @@ async def test_a_decision_says_what_came_of_it():
     second = life.sense("something else", salience=THREAT)
     life.fail_model(second, "declined")
     life.sense("something more", salience=THREAT)
-    found = await replayed(recording_of_life(life, GARDEN))
+    found = [each.record for each in await replayed(recording_of_life(life, GARDEN))]
 
     assert [each.said for each in found] == ["Look around.", "Drink.", None, None]
-    assert [each.dropped for each in found] == [None, None, "llm_declined", None]
-    assert found[0].answer is not None
-    assert found[0].answer.text == "Look around."
+    assert [each.silence for each in found] == [None, None, "llm_declined", None]
+    assert [each.text for each in found[0].answers] == ["Look around."]

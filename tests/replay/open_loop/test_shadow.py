@@ -40,10 +40,10 @@ async def test_a_flip_names_both_arms() -> None:
     (found,) = await shadowed(log_of_life(life, GARDEN), FIRST)
 
     assert found is not None
-    assert (found.decision_id, found.text) == (decision_id(turn), "health low")
-    assert found.done.startswith("llm:")
+    assert (found.record.id, found.record.text) == (decision_id(turn), "health low")
+    assert found.record.decided.arm.startswith("llm:")
     assert found.would == f"heuristic:{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
-    assert (found.would_say, found.said, found.silence) == ("Drink.", None, None)
+    assert (found.would_say, found.record.said, found.silence) == ("Drink.", None, None)
     assert (found.is_flip, found.agreement) == (True, 0.0)
 
 
@@ -95,7 +95,7 @@ async def test_it_begins_behind_a_place() -> None:
     (found,) = await shadowed(log_of_life(life, GARDEN), FIRST, place)
 
     assert found is not None
-    assert found.decision_id == decision_id(second)
+    assert found.record.id == decision_id(second)
     assert found.would_say == "Drink."
 
 

@@ -54,7 +54,7 @@ async def test_a_recording_that_ranked_otherwise_is_ranked_by_the_full_score() -
     for each in asked:
         own, full = each.odds
         assert own == full
-        assert each.greedy_arm == full.greedy
+        assert each.decided.greedy_arm == full.greedy
         factors |= {scored.factors for scored in full.scores}
     assert {each.habituation for each in factors if each} > {1.0, 0.8}
     assert {each.recency for each in factors if each} == {1.0, 1.2}

@@ -55,7 +55,7 @@ def bringer_of(log: ReadableLog) -> AidProvider:
 
 
 async def texts(recording: Recording) -> list[str]:
-    return [each.text async for each in ask_open_loop(recording)]
+    return [each.record.text async for each in ask_open_loop(recording)]
 
 
 async def test_a_file_is_a_recording():

@@ -1,13 +1,14 @@
-"""Accounts: decisions told from groups, whole and in order."""
+"""DecisionRecords: decisions told from groups, whole and in order."""
 
 from msgspec import structs
 
-from echoic.client.decision_record import Accounts, as_fields, as_response
+from echoic.client.decision_json import as_fields, as_response
+from replay.recording.decisions import DecisionRecords
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped, HeuristicFired
 from schemas.messages.notes import Handled
-from tests.echoic.samples import AT, WARN, decided, group, rejected, sensed
+from tests.echoic.samples import WARN, decided, group, model_asked, rejected, sensed
 
 
 def waiting() -> tuple[Input, list[Output]]:
@@ -17,21 +18,7 @@ def waiting() -> tuple[Input, list[Output]]:
         taken,
         [
             decided(path="llm", arm="llm:m@a@b", final=False, text=None),
-            ModelAsked(
-                decision_id=decision_of(taken),
-                priority=0.9,
-                expires_at=AT,
-                ttl_s=30.0,
-                model="m",
-                system="You are a companion.",
-                prompt="Event: Creeper 6 m behind you",
-                temperature=0.7,
-                max_tokens=300,
-                deadline_s=30.0,
-                channel="say",
-                response_type="suggestion",
-                request_hash="cafe",
-            ),
+            model_asked(decision_id=decision_of(taken)),
         ],
     )
     return taken, outputs
@@ -56,19 +43,19 @@ def test_a_heuristics_answer_is_final_at_once() -> None:
     )
     outputs = group(taken, [decided(), fired])
 
-    (account,) = Accounts().take(taken, outputs)
+    (record,) = DecisionRecords().take(taken, outputs)
 
-    assert account.is_final
-    assert account.said == "Behind you!"
-    assert account.heuristic_id == WARN
-    assert account.shown_fire == outputs[1].id
-    assert account.event_text == "Creeper 6 m behind you"
-    assert round(account.latency_ms) == 11
+    assert record.is_final
+    assert record.said == "Behind you!"
+    assert record.heuristic_id == WARN
+    assert record.shown_fire == outputs[1].id
+    assert record.text == "Creeper 6 m behind you"
+    assert round(record.latency_ms) == 11
 
 
 def test_a_models_answer_ends_the_decision_later() -> None:
     """An open decision is told again when its completion comes."""
-    ledger = Accounts()
+    ledger = DecisionRecords()
     (opened,) = ledger.take(*waiting())
     later = sensed(sequence=10)
     completed = Completed(
@@ -107,7 +94,7 @@ def test_a_models_answer_ends_the_decision_later() -> None:
 
 def test_a_dropped_decision_is_silent_by_the_reason() -> None:
     """A failure of the model shows as path `fallback`, with nothing said."""
-    ledger = Accounts()
+    ledger = DecisionRecords()
     (opened,) = ledger.take(*waiting())
     later = sensed(sequence=10)
     dropped = Dropped(decision_id=opened.id, reason="llm_timeout")
@@ -121,9 +108,9 @@ def test_a_dropped_decision_is_silent_by_the_reason() -> None:
 def test_the_fields_of_an_account_are_versioned() -> None:
     """What a program reads says which version it has."""
     taken = sensed()
-    (account,) = Accounts().take(taken, group(taken, [rejected()]))
+    (record,) = DecisionRecords().take(taken, group(taken, [rejected()]))
 
-    fields = as_fields(account)
+    fields = as_fields(record)
 
     assert fields["v"] == 1
     assert fields["silence"] == "llm_unavailable"
@@ -136,8 +123,8 @@ def test_a_response_is_accepted_unless_its_path_is_rejected() -> None:
     taken = sensed()
     paths = {}
     for message in (rejected(), decided(path="none", arm="silent", text=None)):
-        (account,) = Accounts().take(taken, group(taken, [message]))
-        response = as_response(account)
+        (record,) = DecisionRecords().take(taken, group(taken, [message]))
+        response = as_response(record)
         paths[response["decision_path"]] = response["accepted"]
 
     assert paths == {"rejected": False, "none": True}
@@ -145,7 +132,7 @@ def test_a_response_is_accepted_unless_its_path_is_rejected() -> None:
 
 def test_the_prompt_of_a_decision_is_that_of_its_answer() -> None:
     """What the model is asked about its own words later is another matter."""
-    ledger = Accounts()
+    ledger = DecisionRecords()
     taken, outputs = waiting()
     (opened,) = ledger.take(taken, outputs)
     ask = outputs[1].message
@@ -158,7 +145,7 @@ def test_the_prompt_of_a_decision_is_that_of_its_answer() -> None:
 
 def test_a_response_tells_what_led_to_it() -> None:
     """The threshold in force, the model, the reason, and whose words the model's are."""
-    ledger = Accounts()
+    ledger = DecisionRecords()
     (opened,) = ledger.take(*waiting())
     later = sensed(sequence=10)
     completed = Completed(
@@ -174,7 +161,7 @@ def test_a_response_tells_what_led_to_it() -> None:
         agreement=(0.82,),
     )
     (ended,) = ledger.take(later, group(later, [completed]))
-    (silent,) = Accounts().take(sensed(), group(sensed(), [rejected()]))
+    (silent,) = DecisionRecords().take(sensed(), group(sensed(), [rejected()]))
     gates = {gate.name: gate.threshold for gate in silent.decided.gates}
 
     assert as_response(ended)["metadata"] == {

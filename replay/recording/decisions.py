@@ -1,0 +1,319 @@
+"""Decisions as a log holds them: each with what led to it, and what came of it.
+
+Pure, over whole groups in logical order, be they a recording's or those of a growing log.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from msgspec import structs
+
+from replay.recording.outcomes import Outcome, Outcomes, OutcomeSettings
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
+from replay.recording.session_outcomes import SessionValue
+from replay.recording.source import Recording
+from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import (
+    Candidate,
+    Completed,
+    Decided,
+    Dropped,
+    HeuristicFired,
+)
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
+from schemas.messages.results import ModelAnswered
+from schemas.messages.sensing import Sensed
+from schemas.values.exact_math import total
+
+OPEN_LIMIT = 10_000
+"""Decisions that may wait for their end; the oldest is dropped first."""
+
+_TOKENS = frozenset(
+    message.token
+    for message in (
+        Decided,
+        Completed,
+        Dropped,
+        HeuristicFired,
+        ModelAsked,
+        FeedbackApplied,
+        OutcomeObserved,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRecord:
+    """One decision with all that the log says of it."""
+
+    id: str
+    agent: str
+    sequence: int
+    """The sequence of the input in whose group it was made: its event."""
+    at: datetime
+    """The agent's time."""
+    arrived_ns: int
+    """The broker's time of that input, in nanoseconds since 1970."""
+    event: Sensed | None
+    """None if the input is no event."""
+    decided: Decided
+    asks: Mapping[str, ModelAsked] = field(default_factory=dict)
+    """What models were asked for its sake, by the ask's id."""
+    answers: tuple[ModelAnswered, ...] = ()
+    """What they sent, whatever was made of it."""
+    shown_fire: str | None = None
+    """The fire of the heuristic that the person saw."""
+    ending: Completed | Dropped | None = None
+    answered_ns: int
+    """The broker's time of the last message on it."""
+
+    @property
+    def session(self) -> str:
+        """The id of its session."""
+        return self.decided.session_id or ""
+
+    @property
+    def text(self) -> str:
+        """The event's text."""
+        return self.event.text if self.event else ""
+
+    @property
+    def ask(self) -> ModelAsked | None:
+        """The last request for its answer; other purposes are no part of that."""
+        own = [each for each in self.asks.values() if each.purpose == "answer"]
+        return own[-1] if own else None
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether a gate closed before the strategy was asked."""
+        return self.decided.path == "none"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the answer is final."""
+        return self.decided.final or self.ending is not None
+
+    @property
+    def said(self) -> str | None:
+        """The words that were said; None for silence."""
+        if isinstance(self.ending, Completed):
+            return self.ending.text
+        if self.decided.final and self.decided.silence is None:
+            return self.decided.text
+        return None
+
+    @property
+    def silence(self) -> str | None:
+        """The reason of a silence, from the closed lists."""
+        if isinstance(self.ending, Dropped):
+            return self.ending.reason
+        return self.decided.silence
+
+    @property
+    def path(self) -> str:
+        """The path by which the final answer came about."""
+        if isinstance(self.ending, Completed):
+            return self.ending.path
+        return "fallback" if isinstance(self.ending, Dropped) else self.decided.path
+
+    @property
+    def winner(self) -> str | None:
+        """In a race of two arms, the one whose words were said."""
+        return self.ending.winner if isinstance(self.ending, Completed) else None
+
+    @property
+    def answered(self) -> Candidate | None:
+        """The candidate that answered, in a race the winner."""
+        arm = self.winner or self.decided.arm
+        return next((each for each in self.decided.candidates if each.arm == arm), None)
+
+    @property
+    def answer(self) -> Decided | Completed:
+        """The message that holds the words: a late answer's, or the decision's own."""
+        return self.ending if isinstance(self.ending, Completed) else self.decided
+
+    @property
+    def heuristic_id(self) -> str | None:
+        """The heuristic that answered."""
+        return self.answer.matched_heuristic_id if self.path == "heuristic" else None
+
+    @property
+    def latency_ms(self) -> float:
+        """Milliseconds from the input to the last message on it, by the broker's clock."""
+        # Clamped, as a broker whose clock is set back would make it negative.
+        return max(0, self.answered_ns - self.arrived_ns) / 1e6
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens models read and wrote for it."""
+        return sum(
+            (each.input_tokens or 0) + (each.output_tokens or 0)
+            for each in self.answers
+        )
+
+    @property
+    def cost_usd(self) -> float:
+        """What models cost for it."""
+        return total(each.cost_usd or 0.0 for each in self.answers)
+
+    def brief(self) -> "DecisionRecord":
+        """Return it without what is large: the event, candidates, gates and prompts."""
+        asks = {
+            id_: structs.replace(ask, system="", prompt="")
+            for id_, ask in self.asks.items()
+        }
+        decided = structs.replace(self.decided, candidates=(), gates=())
+        return replace(self, event=None, decided=decided, asks=asks)
+
+
+class DecisionRecords:
+    """Folds groups into the records of their decisions."""
+
+    def __init__(self, *, keeps_final: bool = False) -> None:
+        """Start empty; a record is forgotten once it is final, unless `keeps_final`."""
+        self._records: dict[str, DecisionRecord] = {}
+        self._asked: dict[str, str] = {}
+        """The decision of each ask, by the ask's id."""
+        self._keeps_final = keeps_final
+
+    def all(self) -> tuple[DecisionRecord, ...]:
+        """Return the records, in order of their decisions, as they now stand."""
+        return tuple(self._records.values())
+
+    def read(self, group: RecordedGroup) -> list[DecisionRecord]:
+        """Take one group of a recording."""
+        outputs = group.outputs(_TOKENS)
+        # Most other groups say nothing of a decision, so their input need not be decoded.
+        if not outputs and not group.is_result:
+            return []
+        return self.take(group.input, outputs)
+
+    def take(self, input_: Input, outputs: Sequence[Output]) -> list[DecisionRecord]:
+        """Return the records that this group opened or ended, as they now stand."""
+        if isinstance(input_.message, ModelAnswered):
+            self._answered(input_.message)
+        touched: dict[str, None] = {}
+        for output in outputs:
+            record = self._after(input_, output)
+            if record is None:
+                continue
+            self._records[record.id] = record
+            # Other purposes, such as reflection, are no part of the answer.
+            if getattr(output.message, "purpose", "answer") == "answer":
+                touched[record.id] = None
+        found = [self._records[id_] for id_ in touched]
+        if not self._keeps_final:
+            # Only after the whole group: its fire and its ask follow the decision.
+            self._forget(found)
+        return found
+
+    def _after(self, input_: Input, output: Output) -> DecisionRecord | None:
+        """Return the record that an output concerns, with it; None if it concerns none."""
+        message = output.message
+        if isinstance(message, Decided):
+            return _opened(input_, output, message)
+        known = self._records.get(getattr(message, "decision_id", None) or "")
+        if known is None:
+            return None
+        match message:
+            case Completed() | Dropped():
+                return replace(
+                    known, ending=message, answered_ns=_time_ns(input_, output)
+                )
+            case ModelAsked():
+                self._asked[output.id] = known.id
+                return replace(known, asks={**known.asks, output.id: message})
+            case HeuristicFired(mode="shown"):
+                return replace(known, shown_fire=output.id)
+            case _:
+                return None
+
+    def _answered(self, answer: ModelAnswered) -> None:
+        known = self._records.get(self._asked.get(answer.ask_id, ""))
+        if known is not None:
+            answers = (*known.answers, answer)
+            self._records[known.id] = replace(known, answers=answers)
+
+    def _forget(self, records: Sequence[DecisionRecord]) -> None:
+        done = [each for each in records if each.is_final]
+        # A dict keeps the order of insertion, so the first records are the oldest.
+        done += list(self._records.values())[: max(0, len(self._records) - OPEN_LIMIT)]
+        for record in done:
+            self._records.pop(record.id, None)
+            for ask_id in record.asks:
+                self._asked.pop(ask_id, None)
+
+
+def _opened(input_: Input, output: Output, decided: Decided) -> DecisionRecord:
+    event = input_.message
+    return DecisionRecord(
+        id=output.id,
+        agent=output.agent,
+        sequence=input_.sequence,
+        at=output.at,
+        arrived_ns=input_.record.time_ns,
+        event=event if isinstance(event, Sensed) else None,
+        decided=decided,
+        answered_ns=_time_ns(input_, output),
+    )
+
+
+def _time_ns(input_: Input, output: Output) -> int:
+    """Return the broker's time of an output; its input's if it was never stored."""
+    return output.record.time_ns or input_.record.time_ns
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecisions:
+    """All decisions of a recording, in order, with what they came to."""
+
+    records: tuple[DecisionRecord, ...] = ()
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    """By decision id."""
+    sessions: tuple[SessionValue, ...] = ()
+    """The outcome of each session, by each measure that a pack declares."""
+
+
+class DecisionsReader:
+    """Reads the decisions of a recording with their outcomes, group by group."""
+
+    def __init__(self, settings: OutcomeSettings) -> None:
+        """Start empty; `settings` says what counts as a good outcome."""
+        self._records = DecisionRecords(keeps_final=True)
+        self._outcomes = Outcomes(settings)
+
+    def read(self, group: RecordedGroup) -> list[DecisionRecord]:
+        """Return the records that this group opened or ended, as they now stand."""
+        outputs = group.outputs(_TOKENS)
+        if outputs:
+            self._outcomes.take(group.input, outputs, group.before.packs)
+        return self._records.read(group)
+
+    def found(self) -> RecordedDecisions:
+        """Return the decisions, once all groups were read."""
+        return RecordedDecisions(
+            self._records.all(),
+            self._outcomes.ledger.ended(),
+            self._outcomes.sessions.values(),
+        )
+
+
+async def recorded_decisions(
+    recording: Recording, settings: OutcomeSettings
+) -> RecordedDecisions:
+    """Read a recording from its first group to its last.
+
+    `settings` says what counts as a good outcome.
+
+    Raises:
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged: the recording is not sound.
+    """
+    reader = DecisionsReader(settings)
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            reader.read(group)
+    return reader.found()
