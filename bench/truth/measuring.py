@@ -8,8 +8,8 @@ from bench.truth.playing import Game, played, settings_for
 from evaluation.compare.rows import asked, observations
 from evaluation.ope.rows import Observation
 from replay.open_loop.asked import ask_open_loop
-from replay.recording.decisions import recorded_decisions
 from replay.recording.outcomes import OutcomeSettings
+from replay.recording.recorded_decisions import recorded_decisions
 from replay.recording.source import Recording, of_file
 from schemas.values.settings import ExplorationSettings, StrategySpec
 

@@ -12,8 +12,8 @@ from evaluation.compare.rows import observations as rows_of
 from evaluation.ope.rows import Observation
 from handlers.mind.strategies.spec import parse
 from replay.open_loop.asked import ask_open_loop
-from replay.recording.decisions import recorded_decisions
 from replay.recording.outcomes import OutcomeSettings
+from replay.recording.recorded_decisions import recorded_decisions
 from schemas.messages.experiments import Variant
 
 # The target's index in the pair that is asked; the baseline is 0.

@@ -8,7 +8,7 @@ from datetime import datetime
 from evaluation.compare.behaviour import Act
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.refold import curves
-from replay.recording.decisions import RecordedDecisions
+from replay.recording.recorded_decisions import RecordedDecisions
 from schemas.values.base import rfc3339
 
 Curve = tuple[tuple[str, float], ...]

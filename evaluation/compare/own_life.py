@@ -10,7 +10,7 @@ from replay.cassette import ModelMiss
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import ClosedLoopRun
 from replay.closed_loop.simulation import Ending
-from replay.recording.decisions import RecordedDecisions
+from replay.recording.recorded_decisions import RecordedDecisions
 from schemas.codec.envelope import Input
 from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Odds

@@ -13,8 +13,8 @@ from replay.cassette import Cassette
 from replay.closed_loop.history import History, HistoryReader
 from replay.open_loop.asked import LoggedDecision
 from replay.open_loop.asked import Reader as AskingReader
-from replay.recording.decisions import DecisionsReader, RecordedDecisions
 from replay.recording.outcomes import OutcomeSettings
+from replay.recording.recorded_decisions import DecisionsReader, RecordedDecisions
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
 from schemas.messages.experiments import Variant

@@ -21,8 +21,8 @@ from replay.closed_loop.run import Answers, ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.open_loop.asked import LoggedDecision
 from replay.process_pool import Progress
-from replay.recording.decisions import RecordedDecisions
 from replay.recording.outcomes import OutcomeSettings
+from replay.recording.recorded_decisions import RecordedDecisions
 from replay.recording.source import Recording
 from replay.verify import Span, Verification, Verifying, verify
 from schemas.codec.decode import UnreadableOutputError

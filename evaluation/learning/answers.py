@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from replay.recording.decisions import DecisionRecord, DecisionsReader
+from replay.recording.decisions import DecisionRecord
 from replay.recording.outcomes import SEEN, OutcomeSettings
+from replay.recording.recorded_decisions import DecisionsReader
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
 from replay.recording.standing import InForce

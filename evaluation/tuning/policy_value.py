@@ -19,8 +19,8 @@ from evaluation.ope.verdicts import Verdict
 from evaluation.tuning.search import Evaluation, Gain, Refused, Values
 from handlers.aids import AidProvider
 from replay.open_loop.asked import LoggedDecision, ask_open_loop
-from replay.recording.decisions import DecisionsReader
 from replay.recording.outcomes import Outcome, OutcomeSettings
+from replay.recording.recorded_decisions import DecisionsReader
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
 from replay.recording.standing import InForce

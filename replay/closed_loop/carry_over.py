@@ -8,7 +8,6 @@ from msgspec.structs import replace as replace_state
 
 from projections.folds import timers
 from replay.closed_loop.history import History
-from replay.recording.decisions import DecisionRecord
 from replay.recording.standing import Contender, variant_of
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import NotBuilt, Unreadable
@@ -25,17 +24,6 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.state.agent import AgentState, PartitionState
 
 Message = InputMessage | Unreadable | NotBuilt
-
-
-def same_arm(past: DecisionRecord | None, own: DecisionRecord | None) -> bool:
-    """Tell whether two runs did the same at a decision, as far as a person could tell.
-
-    The winner belongs to it, since a race is one arm with two possible endings.
-    """
-    if past is None or own is None:
-        return False
-    ours = own.decided.arm, own.winner
-    return (past.decided.arm, past.winner) == ours
 
 
 def carried_over(message: Message, past: History, own: History) -> Message | None:
@@ -110,7 +98,7 @@ def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | 
     if recorded is None:
         return given
     mine = own.at(recorded.sequence)
-    if mine is None or not same_arm(recorded, mine):
+    if mine is None or not mine.is_same_arm(recorded):
         return None
     # `about` describes the recorded run's decision, not this run's.
     return given.model_copy(update={"decision_id": mine.id, "about": None})
@@ -132,7 +120,7 @@ def _report(event: Sensed, past: History, own: History) -> Sensed:
     changes: dict[str, object] = {}
     if isinstance(target, str) and mine is not None:
         changes["in_reply_to"] = mine.id
-    if not same_arm(recorded, mine):
+    if mine is None or not mine.is_same_arm(recorded):
         changes["outcome"] = None
     return event.model_copy(update=changes)
 
@@ -145,7 +133,7 @@ def _delivery(
         return result
     recorded = past.decision(delivery.decision_id)
     mine = own.at(recorded.sequence) if recorded else None
-    if mine is None or not same_arm(recorded, mine):
+    if mine is None or not mine.is_same_arm(recorded):
         return None
     ask_id = own.ask_of(mine.id, delivery.ordinal)
     return result.model_copy(update={"ask_id": ask_id}) if ask_id else None

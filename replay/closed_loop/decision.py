@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from replay.cassette import Spread, Take
-from replay.closed_loop.carry_over import same_arm
 from replay.closed_loop.history import MILLISECOND_NS
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Completed
@@ -24,7 +23,7 @@ class ClosedLoopDecision:
     @property
     def is_recorded_arm(self) -> bool:
         """Whether the recorded run did the same."""
-        return same_arm(self.recorded, self.record)
+        return self.record.is_same_arm(self.recorded)
 
     @property
     def is_unknown(self) -> bool:

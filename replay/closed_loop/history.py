@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from replay.cassette import Cassette, Recorded, Spread, Take
 from replay.recording.decisions import DecisionRecord, DecisionRecords
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups, records_in
 from replay.recording.source import Recording
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
@@ -87,7 +87,7 @@ async def history_of(recording: Recording, since: int) -> tuple[History, Cassett
     reader, records = HistoryReader(since), DecisionRecords()
     async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
-            reader.read(group, records.read(group))
+            reader.read(group, records_in(group, records))
     return reader.history, reader.cassette()
 
 

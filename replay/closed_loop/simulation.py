@@ -246,7 +246,7 @@ class Simulation:
             return
         own = self._own.decision(message.decision_id)
         past = self._past.at(own.sequence) if own else None
-        if own is not None and not carry_over.same_arm(past, own):
+        if own is not None and not own.is_same_arm(past):
             self._state = carry_over.without_fire(self._state, self._agent, output.id)
 
     async def _ask(self, input_: Input, ask_id: str, asked: ModelAsked) -> None:

@@ -14,7 +14,7 @@ from msgspec import structs
 from handlers.mind.stages import salience
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.recency import RECENCY_TOKENS, Recalling, known
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups, records_in
 from replay.recording.source import Recording
 from replay.recording.standing import Asked, Contender, InForce
 from schemas.codec.decode import UnreadableOutputError
@@ -69,7 +69,7 @@ async def ask_open_loop(
     reader, records = Reader(recording, tuple(strategies)), DecisionRecords()
     async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
-            for decision in reader.read(group, records.read(group)):
+            for decision in reader.read(group, records_in(group, records)):
                 yield decision
     for decision in reader.rest():
         yield decision

@@ -13,7 +13,7 @@ from replay.open_loop.asked import context_of
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.in_force import standing_before
 from replay.recording.recency import RECENCY_TOKENS, Recalling
-from replay.recording.recorded_groups import RecordedGroup, in_context
+from replay.recording.recorded_groups import RecordedGroup, in_context, records_in
 from replay.recording.standing import Asked, InForce
 from schemas.messages.decisions import SILENT, Decided
 from schemas.messages.experiments import VariantName
@@ -132,7 +132,7 @@ class _Shadow:
 
     def take(self, group: RecordedGroup) -> Iterator[Shadowed | None]:
         """Yield the decisions of a group, and apply its controls."""
-        made = {record.id: record for record in self._records.read(group)}
+        made = {record.id: record for record in records_in(group, self._records)}
         for output in group.outputs(_READ):
             self._recalling.take(output)
             if output.id in made:

@@ -4,16 +4,11 @@ Pure, over whole groups in logical order, be they a recording's or those of a gr
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from msgspec import structs
 
-from replay.recording.outcomes import Outcome, Outcomes, OutcomeSettings
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups
-from replay.recording.session_outcomes import SessionValue
-from replay.recording.source import Recording
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import (
@@ -23,26 +18,12 @@ from schemas.messages.decisions import (
     Dropped,
     HeuristicFired,
 )
-from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
 from schemas.values.exact_math import total
 
 OPEN_LIMIT = 10_000
 """Decisions that may wait for their end; the oldest is dropped first."""
-
-_TOKENS = frozenset(
-    message.token
-    for message in (
-        Decided,
-        Completed,
-        Dropped,
-        HeuristicFired,
-        ModelAsked,
-        FeedbackApplied,
-        OutcomeObserved,
-    )
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +105,16 @@ class DecisionRecord:
         """In a race of two arms, the one whose words were said."""
         return self.ending.winner if isinstance(self.ending, Completed) else None
 
+    def is_same_arm(self, other: "DecisionRecord | None") -> bool:
+        """Tell whether another decision did the same, as far as a person could tell.
+
+        The winner belongs to it, since a race is one arm with two possible endings.
+        """
+        if other is None:
+            return False
+        theirs = other.decided.arm, other.winner
+        return (self.decided.arm, self.winner) == theirs
+
     @property
     def answered(self) -> Candidate | None:
         """The candidate that answered, in a race the winner."""
@@ -182,14 +173,6 @@ class DecisionRecords:
     def all(self) -> tuple[DecisionRecord, ...]:
         """Return the records, in order of their decisions, as they now stand."""
         return tuple(self._records.values())
-
-    def read(self, group: RecordedGroup) -> list[DecisionRecord]:
-        """Take one group of a recording."""
-        outputs = group.outputs(_TOKENS)
-        # Most other groups say nothing of a decision, so their input need not be decoded.
-        if not outputs and not group.is_result:
-            return []
-        return self.take(group.input, outputs)
 
     def take(self, input_: Input, outputs: Sequence[Output]) -> list[DecisionRecord]:
         """Return the records that this group opened or ended, as they now stand."""
@@ -264,56 +247,3 @@ def _opened(input_: Input, output: Output, decided: Decided) -> DecisionRecord:
 def _time_ns(input_: Input, output: Output) -> int:
     """Return the broker's time of an output; its input's if it was never stored."""
     return output.record.time_ns or input_.record.time_ns
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedDecisions:
-    """All decisions of a recording, in order, with what they came to."""
-
-    records: tuple[DecisionRecord, ...] = ()
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    """By decision id."""
-    sessions: tuple[SessionValue, ...] = ()
-    """The outcome of each session, by each measure that a pack declares."""
-
-
-class DecisionsReader:
-    """Reads the decisions of a recording with their outcomes, group by group."""
-
-    def __init__(self, settings: OutcomeSettings) -> None:
-        """Start empty; `settings` says what counts as a good outcome."""
-        self._records = DecisionRecords(keeps_final=True)
-        self._outcomes = Outcomes(settings)
-
-    def read(self, group: RecordedGroup) -> list[DecisionRecord]:
-        """Return the records that this group opened or ended, as they now stand."""
-        outputs = group.outputs(_TOKENS)
-        if outputs:
-            self._outcomes.take(group.input, outputs, group.before.packs)
-        return self._records.read(group)
-
-    def found(self) -> RecordedDecisions:
-        """Return the decisions, once all groups were read."""
-        return RecordedDecisions(
-            self._records.all(),
-            self._outcomes.ledger.ended(),
-            self._outcomes.sessions.values(),
-        )
-
-
-async def recorded_decisions(
-    recording: Recording, settings: OutcomeSettings
-) -> RecordedDecisions:
-    """Read a recording from its first group to its last.
-
-    `settings` says what counts as a good outcome.
-
-    Raises:
-        UnreadableOutputError: an output is damaged, or of a newer program.
-        LogDamaged: the recording is not sound.
-    """
-    reader = DecisionsReader(settings)
-    async with aclosing(recorded_groups(recording)) as groups:
-        async for group in groups:
-            reader.read(group)
-    return reader.found()

@@ -8,13 +8,21 @@ readers share the pass.
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.source import Recording
 from replay.recording.standing import CHANGE_TOKENS, InForce, brought
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.values.record import Record
 from streams.groups import Group
 from streams.log import ReadableLog
+
+_OF_DECISIONS = frozenset(
+    message.token
+    for message in (Decided, Completed, Dropped, HeuristicFired, ModelAsked)
+)
 
 
 class RecordedGroup:
@@ -106,6 +114,15 @@ async def in_context(group: Group, before: InForce, log: ReadableLog) -> Recorde
     if not CHANGE_TOKENS.isdisjoint(found.tokens):
         found.after = await brought(before.after(found.input, found.outputs()), log)
     return found
+
+
+def records_in(group: RecordedGroup, records: DecisionRecords) -> list[DecisionRecord]:
+    """Return the records that a group opened or ended, as they now stand."""
+    outputs = group.outputs(_OF_DECISIONS)
+    # Most other groups say nothing of a decision, so their input need not be decoded.
+    if not outputs and not group.is_result:
+        return []
+    return records.take(group.input, outputs)
 
 
 def token_of(record: Record) -> str:
