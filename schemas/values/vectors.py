@@ -8,8 +8,8 @@ follows (square root, product, quotient) is elementwise and correctly rounded by
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import inf, sqrt
+from itertools import pairwise
+from math import sqrt
 from operator import truediv
 from typing import Any, Protocol
 
@@ -30,6 +30,9 @@ _INT8 = np.dtype(np.int8)
 _FAR_MARGIN = 1e-5
 """More than rounding to 6 decimals (5e-7) and single precision (some 1e-7) can add to a
 cosine, so that the coarse test drops nothing that the exact one would keep."""
+
+_ROWS_AT_ONCE = 64
+"""Vectors that are multiplied with a matrix together: with 10,000 rows that is 5 MB."""
 
 _ROUNDING_MARGIN = 1e-6
 """Twice the 5e-7 that rounding can add: of two cosines one may rise and one may fall."""
@@ -111,7 +114,7 @@ def stack(vectors: Sequence[Vector]) -> Matrix:
     rows = _as_floats(values, dimension)
     # The matrix is shared by all agents that load the pack.
     rows.setflags(write=False)
-    roots: NDArray[np.float64] = np.where(squares > 0.0, np.sqrt(squares), np.inf)
+    roots = _roots(squares)
     return Matrix(rows, squares, roots, roots.astype(np.float32))
 
 
@@ -141,42 +144,25 @@ def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
     parts = _parts(near, vector)
     # Dividing all by one positive length keeps their order, so it is done for one alone.
     longest = max(parts)
-    return parts.index(longest), round6(longest / _length(vector))
+    return parts.index(longest), round6(longest / _lengths_of((vector,))[0])
 
 
 def highest(near: Sequence[Vector], vector: Vector) -> float:
     """Return the highest cosine of some vectors, one or more, to one."""
-    return round6(max(_parts(near, vector)) / _length(vector))
+    return round6(max(_parts(near, vector)) / _lengths_of((vector,))[0])
 
 
 def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosine of each of a few vectors to one, in their order."""
-    length = _length(vector)
+    length = _lengths_of((vector,))[0]
     return [round6(part / length) for part in _parts(near, vector)] if near else []
 
 
 def _parts(near: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosines, still to be divided by the length of `vector`."""
-    dimension = len(vector)
-    values = np.frombuffer(b"".join(near), _INT8)
-    rows = _as_floats(values, dimension).reshape(len(near), dimension)
     # `@` has twice the call overhead of `dot`, which is most of so small a product.
-    products = rows.dot(_floats(vector)).tolist()
-    return list(map(truediv, products, map(_length, near)))
-
-
-# By the bytes: the vectors of habits and recent events come back with every event.
-@lru_cache(maxsize=8192)
-def _length(vector: Vector) -> float:
-    """Return a vector's length; infinite for a zero vector, so that its cosines are zero."""
-    values = _floats(vector)
-    return sqrt(values.dot(values)) or inf
-
-
-@lru_cache(maxsize=64)
-def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
-    """Return the vector ready to be multiplied; an event's is asked for several times."""
-    return _as_floats(np.frombuffer(vector, _INT8), len(vector))
+    products = _as_rows(near, len(vector)).dot(_floats(vector)).tolist()
+    return list(map(truediv, products, _lengths_of(near)))
 
 
 class Batch:
@@ -190,36 +176,25 @@ class Batch:
         """Take vectors of one dimension."""
         self._vectors = tuple(vectors)
         self._places = {vector: place for place, vector in enumerate(vectors)}
-        self._made: list[tuple[Matrix, NDArray[np.floating[Any]]]] = []
+        self._made: list[tuple[Matrix, float, list[_Near]]] = []
+        if len({len(vector) for vector in vectors}) == 1:
+            rows = _as_rows(vectors, len(vectors[0]))
+            _measure(vectors, rows)
+            _rows_of_batch.clear()
+            _rows_of_batch.update(zip(vectors, rows, strict=True))
 
-    def products(
-        self, matrix: Matrix, vector: Vector
-    ) -> NDArray[np.floating[Any]] | None:
-        """Return the products of a vector of the batch with each row of `matrix`.
-
-        None if they are no cheaper than one by one, or cannot be made.
-        """
+    def near(self, matrix: Matrix, vector: Vector, at_least: float) -> "_Near | None":
+        """Return which rows may be at or over `at_least`; None if it has no such vector."""
         place = self._places.get(vector)
-        if place is None or len(self._places) < 2 or not _fits(matrix, vector):
+        if place is None or matrix.rows.shape[1] != len(vector):
             return None
-        products: NDArray[np.floating[Any]] = self._all_products(matrix)[place]
-        return products
-
-    def _all_products(self, matrix: Matrix) -> NDArray[np.floating[Any]]:
         # A list, since a batch meets only the few matrices of the packs in force.
-        for known, made in self._made:
-            if known is matrix:
-                return made
-        values = np.frombuffer(b"".join(self._vectors), _INT8)
-        dimension = matrix.rows.shape[1]
-        rows = _as_floats(values, dimension).reshape(-1, dimension)
-        products: NDArray[np.floating[Any]] = rows @ matrix.rows.T
-        self._made.append((matrix, products))
-        return products
-
-
-def _fits(matrix: Matrix, vector: Vector) -> bool:
-    return len(matrix) > 0 and matrix.rows.shape[1] == len(vector)
+        for known, limit, made in self._made:
+            if known is matrix and limit == at_least:
+                return made[place]
+        made = _near(matrix, self._vectors, at_least)
+        self._made.append((matrix, at_least, made))
+        return made[place]
 
 
 def top(
@@ -227,47 +202,107 @@ def top(
     vector: Vector,
     k: int,
     at_least: float,
-    products: NDArray[np.floating[Any]] | None = None,
+    batch: Batch | None = None,
 ) -> list[tuple[int, float]]:
     """Return up to `k` (row, cosine) at or over `at_least`, nearest first, then lowest row.
 
     Cosines are rounded before they are compared, with the limit and with each other.
-    `products` are those of `vector` with the rows, if a batch has made them.
+    `batch` may hold the vector among others, and multiplies all of them at once.
 
     Raises:
         ValueError: the vector is not of the matrix's dimension.
     """
     if not len(matrix):
         return []
-    products = _products(matrix, vector, products)
-    length = _length(vector)
-    # Products are compared with limit times lengths, which spares a division a row.
-    # Single precision rules out most rows in a third of the time.
-    near = products >= matrix.about * np.float32((at_least - _FAR_MARGIN) * length)
-    (rows,) = near.nonzero()
-    if len(rows) > k:
-        # Whatever is further below the k-th largest cannot be among the first k even after
-        # rounding; what is left is sorted by exact rules below.
-        exact = products[rows].astype(np.float64) / (matrix.lengths[rows] * length)
-        rows = rows[exact > np.partition(exact, -k)[-k] - _ROUNDING_MARGIN]
-    pairs = [
-        (row, round6(products.item(row) / (matrix.lengths.item(row) * length)))
-        for row in rows.tolist()
-    ]
-    reached = [pair for pair in pairs if pair[1] >= at_least]
-    # Equal cosines go by row, so that the order depends on the pack and not on numpy.
-    return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
-
-
-def _products(
-    matrix: Matrix, vector: Vector, known: NDArray[np.floating[Any]] | None
-) -> NDArray[np.floating[Any]]:
     if len(vector) != matrix.rows.shape[1]:
         raise ValueError(
             f"a vector of {len(vector)} dimensions meets a matrix of "
             f"{matrix.rows.shape[1]}: compile the pack with the embedder in force"
         )
-    return matrix.rows.dot(_floats(vector)) if known is None else known
+    near = batch.near(matrix, vector, at_least) if batch else None
+    near = near or _near(matrix, (vector,), at_least)[0]
+    length = _lengths_of((vector,))[0]
+    exact = [
+        (row, product / (its * length)) for row, product, its in zip(*near, strict=True)
+    ]
+    if len(exact) > k:
+        # Whatever is further below the k-th largest cannot be among the first k even after
+        # rounding; what is left is sorted by exact rules below.
+        least = sorted(cosine for _, cosine in exact)[-k] - _ROUNDING_MARGIN
+        exact = [pair for pair in exact if pair[1] > least]
+    pairs = [(row, round6(cosine)) for row, cosine in exact]
+    reached = [pair for pair in pairs if pair[1] >= at_least]
+    # Equal cosines go by row, so that the order depends on the pack and not on numpy.
+    return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+_Near = tuple[list[int], list[float], list[float]]
+"""Rows, their products with a vector, and their lengths."""
+
+
+def _near(matrix: Matrix, vectors: Sequence[Vector], at_least: float) -> list[_Near]:
+    """Return for each vector the rows that may be at or over `at_least`."""
+    found: list[_Near] = []
+    count = len(matrix)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        few = vectors[start : start + _ROWS_AT_ONCE]
+        products = _as_rows(few, matrix.rows.shape[1]) @ matrix.rows.T
+        # Products are compared with limit times lengths, which spares a division a row.
+        # Single precision rules out most rows in a third of the time.
+        least = [length * (at_least - _FAR_MARGIN) for length in _lengths_of(few)]
+        limits = np.multiply.outer(np.array(least, np.float32), matrix.about)
+        over = np.flatnonzero(products >= limits)
+        rows = over % count
+        kept, lengths = products.ravel()[over].tolist(), matrix.lengths[rows].tolist()
+        ends = over.searchsorted(range(0, len(few) * count + 1, count)).tolist()
+        near = rows.tolist()
+        found += [
+            (near[begin:end], kept[begin:end], lengths[begin:end])
+            for begin, end in pairwise(ends)
+        ]
+    return found
+
+
+# The vectors of recent events and habits come back with every event, those of a batch
+# several times: by their bytes, what it takes 2 µs to make. Plain dicts, since to move an
+# entry of an `lru_cache` to its front costs more than to look it up.
+_lengths: dict[Vector, float] = {}
+_rows_of_batch: dict[Vector, NDArray[np.floating[Any]]] = {}
+_LENGTHS_KEPT = 8192
+
+
+def _lengths_of(vectors: Sequence[Vector]) -> list[float]:
+    """Return vectors' lengths; infinite for a zero vector, so that its cosines are zero."""
+    try:
+        return [_lengths[vector] for vector in vectors]
+    except KeyError:
+        _measure(vectors, _as_rows(vectors, len(vectors[0])))
+    return [_lengths[vector] for vector in vectors]
+
+
+def _measure(vectors: Sequence[Vector], rows: NDArray[np.floating[Any]]) -> None:
+    # Whole numbers under 2**53, which float64 adds exactly.
+    squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    if len(_lengths) > _LENGTHS_KEPT:
+        _lengths.clear()
+    _lengths.update(zip(vectors, _roots(squares).tolist(), strict=True))
+
+
+def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
+    """Return the vector ready to be multiplied."""
+    row = _rows_of_batch.get(vector)
+    return _as_rows((vector,), len(vector))[0] if row is None else row
+
+
+def _as_rows(vectors: Sequence[Vector], dimension: int) -> NDArray[np.floating[Any]]:
+    values = np.frombuffer(b"".join(vectors), _INT8)
+    return _as_floats(values, dimension).reshape(len(vectors), dimension)
+
+
+def _roots(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return lengths, of zero vectors infinite."""
+    roots: NDArray[np.float64] = np.where(squares > 0.0, np.sqrt(squares), np.inf)
+    return roots
 
 
 def _as_floats(values: NDArray[np.int8], dimension: int) -> NDArray[np.floating[Any]]:

@@ -165,7 +165,6 @@ def _of_pack(
         return []
     # int8 vectors with exact products: the same similarity on every machine (ADR 0004).
     matrix = pack.conditions
-    products = batch.products(matrix, vector) if batch else None
     return [
         _Near(
             pack.ids[row],
@@ -174,9 +173,7 @@ def _of_pack(
             pack.whens[row],
             pack.pack.heuristics[row],
         )
-        for row, similarity in vectors.top(
-            matrix, vector, SCAN_LIMIT, at_least, products
-        )
+        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least, batch)
     ]
 
 
