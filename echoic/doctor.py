@@ -23,7 +23,7 @@ from echoic.client.watch import last_answered
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from echoic.packs.bundled import extra
-from echoic.terminal.text import counted
+from echoic.terminal.screen import counted
 from echoic.tracing.destinations import Collector, endpoint
 from projections.errors import ProjectionError
 from projections.postgres.server import binaries

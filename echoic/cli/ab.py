@@ -15,7 +15,6 @@ from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError, NotFoundError
 from echoic.terminal import experiment
 from echoic.terminal.called import as_typed
-from echoic.terminal.output import style
 from evaluation.experiments.switchback import Switchback, analyse
 from evaluation.experiments.trials import Course, course, newest
 from handlers.mind.stages.executive import config_hash
@@ -96,8 +95,8 @@ def status(call: Call) -> None:
     """
     # Judged anew from the log each time: nothing is kept that could disagree with it.
     went, found = on_instance(call, _found)
-    screen = experiment.lines(went, found, datetime.now(UTC), style())
-    call.show(experiment.as_fields(went, found), map(as_typed, screen))
+    screen = experiment.screen(went, found, datetime.now(UTC))
+    call.show(experiment.as_fields(went, found), screen)
 
 
 @app.command()

@@ -10,7 +10,6 @@ from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.config.option import bias_pairs
 from echoic.errors import EchoicError
-from echoic.terminal.output import note, print_rows
 from schemas.messages.controls import ProfileSet
 
 app = new_app("bias", "Small adjustments of thresholds: list, set.")
@@ -39,10 +38,8 @@ def list_(call: Call) -> None:
         ]
 
     rows = on_instance(call, run)
-    if not rows and not call.as_json:
-        note(f"no biases of its own yet: {EXAMPLE}")
-        return
-    print_rows(rows, ("domain", "bias", "by"), call.as_json)
+    nothing = f"no biases of its own yet: {EXAMPLE}"
+    call.show_rows(rows, ("domain", "bias", "by"), map(dict.values, rows), nothing)
 
 
 @app.command(name="set")

@@ -3,7 +3,6 @@
 from echoic.cli.options import Call, new_app
 from echoic.config.load import shown
 from echoic.config.options import OPTIONS
-from echoic.terminal.output import columns
 
 app = new_app("config", "The settings and where they come from.")
 
@@ -27,7 +26,11 @@ def show(call: Call, origin: bool = False) -> None:
     rows = [(name, _text(values[name]), settings.origins[name]) for name in values]
     fields = {"settings": values, "origins": dict(settings.origins)}
     header = ("setting", "value", "from") if origin else ("setting", "value")
-    call.show(fields, columns([row[: len(header)] for row in rows], header))
+    if call.as_json:
+        call.show(fields, ())
+    else:
+        cells = [row[: len(header)] for row in rows]
+        call.show_rows(rows, header, cells)
 
 
 def _text(value: object) -> str:

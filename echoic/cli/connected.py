@@ -60,17 +60,17 @@ async def known_at(
         NotFoundError: there is no such agent, or there was none by then.
     """
     await known_agents.check(connection)
-    settings, progress = connection.settings, Progress("inputs folded")
-    known = await state.state_at(
-        connection.log,
-        settings.agent,
-        embedder(settings["embedder"]),
-        sequence=sequence,
-        at=at,
-        checkpoints=JetStreamCheckpoints(connection.client),
-        progress=progress,
-    )
-    progress.done()
+    settings = connection.settings
+    with Progress("inputs folded") as progress:
+        known = await state.state_at(
+            connection.log,
+            settings.agent,
+            embedder(settings["embedder"]),
+            sequence=sequence,
+            at=at,
+            checkpoints=JetStreamCheckpoints(connection.client),
+            progress=progress,
+        )
     if sequence is not None or at is not None:
         last = await connection.log.last_sequence(LOG_SUBJECTS)
         # A moment yet to come is no error: what is known by the end of the log is shown.

@@ -1,9 +1,12 @@
 """`echoic doctor`: checks the installation and what runs, and says how to mend it."""
 
 import asyncio
+from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from echoic import errors
 from echoic.cli.options import Call, new_app
@@ -11,10 +14,11 @@ from echoic.cli.progress import waiting
 from echoic.config.load import Settings
 from echoic.doctor import Check, of_installation, of_instance
 from echoic.terminal.called import as_typed
-from echoic.terminal.output import style
-from echoic.terminal.text import Style, counted
+from echoic.terminal.screen import counted, table, text, words
 
 app = new_app("doctor", "Check the whole installation.")
+
+_MARKS = {"fine": ("✓", "green"), "notice": ("!", "yellow"), "problem": ("✗", "red")}
 
 
 @app.command()
@@ -40,7 +44,7 @@ def doctor(
     call.show(
         {"checks": [check.as_fields() for check in checks]},
         (
-            *(as_typed(_line(check, style())) for check in checks),
+            table(("", words()), chain.from_iterable(map(_rows, checks))),
             f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}",
         ),
     )
@@ -53,8 +57,7 @@ async def _of_instance(settings: Settings) -> list[Check]:
         return await of_instance(settings)
 
 
-def _line(check: Check, style: Style) -> str:
-    marks = {"fine": ("✓", "green"), "notice": ("!", "yellow"), "problem": ("✗", "red")}
-    mark, colour = marks[check.verdict]
-    line = f"{style.paint(mark, colour)} {check.name:<14} {check.found}"
-    return f"{line}\n  → {check.advice}" if check.advice else line
+def _rows(check: Check) -> Iterator[tuple[str | Text, str]]:
+    yield text(_MARKS[check.verdict], f" {check.name}"), check.found
+    if check.advice:
+        yield "", f"→ {as_typed(check.advice)}"

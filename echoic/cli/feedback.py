@@ -13,8 +13,7 @@ from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
 from echoic.errors import EchoicError
-from echoic.terminal.output import print_json
-from echoic.terminal.text import short
+from echoic.terminal.screen import short
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
@@ -154,10 +153,10 @@ def outcome(
         return reported, decision, credited, await heuristic_names(log, agent)
 
     reported, decision, credited, names = on_instance(call, run)
-    if call.as_json:
-        print_json({**decision_json.as_fields(reported), "credited": credited})
-    else:
-        print(f"reported as {short(reported.id)}: {_credit(decision, credited, names)}")
+    call.show(
+        {**decision_json.as_fields(reported), "credited": credited},
+        [f"reported as {short(reported.id)}: {_credit(decision, credited, names)}"],
+    )
     if decision.said is None:
         raise typer.Exit(errors.FINDING)
 

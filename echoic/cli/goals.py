@@ -8,8 +8,7 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.errors import EchoicError
-from echoic.terminal.output import note, print_rows
-from echoic.terminal.text import counted
+from echoic.terminal.screen import counted
 from projections.folds import goals_and_biases
 from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.values.settings import UNSTARTED
@@ -43,10 +42,8 @@ def list_(call: Call) -> None:
         ]
 
     rows = on_instance(call, run)
-    if not rows and not call.as_json:
-        note("no goals yet: echoic goals set 'Sleep well'")
-        return
-    print_rows(rows, ("domain", "goal"), call.as_json)
+    nothing = "no goals yet: echoic goals set 'Sleep well'"
+    call.show_rows(rows, ("domain", "goal"), map(dict.values, rows), nothing)
 
 
 @app.command(name="set")

@@ -1,12 +1,13 @@
 """`echoic heuristic`: what was learnt, how far it is trusted, and new lessons."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 from uuid import uuid4
 
 import typer
+from rich.console import RenderableType
 
 from echoic.cli import heuristic_priors, learning
 from echoic.cli.connected import known_at, on_instance, send
@@ -19,8 +20,8 @@ from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
 from echoic.errors import EchoicError
 from echoic.explain.measures import Measures, lines, measures
-from echoic.terminal.output import note, print_json, print_rows, table
-from echoic.terminal.text import bar, short
+from echoic.terminal.output import note
+from echoic.terminal.screen import bar, number, pairs, short, table, words
 from projections.store import queries
 from projections.store.queries import ConfidenceChange
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded
@@ -44,11 +45,16 @@ def list_(call: Call) -> None:
     # The wall clock, not the agent's: staleness is a question of the person who looks.
     days, now = call.settings["learning.stale_days"], datetime.now(UTC)
     rows = [_row(each, is_stale=each.is_stale(now, days)) for each in found]
-    columns = ("id", "name", "domain", "trust", "declared", "fires", "life")
-    if call.as_json:
-        print_json({"v": 1, "rows": [asdict(each) for each in found]})
-    else:
-        print_rows(rows, columns, as_json=False)
+    header = (
+        "id",
+        "name",
+        "domain",
+        "trust",
+        number("declared"),
+        number("fires"),
+        "life",
+    )
+    call.show_rows(found, header, rows)
 
 
 @app.command()
@@ -87,18 +93,8 @@ def show(
             return found, measures(found, fired), queries.history(store, agent, of)
 
     found, measured, changes = on_instance(call, run)
-    if call.as_json:
-        history = [asdict(change) for change in changes]
-        told = {"measures": asdict(measured), "history": history}
-        print_json({"v": 1, **asdict(found), **told})
-        return
-    page = _page(found, measured)
-    print("\n".join(f"{key:<13} {value}" for key, value in page.items()))
-    if changes:
-        print()
-        table(
-            [_step(each) for each in changes], ("seq", "at", "why", "detail", "trust")
-        )
+    fields = {**asdict(found), "measures": measured, "history": changes}
+    call.show(fields, _screen(found, measured, changes))
 
 
 @app.command()
@@ -193,20 +189,17 @@ async def _one(connection: Connection, name: str) -> Learnt:
     return known[resolve({id_: known[id_].name for id_ in known}, name)]
 
 
-def _row(each: Learnt, *, is_stale: bool) -> Mapping[str, object]:
-    return {
-        "id": short(each.id),
-        "name": each.name,
-        "domain": each.domain,
-        "trust": f"{bar(each.confidence)} {each.confidence:.2f}",
-        "declared": f"{each.declared:.2f}",
-        "fires": each.fires,
-        "life": each.lifecycle + (", stale" if is_stale else ""),
-    }
+def _row(each: Learnt, *, is_stale: bool) -> tuple[object, ...]:
+    trust = f"{bar(each.confidence)} {each.confidence:.2f}"
+    life = each.lifecycle + (", stale" if is_stale else "")
+    declared = f"{each.declared:.2f}"
+    return short(each.id), each.name, each.domain, trust, declared, each.fires, life
 
 
-def _page(found: Learnt, measured: Measures) -> Mapping[str, object]:
-    return {
+def _screen(
+    found: Learnt, measured: Measures, changes: Sequence[ConfidenceChange]
+) -> Iterator[RenderableType]:
+    page = {
         "name": f"{found.name} ({found.id})",
         "domain": f"{found.domain}, {found.origin}",
         "condition": found.condition,
@@ -215,6 +208,11 @@ def _page(found: Learnt, measured: Measures) -> Mapping[str, object]:
         **lines(found, measured),
         "life": found.lifecycle,
     }
+    yield pairs(page, 0)
+    if changes:
+        header = (number("seq"), "at", "why", words("detail"), "trust")
+        yield ""
+        yield table(header, map(_step, changes))
 
 
 def _step(change: ConfidenceChange) -> tuple[object, ...]:

@@ -6,7 +6,6 @@ Recordings are read and nothing else, sessions of the log as well as files.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from itertools import chain
 from typing import Annotated, Literal, TypeVar
 
 import typer
@@ -18,7 +17,7 @@ from echoic.client.names import resolve
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.terminal import confidence_curve, learning
-from echoic.terminal.output import style
+from echoic.terminal.output import terminal
 from evaluation.learning.differences import Difference, differences
 from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move, story
@@ -70,7 +69,7 @@ def report(
     """
     readings = _each(call.settings, sessions or (), read)
     found = report_on(readings, per=per, has_voices=by is not None)
-    call.show(found.as_json(), learning.report(found, style()))
+    call.show(found.as_json(), learning.report(found, terminal()))
     if found.faults:
         raise typer.Exit(1)
 
@@ -82,18 +81,19 @@ def history(call: Call, heuristic: Heuristic, sessions: Sessions = None) -> None
     packs/survival/recording/evening.echoic --json`.
     """
     known, moves, _ = _life(call.settings, heuristic, sessions or ())
-    head = confidence_curve.head(known, style())
-    rows = confidence_curve.history(moves, style())
-    fields = {**asdict(known), "moves": _fields(moves)}
-    call.show(fields, chain(head, [""], rows))
+    here = confidence_curve.bounded(terminal())
+    screen = (*confidence_curve.head(known), "", confidence_curve.history(moves, here))
+    call.show({**asdict(known), "moves": _fields(moves)}, screen, here)
 
 
 def curve(call: Call, heuristic: str, sessions: Sequence[str]) -> None:
     """Show the curve of a heuristic's confidence, with every signal and its cause."""
     known, moves, threshold = _life(call.settings, heuristic, sessions)
+    here = confidence_curve.bounded(terminal())
     call.show(
         {**asdict(known), "threshold": threshold, "moves": _fields(moves)},
-        confidence_curve.curve(known, moves, threshold, style()),
+        confidence_curve.curve(known, moves, threshold, here),
+        here,
     )
 
 
@@ -114,7 +114,7 @@ def diff(
     found = differences(before.ends, after.ends)
     call.show(
         {"heuristics": [_difference(each) for each in found]},
-        learning.difference(before, after, found, style()),
+        learning.difference(before, after, found),
     )
 
 
@@ -131,7 +131,7 @@ def near_misses_(
     found, names = _each(call.settings, (session,), _near_misses)[-1]
     call.show(
         {"thresholds": THRESHOLDS, **asdict(found), "names": names},
-        learning.near_misses(found, names, style()),
+        learning.near_misses(found, names),
     )
 
 
@@ -151,14 +151,13 @@ def _each(
     """
 
     async def run() -> list[T]:
-        progress = Progress("recordings read")
         made: list[T] = []
-        async with recordings(settings, names) as found:
-            for recording, _ in found:
-                with as_invalid_recording(recording):
-                    made.append(await read_one(recording))
-                progress(len(made))
-        progress.done()
+        with Progress("recordings read") as progress:
+            async with recordings(settings, names) as found:
+                for recording, _ in found:
+                    with as_invalid_recording(recording):
+                        made.append(await read_one(recording))
+                    progress(len(made))
         return made
 
     return asyncio.run(run())

@@ -1,12 +1,15 @@
 """`echoic log`: the log itself, message by message, and whether it is sound."""
 
 from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
 import orjson
 import typer
+from rich.console import RenderableType
+from rich.table import Table
 
 from echoic import errors
 from echoic.cli.connected import on_instance
@@ -16,8 +19,8 @@ from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
 from echoic.run import salvage as salvaging
 from echoic.run.salvage import Damage
-from echoic.terminal.output import note, print_json
-from echoic.terminal.text import visible
+from echoic.terminal.output import note, print_json, show
+from echoic.terminal.screen import number, table, text
 from schemas.values.record import Record
 from schemas.values.subjects import parse
 from streams.log import scan
@@ -27,8 +30,8 @@ app = new_app("log", "The log itself: verify, tail, salvage.")
 
 # Records in one request of a follower.
 _PAGE = 1_000
-_SHOWN = 100
-"""Characters of a body that `tail` shows."""
+_SHOWN = 1_000
+"""Bytes of a body that `tail` reads; it shows what there is room for."""
 
 
 @app.command()
@@ -45,27 +48,19 @@ def verify(call: InstanceCall, full: bool = False) -> None:
     settings = call.settings
     # The files may be read only while no broker writes them.
     if not is_running(settings) and salvaging.is_ours(settings.data):
-        _look(settings.data, call.as_json)
+        _look(settings.data, call)
         return
 
     async def look(connection: Connection) -> verify_log.Found:
-        progress = Progress("groups read")
-        found = await verify_log.verify(
-            connection.log, connection.settings.data, progress, full=full
-        )
-        progress.done()
-        return found
+        with Progress("groups read") as progress:
+            return await verify_log.verify(
+                connection.log, connection.settings.data, progress, full=full
+            )
 
     found = on_instance(call, look)
     for each in found.breaks:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
-    call.show(
-        found.as_fields(),
-        (
-            f"{name.replace('_', ' '):<14} {number:>10,}"
-            for name, number in found.counts().items()
-        ),
-    )
+    call.show(found.as_fields(), [_counts(found.counts())])
     if not call.as_json:
         if found.known:
             note(f"{found.known:,} inputs were verified before: --full does it again")
@@ -74,15 +69,12 @@ def verify(call: InstanceCall, full: bool = False) -> None:
         raise typer.Exit(errors.FINDING)
 
 
-def _look(data: Path, as_json: bool) -> None:
+def _look(data: Path, call: Call) -> None:
     """Check the stored log of an instance that does not run."""
-    progress = Progress("blocks read")
-    damage = salvaging.look(data, progress)
-    progress.done()
-    if as_json:
-        print_json(_damage_fields(damage))
-    else:
-        _tell(damage)
+    with Progress("blocks read") as progress:
+        damage = salvaging.look(data, progress)
+    call.show(_damage_fields(damage), _screen(damage))
+    if not call.as_json:
         note(
             "the stored log is whole; its chains are verified while the instance runs"
             if damage.is_sound
@@ -100,55 +92,57 @@ def salvage(call: InstanceCall) -> None:
     the log records by partition what is gone. Example: `echoic log salvage`.
     """
     settings = call.settings
-    progress = Progress("blocks read")
-    done = salvaging.salvage(settings.data, progress)
-    progress.done()
+    with Progress("blocks read") as progress:
+        done = salvaging.salvage(settings.data, progress)
     if done is None:
-        damage = salvaging.look(settings.data)
-        if call.as_json:
-            print_json(_damage_fields(damage))
-        else:
+        call.show(_damage_fields(salvaging.look(settings.data)), ())
+        if not call.as_json:
             note("nothing is damaged: there is nothing to salvage")
         return
-    if call.as_json:
-        print_json({**_damage_fields(done.damage), "copy": str(done.copy)})
-        return
-    _tell(done.damage)
-    note(f"the store as it was found: {done.copy}")
-    note(
-        "next: echoic up, and if the read models stand still: echoic projection rebuild"
-    )
+    fields = {**_damage_fields(done.damage), "copy": str(done.copy)}
+    call.show(fields, _screen(done.damage))
+    if not call.as_json:
+        note(f"the store as it was found: {done.copy}")
+        note(
+            "next: echoic up, and if the read models stand still: echoic projection"
+            " rebuild"
+        )
 
 
-def _tell(damage: Damage) -> None:
-    """Print what was found, for a person."""
+def _screen(damage: Damage) -> Iterator[RenderableType]:
+    """Yield what was found, for a person."""
     found = damage.survey
-    for name, number in (
-        ("blocks", found.blocks),
-        ("messages", found.records),
-        ("inputs", damage.inputs),
-        ("groups", damage.groups),
-        ("recorded lost", damage.recorded),
-    ):
-        print(f"{name:<14} {number:>10,}")
+    yield _counts(
+        {
+            "blocks": found.blocks,
+            "messages": found.records,
+            "inputs": damage.inputs,
+            "groups": damage.groups,
+            "recorded lost": damage.recorded,
+        }
+    )
     for name in found.damaged:
-        print(f"damaged: {found.folder / name}")
+        yield f"damaged: {found.folder / name}"
     for each in found.missing:
         if damage.losses:
-            print(f"lost: {each.first} to {each.last} of {each.block}")
+            yield f"lost: {each.first} to {each.last} of {each.block}"
     for partition, loss in damage.losses.items():
         lost, void = len(Sequences(loss.lost)), len(Sequences(loss.void))
         agents = ", ".join(sorted(loss.agents)) or "of no agent for sure"
-        print(f"partition {partition}: up to {lost} lost, {void} left over ({agents})")
+        yield f"partition {partition}: up to {lost} lost, {void} left over ({agents})"
     if damage.agents:
-        print(f"agents: {', '.join(damage.agents)}")
+        yield f"agents: {', '.join(damage.agents)}"
+
+
+def _counts(counts: Mapping[str, int]) -> RenderableType:
+    rows = ((name.replace("_", " "), f"{n:,}") for name, n in counts.items())
+    return table(("", number()), rows)
 
 
 def _damage_fields(damage: Damage) -> dict[str, object]:
     """Return what was found, for a program."""
     found = damage.survey
     return {
-        "v": 1,
         "sound": damage.is_sound,
         "folder": str(found.folder),
         "blocks": found.blocks,
@@ -187,7 +181,7 @@ def tail(
     """
     subjects = f"ev.*.{direction or '*'}.{call.agent or '*'}.{kind or '*'}.>"
 
-    async def show(connection: Connection) -> None:
+    async def tell(connection: Connection) -> None:
         log = connection.log
         end = await log.last_sequence(subjects)
         for record in await _last(connection, subjects, end, count):
@@ -197,7 +191,7 @@ def tail(
                 for record in records:
                     _print(record, call.as_json)
 
-    on_instance(call, show)
+    on_instance(call, tell)
 
 
 async def _last(
@@ -232,16 +226,23 @@ def _print(record: Record, as_json: bool) -> None:
         )
         return
     place = parse(record.subject)
-    arrow = "→" if place.direction == "in" else "←"
-    # A character of UTF-8 takes at most four bytes; the cut may halve one, hence `replace`.
-    text = visible(record.body[: 4 * _SHOWN].decode(errors="replace"))
-    cause = record.headers.get("ce-causeseq", "")
-    print(
-        f"{record.sequence:>8} {record.recorded_at.astimezone():%H:%M:%S}"
-        f" {arrow} {cause:>8} {place.agent:<12} {f'{place.kind}.{place.detail}':<30}"
-        f" {text[:_SHOWN]}",
-        flush=True,
+    row = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    for width, ratio in ((8, None), (8, None), (1, None), (8, None), (None, 1), (None, 2),
+        (None, 4)):  # fmt: skip
+        row.add_column(width=width, ratio=ratio, no_wrap=True)
+    # Cut first: a body may be as long as a message of the broker.
+    body = record.body[:_SHOWN].decode(errors="replace")
+    cells = (
+        f"{record.sequence:>8}",
+        f"{record.recorded_at.astimezone():%H:%M:%S}",
+        "→" if place.direction == "in" else "←",
+        f"{record.headers.get('ce-causeseq', ''):>8}",
+        place.agent,
+        f"{place.kind}.{place.detail}",
+        body,
     )
+    row.add_row(*map(text, cells))
+    show(row)
 
 
 def _body(record: Record) -> object:

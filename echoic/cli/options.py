@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 import typer
+from rich.console import RenderableType
+from rich.table import Column
 
 from echoic.config.load import Settings, load
-from echoic.terminal.output import note, print_json
+from echoic.terminal.output import note, print_json, show, show_list
+from echoic.terminal.screen import Terminal, table, words
 
 Data = Annotated[
     Path | None,
@@ -51,13 +54,36 @@ class Call:
         """The settings, with these options on top."""
         return settings_of(self.data, self.agent)
 
-    def show(self, fields: dict[str, Any], lines: Iterable[str]) -> None:
-        """Print a result as JSON for programs, else the lines, which may be lazy."""
+    def show(
+        self,
+        fields: Mapping[str, object],
+        screen: Iterable[RenderableType],
+        within: Terminal | None = None,
+    ) -> None:
+        """Print a result as JSON for programs, else its screen, part by part."""
         if self.as_json:
             print_json({"v": 1, **fields})
             return
-        for line in lines:
-            print(line, flush=True)
+        for part in screen:
+            show(part, within=within)
+
+    def show_rows(
+        self,
+        rows: Sequence[object],
+        header: Iterable[str | Column],
+        cells: Iterable[Iterable[object]],
+        nothing: str = "nothing yet",
+    ) -> None:
+        """Print rows whole as JSON for programs, else their cells as a table."""
+        if self.as_json:
+            print_json({"v": 1, "rows": rows})
+        elif rows:
+            columns = (
+                words(each) if isinstance(each, str) else each for each in header
+            )
+            show_list(table(columns, cells))
+        else:
+            note(nothing)
 
 
 _OPTIONS: dict[str, tuple[Any, object]] = {

@@ -12,8 +12,8 @@ from echoic.client import packs as packs_in_force
 from echoic.client.connection import Connection
 from echoic.packs import bundled
 from echoic.packs import load as packs
-from echoic.terminal.output import note, print_json, print_rows
-from echoic.terminal.text import counted
+from echoic.terminal.output import note, print_json
+from echoic.terminal.screen import counted
 from schemas.packs.manifest import Pack
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
@@ -72,7 +72,7 @@ def list_(call: Call) -> None:
         ]
 
     rows = on_instance(call, run)
-    print_rows(rows, ("name", "version", "for", "digest"), call.as_json)
+    call.show_rows(rows, ("name", "version", "for", "digest"), map(dict.values, rows))
 
 
 @app.command()

@@ -11,13 +11,13 @@ from echoic import errors
 from echoic.cli import projection_replay
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
-from echoic.cli.progress import Bar
+from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection, addresses, needed_database
 from echoic.client.watch import last_answered
 from echoic.run.rebuild_processes import Crew, Job
-from echoic.terminal.output import note, print_json, print_rows
-from echoic.terminal.text import counted
+from echoic.terminal.output import note
+from echoic.terminal.screen import counted, number, table
 from projections.projector import rebuild as rebuilding
 from projections.store.store import Store
 from projections.store.tables import KEYS
@@ -45,10 +45,11 @@ def list_(call: InstanceCall) -> None:
 
     rows = on_instance(call, run)
     if call.as_json:
-        print_json({"v": 1, "rows": rows, "views": list(KEYS)})
-    else:
-        print_rows(rows, ("number", "shape", "state", "partitions"), as_json=False)
-        note("views: " + ", ".join(KEYS))
+        call.show({"rows": rows, "views": list(KEYS)}, ())
+        return
+    header = ("number", "shape", "state", "partitions")
+    call.show_rows(rows, header, ([row[name] for name in header] for row in rows))
+    note("views: " + ", ".join(KEYS))
 
 
 @app.command()
@@ -75,7 +76,8 @@ def lag(call: InstanceCall) -> None:
     rows = on_instance(call, run)
     # Both are sequences of inputs: the last one with rows, and the last one answered.
     behind = sum(row["position"] < row["log"] for row in rows)
-    print_rows(rows, ("partition", "position", "log"), call.as_json)
+    header = map(number, ("partition", "position", "log"))
+    call.show_rows(rows, header, map(dict.values, rows))
     if behind:
         note(f"behind: {counted(behind, 'partition')}")
         raise typer.Exit(errors.FINDING)
@@ -111,14 +113,15 @@ def _verify(call: Call) -> None:
         return await rebuilding.verify(connection.log, store, crew)
 
     found = _with_crew(call, run)
-    tables = (
-        f"{name:<20} {checksum.rows:>9,} rows  {checksum.digest[:16]}"
+    rows = (
+        (name, f"{checksum.rows:,} rows", checksum.digest[:16])
         for name, checksum in found.tables.items()
     )
+    tables = table(("", number(), ""), rows)
     differ = (
         f"{each.kind}: {each.table} {', '.join(each.key)}" for each in found.differences
     )
-    call.show({"is_equal": found.is_equal, **asdict(found)}, (*tables, *differ))
+    call.show({"is_equal": found.is_equal, **asdict(found)}, (tables, *differ))
     if not call.as_json:
         note("equal to the fold" if found.is_equal else "not equal to the fold")
     if not found.is_equal:
@@ -143,7 +146,7 @@ def _with_crew(
         crew.order = sorted(range(PARTITIONS), key=lambda each: -counts.get(each, 0))
         whole = sum(counts.values())
         with (
-            Bar("making the read models", is_silent=call.as_json) as bar,
+            Progress("read models made", is_silent=call.as_json) as bar,
             Store(job.database_url) as store,
         ):
             crew.progress = partial(bar, whole=whole)

@@ -10,7 +10,7 @@ from echoic.cli.options import Call
 from echoic.client.evidence import evidence_of, rapport_of
 from echoic.errors import EchoicError
 from echoic.terminal import retuning
-from echoic.terminal.output import print_json, style
+from echoic.terminal.output import print_json, show
 from evaluation.evidence.rapport import PREFIX, as_fields, pace_of
 from evaluation.tuning.scoring import Retuning, retuned
 from schemas.values.learning_settings import SEED_LEARNING
@@ -86,8 +86,7 @@ def _retuned(
     except TuningError as error:
         raise EchoicError(str(error)) from error
     if not call.as_json:
-        for line in retuning.lines(found, style()):
-            print(line)
+        show(*retuning.screen(found))
     return found
 
 
@@ -101,8 +100,7 @@ def _rapport(
         raise EchoicError(str(error)) from error
     curves = asyncio.run(rapport_of(call.settings, names, pace))
     if not call.as_json:
-        for line in retuning.rapport_lines(pace, curves):
-            print(line)
+        show(*retuning.rapport_screen(pace, curves))
     return as_fields(pace, curves)
 
 

@@ -22,7 +22,7 @@ from echoic.client.publish import new_event_id
 from echoic.client.sending import Item, Sender, read_file
 from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.terminal import decisions
-from echoic.terminal.output import note, print_json, style
+from echoic.terminal.output import note, print_json, show, terminal
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.sensing import Dimension
 
@@ -96,26 +96,25 @@ async def _send(
 ) -> int:
     """Send the items in order, and return how many events were refused."""
     sender = Sender(connection)
-    progress = Progress("events published")
     allowed = Allowed(await limit_of(connection.log, connection.settings.agent))
     show = await _shown(connection, as_json) if wait else None
     count = refused = 0
-    for item in items:
-        if isinstance(item, PlayedVote):
-            await sender.vote(item)
-            continue
-        await pace.wait_for(item.at)
-        # Slower than the intake's rate: what goes beyond it would be quarantined unread.
-        await allowed.wait_for(item.agent, item.source)
-        await sender.event(item)
-        count += 1
-        if show is not None:
-            refused += not await _answered(sender, item, show, as_json)
-            continue
-        if as_json:
-            print_json({"v": 1, "accepted": True, "event_id": item.event_id})
-        progress(count)
-    progress.done()
+    with Progress("events published") as progress:
+        for item in items:
+            if isinstance(item, PlayedVote):
+                await sender.vote(item)
+                continue
+            await pace.wait_for(item.at)
+            # Slower than the intake's rate: what goes beyond it would be quarantined unread.
+            await allowed.wait_for(item.agent, item.source)
+            await sender.event(item)
+            count += 1
+            if show is not None:
+                refused += not await _answered(sender, item, show, as_json)
+                continue
+            if as_json:
+                print_json({"v": 1, "accepted": True, "event_id": item.event_id})
+            progress(count)
     if not (wait or as_json):
         note(f"{count} published")
     return refused
@@ -128,8 +127,7 @@ async def _shown(
     if as_json:
         return lambda record: print_json(decision_json.as_response(record))
     names = await heuristic_names(connection.log, connection.settings.agent)
-    here = style()
-    return lambda record: print(decisions.line(record, names, here), flush=True)
+    return lambda record: show(decisions.line(record, names, terminal()))
 
 
 async def _answered(

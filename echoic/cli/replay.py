@@ -1,18 +1,20 @@
 """`echoic replay`: decide again what was recorded, and compare."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import bringer_of
 from echoic.cli.options import Call, Jobs, new_app
-from echoic.cli.progress import Bar
+from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection, connect
 from echoic.client.recordings import is_path
@@ -21,10 +23,11 @@ from echoic.config.load import Settings
 from echoic.embedders import embedder
 from echoic.errors import EchoicError, NotFoundError
 from echoic.packs import bundled
-from echoic.terminal.output import note, print_json
+from echoic.terminal.output import note
+from echoic.terminal.screen import marked, pairs
 from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import UnknownSessionError, find_session, start_of
-from replay.verify import Divergence, Span, Verification
+from replay.verify import Span, Verification
 from replay.verify import verify as verify_span
 from schemas.values.settings import CodeDigests
 from schemas.values.subjects import inputs_of, partition_of
@@ -63,7 +66,7 @@ def verify(
     is_named = settings.origins["agent"].startswith("flag") or session is not None
     if all_agents and is_named:
         raise EchoicError("--all-agents: name no session and no agent beside it")
-    with Bar("deciding again", is_silent=call.as_json) as progress:
+    with Progress("decided again", is_silent=call.as_json) as progress:
         if all_agents:
             found = verify_all(settings, _digests(settings), progress, jobs)
         elif session is not None and is_path(session):
@@ -72,16 +75,17 @@ def verify(
             )
         else:
             found = asyncio.run(_of_log(settings, session, progress))
-    if call.as_json:
-        print_json({"v": 1, **asdict(found), "is_identical": found.is_identical})
-    else:
-        _tell(found)
+    if not call.as_json:
+        for each in found.notes:
+            note(each)
+    fields = {**asdict(found), "is_identical": found.is_identical}
+    call.show(fields, _screen(found))
     if not found.is_identical:
         raise typer.Exit(errors.FINDING)
 
 
 async def _of_log(
-    settings: Settings, session: str | None, progress: Bar
+    settings: Settings, session: str | None, progress: Progress
 ) -> Verification:
     async with connect(settings) as connection:
         await known_agents.check(connection)
@@ -112,7 +116,7 @@ async def _span(
     return Span(partition_of(agent), found.first - 1, found.last, agent)
 
 
-async def _of_file(settings: Settings, path: Path, progress: Bar) -> Verification:
+async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verification:
     file = read_session(path)
     log = SessionLog(file)
     made = embedder(settings["embedder"])
@@ -134,21 +138,18 @@ def _digests(settings: Settings) -> CodeDigests:
     return CodeDigests(version=version("echoic"), embedder=made.digest)
 
 
-def _tell(found: Verification) -> None:
-    for each in found.notes:
-        note(each)
-    mark = "✓" if found.is_identical else "✗"
-    print(
-        f"{mark} {found.identical}/{found.total} outputs identical,"
-        f" {found.inputs} inputs decided again"
+def _screen(found: Verification) -> Iterator[RenderableType]:
+    mark = ("✓", "green") if found.is_identical else ("✗", "red")
+    yield marked(
+        mark,
+        f"{found.identical}/{found.total} outputs identical,"
+        f" {found.inputs} inputs decided again",
     )
-    if found.divergence is not None:
-        _tell_divergence(found.divergence)
-
-
-def _tell_divergence(first: Divergence) -> None:
-    place = "" if first.index is None else f", output {first.index}"
-    field = "" if first.path is None else f", field {first.path}"
-    print(f"first divergence at input {first.sequence}{place}: {first.what}{field}")
-    print(f"  recorded  {first.recorded or '-'}")
-    print(f"  replayed  {first.replayed or '-'}")
+    first = found.divergence
+    if first is not None:
+        place = "" if first.index is None else f", output {first.index}"
+        field = "" if first.path is None else f", field {first.path}"
+        yield f"first divergence at input {first.sequence}{place}: {first.what}{field}"
+        yield pairs(
+            {"recorded": first.recorded or "-", "replayed": first.replayed or "-"}
+        )

@@ -10,14 +10,14 @@ import typer
 
 from echoic import errors
 from echoic.cli.options import Call, Jobs, Rope
-from echoic.cli.progress import Bar
+from echoic.cli.progress import Progress
 from echoic.client.comparison import compare_all
 from echoic.client.requery import Requery
 from echoic.config.load import Settings
 from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError
 from echoic.terminal import comparison
-from echoic.terminal.output import note, style
+from echoic.terminal.output import note
 from evaluation.compare.document import Document
 from evaluation.compare.document_of import document
 from evaluation.compare.fail_on import Condition, FailOnError, parse, tripped
@@ -96,11 +96,11 @@ def compare(
     )
     # One budget is spent by one process.
     jobs = 1 if model == "requery" else jobs
-    with Bar("comparing", is_silent=call.as_json) as progress:
+    with Progress("compared", is_silent=call.as_json) as progress:
         results = _results(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
     found = document(results, plan, _wish(rope, results))
-    call.show(found.as_json(), comparison.lines(found, style()))
+    call.show(found.as_json(), comparison.screen(found))
     if report is not None:
         # Imported here: only a page needs the templates, and they take time to load.
         from echoic.web.report.page import render
@@ -167,7 +167,11 @@ def _requery(
 
 
 def _results(
-    settings: Settings, names: list[str], plan: Plan, progress: Bar, jobs: int | None
+    settings: Settings,
+    names: list[str],
+    plan: Plan,
+    progress: Progress,
+    jobs: int | None,
 ) -> list[SessionResult]:
     try:
         return compare_all(settings, names, plan, progress, jobs)

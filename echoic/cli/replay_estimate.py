@@ -14,7 +14,7 @@ from echoic.cli.options import Json, Rope
 from echoic.cli.progress import Progress
 from echoic.errors import EchoicError
 from echoic.terminal import estimate as estimate_screen
-from echoic.terminal.output import print_json, style
+from echoic.terminal.output import print_json, show
 from evaluation.ope import jsonl
 from evaluation.ope.estimate import estimate as estimated
 from evaluation.ope.rows import Observation
@@ -53,11 +53,10 @@ def estimate(
     """
     settings = _settings(rope, limit or [])
     found = estimated(observations_of(file), settings)
-    screen = estimate_screen.lines(found, file, style(), all_shown=show_unreliable)
     if as_json:
         print_json(found.as_json(all_shown=show_unreliable))
     else:
-        print("\n".join(screen))
+        show(*estimate_screen.screen(found, file, all_shown=show_unreliable))
     if found.difference.verdict == Verdict.INVALID:
         raise typer.Exit(errors.INVALID)
 
@@ -68,9 +67,8 @@ def observations_of(file: str) -> Iterator[Observation]:
     Raises:
         EchoicError: a line is of no use; it says which and why.
     """
-    progress = Progress("decisions read")
     try:
-        with _lines(file) as lines:
+        with _lines(file) as lines, Progress("decisions read") as progress:
             rows = jsonl.read(lines, "stdin" if file == _STDIN else file)
             for count, row in enumerate(rows, 1):
                 if count % _TOLD_EVERY == 0:
@@ -78,8 +76,6 @@ def observations_of(file: str) -> Iterator[Observation]:
                 yield row
     except jsonl.LineError as error:
         raise EchoicError(str(error)) from error
-    finally:
-        progress.done()
 
 
 @contextmanager

@@ -1,14 +1,14 @@
 """`echoic replay plan`: how much more to record, and with which exploration."""
 
-from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 import typer
 
-from echoic.cli.options import Json
+from echoic.cli.options import Call, Json
 from echoic.cli.replay_estimate import observations_of
 from echoic.errors import EchoicError
-from echoic.terminal.output import note, print_json, table
+from echoic.terminal.output import note
+from echoic.terminal.screen import number, table
 from evaluation.ope.planning import (
     DEFAULT_EFFECT,
     UNIFORM_ARMS,
@@ -21,6 +21,8 @@ from evaluation.ope.planning import (
 
 # Decisions of a session where nothing is known: as in the bench's worlds of known truth.
 _USUAL_DECISIONS = 40.0
+_RECORDED = ("sessions", "decisions", "flip_observations")
+_HEADER = ("exploration", "played", "flip observations", "decisions", "sessions")
 
 
 def plan(
@@ -57,10 +59,20 @@ def plan(
         )
     except ValueError as error:
         raise EchoicError(str(error)) from error
-    if as_json:
-        print_json(_document(found, effect, rate, length, recorded))
-    else:
-        _tell(found, effect, rate, length, recorded)
+    if not as_json:
+        _note(recorded, effect, rate, length)
+    fields = {
+        "effect": effect,
+        "flip_rate": rate,
+        "decisions_per_session": length,
+        "recorded": recorded and {name: getattr(recorded, name) for name in _RECORDED},
+        "plans": [_fields(each) for each in found],
+    }
+    header = _HEADER if recorded is None else (*_HEADER, "more to record")
+    rows = [_row(each)[: len(header)] for each in found]
+    Call(as_json=as_json).show(
+        fields, [table((header[0], *map(number, header[1:])), rows)]
+    )
 
 
 def _flip_rate(recorded: Recorded | None, given: float | None) -> float:
@@ -85,45 +97,8 @@ def _length(recorded: Recorded | None, given: float | None) -> float:
     return _USUAL_DECISIONS if recorded is None else recorded.decisions_per_session
 
 
-def _document(
-    found: Iterable[Plan],
-    effect: float,
-    rate: float,
-    length: float,
-    recorded: Recorded | None,
-) -> Mapping[str, object]:
-    return {
-        "v": 1,
-        "effect": effect,
-        "flip_rate": rate,
-        "decisions_per_session": length,
-        "recorded": recorded
-        and {
-            "sessions": recorded.sessions,
-            "decisions": recorded.decisions,
-            "flip_observations": recorded.flip_observations,
-        },
-        "plans": [
-            {
-                "exploration": each.scheme.name,
-                "probability": each.scheme.challenger,
-                "flip_observations": each.flip_observations,
-                "decisions": each.decisions,
-                "sessions": each.sessions,
-                "more_sessions": each.more_sessions,
-            }
-            for each in found
-        ],
-    }
-
-
-def _tell(
-    found: Iterable[Plan],
-    effect: float,
-    rate: float,
-    length: float,
-    recorded: Recorded | None,
-) -> None:
+def _note(recorded: Recorded | None, effect: float, rate: float, length: float) -> None:
+    """Say from what is planned."""
     if recorded is not None:
         note(
             f"recorded: {recorded.sessions:,} sessions, {recorded.decisions:,} decisions,"
@@ -133,18 +108,23 @@ def _tell(
         f"to find {effect:+g} a flip, where {rate:.1%} of decisions flip"
         f" and a session holds {length:.4g}:"
     )
-    columns = ["exploration", "played", "flip observations", "decisions", "sessions"]
-    table(
-        (
-            [
-                each.scheme.name,
-                f"{each.scheme.challenger:.1%}",
-                f"{each.flip_observations:,}",
-                f"{each.decisions:,}",
-                f"{each.sessions:,}",
-                *([f"{each.more_sessions:,}"] if recorded is not None else []),
-            ]
-            for each in found
-        ),
-        [*columns, *(["more to record"] if recorded is not None else [])],
+
+
+def _fields(plan: Plan) -> dict[str, object]:
+    return {
+        "exploration": plan.scheme.name,
+        "probability": plan.scheme.challenger,
+        "flip_observations": plan.flip_observations,
+        "decisions": plan.decisions,
+        "sessions": plan.sessions,
+        "more_sessions": plan.more_sessions,
+    }
+
+
+def _row(plan: Plan) -> tuple[str, ...]:
+    counts = (plan.flip_observations, plan.decisions, plan.sessions, plan.more_sessions)
+    return (
+        plan.scheme.name,
+        f"{plan.scheme.challenger:.1%}",
+        *map("{:,}".format, counts),
     )

@@ -1,7 +1,6 @@
 """`echoic session`: stretches of an agent's life that can be replayed by themselves."""
 
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 from uuid import uuid4
@@ -15,7 +14,8 @@ from echoic.client import known_agents
 from echoic.client.connection import Connection
 from echoic.client.read_models import up_to_date
 from echoic.errors import NotFoundError
-from echoic.terminal.output import note, print_json, table
+from echoic.terminal.output import note
+from echoic.terminal.screen import number, pairs
 from projections.store import queries
 from replay.recording.sessions import (
     SessionSpan,
@@ -41,10 +41,9 @@ def list_(call: Call) -> None:
     """
 
     rows = on_instance(call, _rows)
-    if call.as_json:
-        print_json({"v": 1, "rows": rows})
-        return
-    table([[_cell(row[name]) for name in _COLUMNS] for row in rows], _COLUMNS)
+    texts = ("id", "title", "clock", "started_at", "last_at")
+    header = (*texts, number("inputs"), number("spoke"))
+    call.show_rows(rows, header, map(dict.values, rows))
 
 
 @app.command()
@@ -55,7 +54,7 @@ def show(call: Call, id_: Id) -> None:
     """
     span = on_instance(call, lambda connection: _span(connection, id_))
     fields = asdict(span)
-    call.show(fields, (f"{key:<12} {value}" for key, value in fields.items()))
+    call.show(fields, [pairs(fields, 0)])
 
 
 @app.command()
@@ -136,20 +135,16 @@ def make(
     from echoic.demo.greenhouse import recordings
 
     folder.mkdir(parents=True, exist_ok=True)
-    progress = Progress("sessions played")
     files = []
-    for file in recordings(folder, count, seed):
-        files.append(str(file))
-        progress(len(files))
-    progress.done()
+    with Progress("sessions played") as progress:
+        for file in recordings(folder, count, seed):
+            files.append(str(file))
+            progress(len(files))
     Call(as_json=as_json).show({"files": files}, files)
     if as_json:
         return
     note(f"→ echoic tune strategy.threshold=0.6,0.8 {folder}/*.echoic")
     note(f"→ echoic tune learning.gamma=0.8..1 {folder}/*.echoic")
-
-
-_COLUMNS = ("id", "title", "clock", "started_at", "last_at", "inputs", "spoke")
 
 
 async def _rows(connection: Connection) -> list[dict[str, object]]:
@@ -178,10 +173,6 @@ def _row(found: SessionSpan | queries.Session) -> dict[str, object]:
         "inputs": inputs,
         "spoke": spoke,
     }
-
-
-def _cell(value: object) -> object:
-    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else value
 
 
 async def _span(connection: Connection, id_: str) -> SessionSpan:

@@ -16,7 +16,8 @@ from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
 from echoic.client.watch import last_answered
 from echoic.config.strategies import strategy_of
-from echoic.terminal.output import note, style
+from echoic.terminal.output import note
+from echoic.terminal.screen import rendered
 from echoic.terminal.shadow import line, totals_line
 from replay.open_loop.shadow import Shadowed, Totals, follow
 from schemas.values.settings import StrategySpec
@@ -61,7 +62,6 @@ class _Beside:
         self._strategy = strategy
         self._call = call
         self._totals = Totals()
-        self._style = style()
         self._names: Names = {}
 
     async def run(self, connection: Connection, *, limit: int | None) -> None:
@@ -84,16 +84,16 @@ class _Beside:
     def tell_totals(self) -> None:
         """Print the totals."""
         fields = {"totals": _totals_fields(self._totals)}
-        self._call.show(fields, [totals_line(self._totals, self._style)])
+        self._call.show(fields, [totals_line(self._totals)])
 
     def _so_far(self) -> str:
         """Return the totals so far, shown even while nothing differs or happens."""
-        return f"beside it so far: {totals_line(self._totals)}; Ctrl-C ends"
+        return f"so far it {rendered([totals_line(self._totals)])}; Ctrl-C ends"
 
     def _tell(self, shadowed: Shadowed) -> None:
-        told = line(shadowed, self._totals, self._names, self._style)
+        flip = line(shadowed, self._totals, self._names)
         self._call.show(
-            _fields(shadowed, self._totals), [told] if shadowed.is_flip else ()
+            _fields(shadowed, self._totals), [flip] if shadowed.is_flip else ()
         )
 
 

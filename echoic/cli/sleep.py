@@ -7,12 +7,10 @@ import typer
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.moments import moment
 from echoic.cli.options import Call, new_app
-from echoic.client.connection import Connection
 from echoic.terminal import sleep as sleep_screen
-from echoic.terminal.output import note, style
+from echoic.terminal.output import note
 from schemas.messages.controls import SleepRequested
 from schemas.messages.sleep import SleepBegun, SleepEnded
-from schemas.state.agent import AgentState
 
 app = new_app("sleep", "Look back on what was done, and propose what to change.")
 
@@ -65,16 +63,11 @@ def _begun(control: SleepRequested, call: Call) -> bool:
 
 
 def _report(call: Call) -> None:
-    async def run(connection: Connection) -> AgentState:
-        known = await known_at(connection)
-        return known.agent
-
-    known = on_instance(call, run)
+    known = on_instance(call, known_at).agent
     if known.sleeping is None and known.slept is None and not call.as_json:
         note("never slept yet: echoic sleep")
-    call.show(
-        sleep_screen.fields(known) or {"id": None}, sleep_screen.lines(known, style())
-    )
+    fields = sleep_screen.fields(known) or {"id": None}
+    call.show(fields, sleep_screen.screen(known))
     if call.as_json:
         return
     if known.slept is not None and known.slept.proposals:

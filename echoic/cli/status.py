@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+from rich.console import RenderableType
+
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, new_app
 from echoic.client import decision_json
 from echoic.status import Status, look
 from echoic.terminal.called import as_typed
-from echoic.terminal.output import style
-from echoic.terminal.text import Style, counted, fitted, padded
+from echoic.terminal.screen import counted, cut, pairs, table, text
+from replay.recording.decisions import DecisionRecord
 
 app = new_app("status", "What runs, and how it goes, on one screen.")
 
@@ -24,10 +26,7 @@ def status(call: Call) -> None:
     mind = found.mind.model_dump(exclude_none=True)
     # `lately` and `mind` are objects of their own and are converted above.
     fields = {name: getattr(found, name) for name in _PLAIN}
-    call.show(
-        {**fields, "mind": mind, "lately": lately},
-        map(as_typed, _lines(found, style())),
-    )
+    call.show({**fields, "mind": mind, "lately": lately}, _screen(found))
 
 
 _PLAIN = (
@@ -36,11 +35,12 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def _lines(found: Status, style: Style) -> Iterator[str]:
+def _screen(found: Status) -> Iterator[RenderableType]:
     since = f", since {found.since.astimezone():%Y-%m-%d %H:%M}" if found.since else ""
     process = f", process {found.process}" if found.process else ""
-    yield style.paint(f"echoic is up{process}{since}", "bold")
+    yield text((f"echoic is up{process}{since}", "bold"))
     mind, model = found.mind, found.mind.model
+    agents = str(found.agents or as_typed('none yet: echoic pub "hello"'))
     rows = {
         "data": found.data,
         "broker": f"{found.broker}, {counted(found.last_message, 'message')} so far",
@@ -50,13 +50,13 @@ def _lines(found: Status, style: Style) -> Iterator[str]:
         "quarantine": found.quarantine,
         "mind": f"{mind.strategy.name}, threshold {mind.threshold:g}",
         "model": model.name if model else "none: only what was learnt answers",
-        "agents": str(found.agents) if found.agents else 'none yet: echoic pub "hello"',
+        "agents": agents,
     }
-    yield from (f"  {padded(name, 12)} {value}" for name, value in rows.items())
-    for record in found.lately:
-        said = f"“{record.said}”" if record.said else f"silent: {record.silence}"
-        words = f"{record.text} → {said}"
-        yield (
-            f"    {fitted(record.agent, 14)} {record.at.astimezone():%m-%d %H:%M}"
-            f"  {fitted(words, max(30, style.width - 32)).rstrip()}"
-        )
+    yield pairs(rows)
+    yield table(("", "", cut(), cut()), map(_last, found.lately), 4)
+
+
+def _last(record: DecisionRecord) -> tuple[str, ...]:
+    said = f"“{record.said}”" if record.said else f"silent: {record.silence}"
+    at = f"{record.at.astimezone():%m-%d %H:%M}"
+    return record.agent, at, record.text, f"→ {said}"

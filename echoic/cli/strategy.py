@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic.fields import FieldInfo
+from rich.console import RenderableType
 
-from echoic.cli.options import InstanceCall, Json, new_app
+from echoic.cli.options import Call, InstanceCall, Json, new_app
 from echoic.config.load import Settings
 from echoic.config.strategies import UNDER_NEW_RULES, strategy_of
-from echoic.terminal.output import print_json, table
+from echoic.terminal.screen import table, words
 from handlers.mind.strategies.heuristic_first import Trusting
 from handlers.mind.strategies.plugin import Own
 from handlers.mind.strategies.registry import (
@@ -31,10 +32,8 @@ def list_(as_json: Json = False) -> None:
     Example: `echoic strategy list`. One of your own is named as `module:function`.
     """
     rows = [{"strategy": name, "does": _about(STRATEGIES[name])} for name in STRATEGIES]
-    if as_json:
-        print_json({"v": 1, "rows": rows})
-        return
-    table([(row["strategy"], row["does"].splitlines()[0]) for row in rows], _LIST)
+    cells = ((row["strategy"], row["does"].splitlines()[0]) for row in rows)
+    Call(as_json=as_json).show_rows(rows, ("strategy", "does"), cells)
 
 
 @app.command()
@@ -52,14 +51,18 @@ def show(call: InstanceCall, strategy: str) -> None:
     made = create_decision_strategy(spec, mind)
     does = _about(type(made.made) if isinstance(made, Own) else type(made))
     parameters = _parameters(made, spec.parameters, mind)
-    if call.as_json:
-        what = {"strategy": made.name, "version": made.version, "does": does}
-        print_json({"v": 1, **what, "parameters": parameters})
-        return
-    print(f"{made.name}, version {made.version}\n\n{does}")
+    fields = {
+        "strategy": made.name,
+        "version": made.version,
+        "does": does,
+        "parameters": parameters,
+    }
+    screen: list[RenderableType] = [f"{made.name}, version {made.version}", ""]
+    screen += does.splitlines()
     if parameters:
-        print()
-        table([_row(each) for each in parameters], _SHOW)
+        header = ("parameter", "value", words("meaning"))
+        screen += ["", table(header, map(_row, parameters))]
+    call.show(fields, screen)
 
 
 def _settings(settings: Settings) -> MindSettings:
@@ -116,7 +119,3 @@ def _row(parameter: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _text(value: object) -> str:
     return "as the settings say" if value is None else str(value)
-
-
-_LIST = ("strategy", "does")
-_SHOW = ("parameter", "value", "meaning")

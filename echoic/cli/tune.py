@@ -13,11 +13,10 @@ from echoic import errors
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client import state
-from echoic.client.connection import Connection
 from echoic.client.tuning import ranges_of, tuned
 from echoic.errors import EchoicError
 from echoic.terminal import tuning
-from echoic.terminal.output import note, style
+from echoic.terminal.output import note
 from evaluation.tuning.policy_value import Limits
 from evaluation.tuning.search import Gain, TooFewSessionsError, Trial
 from evaluation.tuning.search_space import MissingOptunaError
@@ -88,7 +87,7 @@ def search(
         raise EchoicError(str(error)) from error
     call.show(
         tuning.as_json(found, task.current, task.name),
-        tuning.lines(found, task.current, task.name, style()),
+        tuning.screen(found, task.current, task.name),
     )
     # Before submitting: what did not hold on later sessions is never proposed.
     if found.recommended is None:
@@ -104,14 +103,11 @@ def list_(call: Call) -> None:
     Example: `echoic tune list`.
     """
 
-    async def run(connection: Connection) -> list[dict[str, object]]:
-        known = await known_at(connection)
-        return [state.proposal_fields(each) for each in known.agent.proposals]
-
-    rows = on_instance(call, run)
-    if not rows and not call.as_json:
+    found = on_instance(call, known_at).agent.proposals
+    if not found and not call.as_json:
         note("nothing was proposed yet")
-    call.show({"rows": rows}, tuning.proposals(rows))
+    rows = [state.proposal_fields(each) for each in found]
+    call.show({"rows": rows}, tuning.proposals(found))
 
 
 @app.command()

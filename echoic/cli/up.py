@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import RenderableType
 
 from echoic.cli.options import Data, Json, TextCall, new_app, settings_of
 from echoic.client.instance_note import (
@@ -30,7 +31,9 @@ from echoic.config.load import Settings
 from echoic.errors import NotRunningError
 from echoic.run.process import keep_private
 from echoic.run.starting import await_start
-from echoic.terminal.output import note, say
+from echoic.terminal.called import as_typed
+from echoic.terminal.output import note, show
+from echoic.terminal.screen import pairs
 
 if TYPE_CHECKING:
     from echoic.run.instance import Instance
@@ -143,7 +146,7 @@ async def _run_once(settings: Settings) -> None:
     async with instance(settings, note) as running:
         stopped = _stopped_by_signal()
         write_note(settings.data, _note(running))
-        say("\n".join(_banner(running)))
+        show(*_banner(running))
         try:
             # A task of the instance that fails ends the wait with its error.
             await running.tasks.beside(stopped.wait())
@@ -173,19 +176,22 @@ def _note(running: "Instance") -> InstanceNote:
     )
 
 
-def _banner(running: "Instance") -> Iterator[str]:
-    settings = running.settings
-    yield f"echoic {version('echoic')} is up"
-    yield f"  data      {settings.data} (kept)"
-    yield f"  broker    {running.credentials.url}"
-    database = running.database_url
-    yield "  database  " + (database.rpartition("@")[2] if database else "none")
+def _banner(running: "Instance") -> Iterator[RenderableType]:
+    settings, database = running.settings, running.database_url
     model = settings["model.name"] or "no model: only what was learnt answers"
-    strategy = settings["strategy"]
-    yield f"  mind      {strategy}, threshold {settings['threshold']:g}; {model}"
+    threshold, flag = settings["threshold"], _data_flag(settings)
     stop = "Ctrl-C, or: " if sys.stdin.isatty() else ""
-    yield f"  stop      {stop}echoic down{_data_flag(settings)}"
-    yield f'  next      echoic pub "hello" --wait{_data_flag(settings)}'
+    yield f"echoic {version('echoic')} is up"
+    yield pairs(
+        {
+            "data": f"{settings.data} (kept)",
+            "broker": running.credentials.url,
+            "database": database.rpartition("@")[2] if database else "none",
+            "mind": f"{settings['strategy']}, threshold {threshold:g}; {model}",
+            "stop": as_typed(f"{stop}echoic down{flag}"),
+            "next": as_typed(f'echoic pub "hello" --wait{flag}'),
+        }
+    )
 
 
 def _data_flag(settings: Settings) -> str:

@@ -15,14 +15,14 @@ from echoic.client import decision_json, find, known_agents
 from echoic.client import state as remembering
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
+from echoic.client.state import AgentSnapshot
 from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions, lessons
-from echoic.terminal.called import as_typed
-from echoic.terminal.output import note, print_json, style
-from echoic.terminal.text import visible
+from echoic.terminal.output import note, print_json, show, terminal
+from echoic.terminal.screen import rendered, text
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
@@ -76,8 +76,8 @@ def explain_(
         return record, explain.explain(record, names, suppositions)
 
     record, explanation = on_instance(call, run)
-    page = decisions.explained(record, explanation, style())
-    call.show(_as_fields(record, explanation), [as_typed(page)])
+    page = decisions.explained(record, explanation)
+    call.show(_as_fields(record, explanation), page)
 
 
 @app.command()
@@ -99,14 +99,15 @@ def state(
     """
     sequence, moment = _place(at)
 
-    async def run(connection: Connection) -> tuple[dict[str, object], Names]:
-        agent = connection.settings.agent
-        found = await known_at(connection, sequence, moment)
-        names = await heuristic_names(connection.log, agent)
-        return remembering.as_fields(found, agent), names
+    call = replace(call, agent=agent)
 
-    fields, names = on_instance(replace(call, agent=agent), run)
-    call.show(fields, [decisions.known(fields, names)])
+    async def run(connection: Connection) -> tuple[AgentSnapshot, Names]:
+        found = await known_at(connection, sequence, moment)
+        return found, await heuristic_names(connection.log, call.settings.agent)
+
+    found, names = on_instance(call, run)
+    name = call.settings.agent
+    call.show(remembering.as_fields(found, name), decisions.state(found, name, names))
 
 
 async def _watch(connection: Connection, limit: int | None, as_json: bool) -> None:
@@ -120,7 +121,7 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
     except NotFoundError as error:
         note(error.what)
     if not as_json:
-        note(decisions.heading(style()))
+        note(rendered([decisions.heading(terminal())], terminal()))
     count = 0
     told = DecisionRecords()
     async for input_, outputs in answered(connection.log, agent, position):
@@ -132,7 +133,7 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
             if as_json:
                 print_json(decision_json.as_fields(record))
             elif record.is_final:
-                print(decisions.line(record, names, style()), flush=True)
+                show(decisions.line(record, names, terminal()))
             count += record.is_final
             if count == limit:
                 return
@@ -157,8 +158,7 @@ def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
             names = {**names, message.heuristic_id: message.name}
         line = lessons.lesson(message, names)
         if line is not None:
-            shown = f"{output.at.astimezone():%H:%M:%S} {visible(line)}"
-            print(style().paint(shown, "dim"), flush=True)
+            show(text((f"{output.at.astimezone():%H:%M:%S} {line}", "dim")))
     return names
 
 

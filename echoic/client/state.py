@@ -14,7 +14,7 @@ from handlers.state_sources import state_code
 from projections.folds.partition import fold_recorded
 from schemas.state.agent import AgentState, SharedState
 from schemas.state.proposals import Proposal
-from schemas.values.settings import UNSTARTED
+from schemas.values.settings import UNSTARTED, StrategySpec
 from schemas.values.subjects import partition_of
 from schemas.values.vectors import Embedder
 from streams.groups import groups
@@ -32,6 +32,26 @@ class AgentSnapshot:
     shared: SharedState
     position: int
     """The sequence of the last input folded."""
+
+    @property
+    def strategy(self) -> StrategySpec | None:
+        """The strategy in force; None before anything was started."""
+        settings = self.shared.settings
+        return self.agent.strategy or (settings.strategy if settings else None)
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The goals for every event: the agent's own, else those of the instance."""
+        settings = self.shared.settings
+        if self.agent.goals is not None:
+            return self.agent.goals
+        return settings.goals if settings else ()
+
+    @property
+    def packs(self) -> list[str]:
+        """The packs in force, each with its version."""
+        packs = self.shared.packs.update(self.agent.packs)
+        return [f"{name} {packs[name].version}" for name in sorted(packs)]
 
 
 async def state_at(
@@ -83,12 +103,7 @@ async def _raise_unborn(log: ReadableLog, agent: str) -> None:
 def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
     """Return a state as fields for JSON; `v` grows when a field changes its meaning."""
     known, shared = remembered.agent, remembered.shared
-    strategy = known.strategy or (shared.settings and shared.settings.strategy)
-    # None: no goals were set for the agent, so the instance's apply.
-    goals = known.goals
-    if goals is None:
-        goals = shared.settings.goals if shared.settings else ()
-    packs = shared.packs.update(known.packs)
+    strategy = remembered.strategy
     return {
         "v": 1,
         "agent": agent,
@@ -99,7 +114,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
         "strategy_parameters": strategy and strategy.parameters,
         "learning": known.learning(shared.settings or UNSTARTED).model_dump(),
         "proposals": [proposal_fields(each) for each in known.proposals],
-        "goals": list(goals),
+        "goals": list(remembered.goals),
         "domain_goals": {
             domain: list(known.domain_goals[domain])
             for domain in sorted(known.domain_goals)
@@ -109,7 +124,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
             domain: dict(sorted(known.domain_biases[domain].items()))
             for domain in sorted(known.domain_biases)
         },
-        "packs": [f"{name} {packs[name].version}" for name in sorted(packs)],
+        "packs": remembered.packs,
         "rapport": {
             person: known.rapport[person].value
             for person in known.rapport.sorted_keys()

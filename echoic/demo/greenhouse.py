@@ -50,10 +50,7 @@ def _played(name: str, file: Path) -> Path:
     # Seeded by the session's name, so sessions differ and each is always the same.
     chance = Random(name)
     mind = Mind(
-        _pack(),
-        name=name,
-        strategy=_STRATEGY,
-        settings={"exploration": _EXPLORATION},
+        _pack(), name=name, strategy=_STRATEGY, settings={"exploration": _EXPLORATION}
     )
     for each in range(ROUNDS):
         type_ = chance.choice(list(_TYPES))

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.console import RenderableType
+
 from echoic.client.names import Names, named
-from echoic.terminal.text import PLAIN, Style, padded
+from echoic.terminal.screen import pairs, table, text, words
 from replay.recording.decisions import DecisionRecord
 from replay.verify import Verification
 from schemas.state.agent import AgentState
@@ -65,39 +67,44 @@ def as_fields(report: Report) -> dict[str, object]:
     }
 
 
-def summary(report: Report, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the summary, line by line."""
+def summary(report: Report) -> Iterator[RenderableType]:
+    """Yield the summary."""
     fields = as_fields(report)
     by_reason = ", ".join(
         f"{count} {reason}" for reason, count in silences(report.records).items()
     )
-    yield style.paint(
-        f"{fields['events']} events, {fields['answered']} answered"
-        f" in {report.seconds:.1f} s",
-        "bold",
+    answered = f"{fields['events']} events, {fields['answered']} answered"
+    yield text((f"{answered} in {report.seconds:.1f} s", "bold"))
+    ordered = latencies(report.records)
+    p50, p95 = percentile(ordered, 0.50), percentile(ordered, 0.95)
+    rapport = report.state.rapport
+    yield pairs(
+        {
+            "spoke": fields["spoke"],
+            "silent": f"{fields['silent']}: {by_reason}",
+            "latency": f"p50 {p50:.1f} ms, p95 {p95:.1f} ms from event to stored decision",
+            **{
+                f"rapport {person}": f"0.50 → {rapport[person].value:.2f}"
+                " by recorded thumbs"
+                for person in rapport.sorted_keys()
+            },
+        }
     )
-    yield f"  spoke    {fields['spoke']}"
-    yield f"  silent   {fields['silent']}: {by_reason}"
-    yield f"  latency  {_latency(report)}"
-    for person in report.state.rapport.sorted_keys():
-        value = report.state.rapport[person].value
-        yield f"  rapport  {person} 0.50 → {value:.2f} by recorded thumbs"
     yield ""
     changed = moved(report.state)
     yield f"{len(changed)} heuristics changed by recorded feedback and outcomes:"
-    lines = [f"  {_moved_line(*each, report.names)}" for each in changed]
-    if len(lines) > 2 * _SHOWN:
-        left_out = f"  … {len(lines) - 2 * _SHOWN} more"
-        lines = [*lines[:_SHOWN], left_out, *lines[-_SHOWN:]]
-    yield from lines
+    rows = [_row(*each, report.names) for each in changed]
+    if len(rows) > 2 * _SHOWN:
+        left_out = ("", f"… {len(rows) - 2 * _SHOWN} more", "")
+        rows = [*rows[:_SHOWN], left_out, *rows[-_SHOWN:]]
+    yield table(("", "", words()), rows, 2)
 
 
-def proof(verification: Verification, style: Style = PLAIN) -> str:
+def proof(verification: Verification) -> RenderableType:
     """Return what replaying the session came to."""
+    mark, colour = ("✓", "green") if verification.is_identical else ("✗", "red")
     figures = f"{verification.identical}/{verification.total} outputs identical"
-    if verification.is_identical:
-        return style.paint(f"✓ replay verify: {figures}", "green")
-    return style.paint(f"✗ replay verify: {figures}", "red")
+    return text((f"{mark} replay verify: {figures}", colour))
 
 
 def silences(records: Sequence[DecisionRecord]) -> dict[str, int]:
@@ -132,20 +139,9 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _latency(report: Report) -> str:
-    ordered = latencies(report.records)
-    return (
-        f"p50 {percentile(ordered, 0.50):.1f} ms, p95 {percentile(ordered, 0.95):.1f} ms"
-        " from event to stored decision"
-    )
-
-
-def _moved_line(heuristic_id: str, belief: Belief, names: Names) -> str:
-    name = padded(named(heuristic_id, names), 24)
-    return (
-        f"{name} {belief.declared:.2f} → {belief.confidence:.2f}"
-        f"   {_causes(belief.signals)}"
-    )
+def _row(heuristic_id: str, belief: Belief, names: Names) -> tuple[str, ...]:
+    change = f"{belief.declared:.2f} → {belief.confidence:.2f}"
+    return named(heuristic_id, names), change, _causes(belief.signals)
 
 
 def _causes(signals: Sequence[Signal]) -> str:

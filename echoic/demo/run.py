@@ -6,7 +6,6 @@ the whole session is decided again, and must come out the same.
 """
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,14 +14,15 @@ from pathlib import Path
 from uuid import uuid4
 
 from nats.aio.client import Client
+from rich.console import RenderableType
 
+from echoic.client import watch
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
 from echoic.client.playback import PlayedEvent, PlayedVote, played
 from echoic.client.publish import publish_raw, tell
 from echoic.client.read_models import up_to_date
 from echoic.client.sensor_access import sensor_credentials
-from echoic.client.watch import decisions
 from echoic.config.load import Settings, load
 from echoic.demo import report as demo_report
 from echoic.demo.report import Report
@@ -30,11 +30,10 @@ from echoic.explain import explain
 from echoic.packs import bundled
 from echoic.run.instance import Instance, instance
 from echoic.run.process import keep_private
-from echoic.terminal import decisions as render
+from echoic.terminal import decisions
 from echoic.terminal.called import program
-from echoic.terminal.decisions import line
-from echoic.terminal.output import has_colour, note, print_json, terminal_width
-from echoic.terminal.text import Style
+from echoic.terminal.output import note, print_json, show, terminal
+from echoic.terminal.screen import indented, pairs, rendered, text
 from handlers.aids import AidProvider, PackLibrary
 from replay.recording.decisions import DecisionRecord
 from replay.verify import Span, Verification, verify
@@ -53,33 +52,32 @@ _EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
 _NO_MODEL = (
     "no model is set, so what no heuristic is trusted with stays unanswered: told once"
 )
-_NEXT = (
-    ("up --detach", "keep an instance running"),
-    ("sensor crafter", "play a live game for it"),
-    ("explain --last-silent", "ask why it was quiet"),
-)
+_NEXT = {
+    "up --detach": "keep an instance running",
+    "sensor crafter": "play a live game for it",
+    "explain --last-silent": "ask why it was quiet",
+}
 
 
 def run(*, speed: float, as_json: bool) -> int:
     """Run the demo and return its exit code: 1 if the replay differs."""
-    style = Style(terminal_width(), has_colour() and not as_json)
     # A folder of its own: the demo never touches an instance that runs.
     with tempfile.TemporaryDirectory(prefix="echoic-demo-") as folder:
         keep_private(Path(folder))
-        report = asyncio.run(_demo(Path(folder), speed, style, quiet=as_json))
+        report = asyncio.run(_demo(Path(folder), speed, quiet=as_json))
     if as_json:
         print_json(demo_report.as_fields(report))
     else:
-        _close(report, style)
+        _close(report)
     whole = report.verification.is_identical and len(report.records) == report.events
     return 0 if whole else 1
 
 
-async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Report:
+async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
     settings = _settings(folder)
     _tell_start(folder, quiet)
     async with instance(settings, _unsaid, durable=False) as live:
-        audience = Audience(live, style, quiet=quiet)
+        audience = Audience(live, quiet=quiet)
         started = SessionStarted(
             session_id="demo", title="A recorded evening of Crafter", clock="event"
         )
@@ -109,12 +107,11 @@ async def _demo(folder: Path, speed: float, style: Style, *, quiet: bool) -> Rep
 class Audience:
     """A follower of the decisions: it prints them, and knows when all have been made."""
 
-    def __init__(self, live: Instance, style: Style, *, quiet: bool) -> None:
+    def __init__(self, live: Instance, *, quiet: bool) -> None:
         self.records: dict[str, DecisionRecord] = {}
         """By the id of the event decided on."""
         self.names: Names = {}
         self._live = live
-        self._style = style
         self._quiet = quiet
         self._news = asyncio.Condition()
 
@@ -124,13 +121,12 @@ class Audience:
 
     async def watch(self) -> None:
         """Take in decisions until cancelled."""
-        story = Story(self.names, self._style)
+        story = Story(self.names)
         if not self._quiet:
-            note(render.heading(self._style))
-        async for record in decisions(self._live.log, AGENT, 0):
+            note(rendered([decisions.heading(terminal())], terminal()))
+        async for record in watch.decisions(self._live.log, AGENT, 0):
             if not self._quiet:
-                for line in story.lines(record):
-                    print(line, flush=True)
+                show(*story.lines(record))
             async with self._news:
                 self.records[record.decided.event_id] = record
                 self._news.notify_all()
@@ -219,23 +215,19 @@ def _unsaid(_: str) -> None:
     """Drop the instance's notes, such as that no collector of traces is set."""
 
 
-def _close(report: Report, style: Style) -> None:
-    print()
-    print("\n".join(demo_report.summary(report, style)))
+def _close(report: Report) -> None:
+    show("", *demo_report.summary(report))
     for question, record in (
         ("Why did it say that?", _telling_answer(report)),
         ("Why was it quiet?", _telling_silence(report)),
     ):
         if record is not None:
-            print(style.paint(f"\n{question}", "bold") + " For example here:\n")
             why = explain.explain(record, report.names)
-            print(render.explained_alone(record, why, style))
-    print("\nNext:")
-    for command, purpose in _NEXT:
-        print(f"  {program()} {command:<24} {purpose}")
-    print("\nAnd the whole session, decided again from the log alone:")
-    print(demo_report.proof(report.verification, style))
-    sys.stdout.flush()
+            show("", text((question, "bold"), " For example here:"), "")
+            show(*decisions.explained_alone(record, why))
+    show("", "Next:", pairs({f"{program()} {name}": _NEXT[name] for name in _NEXT}))
+    show("", "And the whole session, decided again from the log alone:")
+    show(demo_report.proof(report.verification))
 
 
 def _telling_answer(report: Report) -> DecisionRecord | None:
@@ -258,14 +250,13 @@ def _telling_silence(report: Report) -> DecisionRecord | None:
 class Story:
     """Print each kind of decision once; repeats are counted, not listed."""
 
-    def __init__(self, names: Names, style: Style) -> None:
+    def __init__(self, names: Names) -> None:
         self._names = names
-        self._style = style
         self._told: set[str | None] = set()
         self._spoke = 0
         self._silent = 0
 
-    def lines(self, record: DecisionRecord) -> Iterator[str]:
+    def lines(self, record: DecisionRecord) -> Iterator[RenderableType]:
         """Yield the line of a decision, or nothing if one like it was shown."""
         spoke = record.said is not None
         kind = record.heuristic_id if spoke else record.silence
@@ -275,16 +266,14 @@ class Story:
             return
         self._told.add(kind)
         yield from self.rest()
-        yield line(record, self._names, self._style)
+        yield decisions.line(record, self._names, terminal())
         if kind == "llm_unavailable":
-            yield self._style.paint(f"         {_NO_MODEL}", "dim")
+            yield indented(9, (_NO_MODEL, "dim"))
 
-    def rest(self) -> Iterator[str]:
+    def rest(self) -> Iterator[RenderableType]:
         """Yield the figures of what was folded since the last line."""
         counts = ((self._spoke, "spoke"), (self._silent, "silent"))
         folded = ", ".join(f"{count:,} {word}" for count, word in counts if count)
         if folded:
-            yield self._style.paint(
-                f"         … more like those above: {folded}", "dim"
-            )
+            yield indented(9, (f"… more like those above: {folded}", "dim"))
         self._spoke = self._silent = 0

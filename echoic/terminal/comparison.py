@@ -1,13 +1,16 @@
 """A comparison on one screen: facts, flips, gates, the verdict, and what to do next.
 
-Pure, a document in and lines out; each number says what kind it is.
+Pure; each number says what kind it is.
 """
 
 from collections.abc import Iterator
-from textwrap import wrap
 
-from echoic.terminal.grid import grid
-from echoic.terminal.text import PLAIN, Style, counted, fitted, visible
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Column, Table
+
+from echoic.terminal.screen import counted, indented, marked, number, table, text, words
+from echoic.terminal.verdicts import GATES, verdict_line
 from evaluation.compare.document import (
     Choice,
     Comparison,
@@ -16,38 +19,34 @@ from evaluation.compare.document import (
     Flip,
     Headline,
 )
-from evaluation.ope.verdicts import CLAIMS
 from replay.recording.session_outcomes import SessionSummary
 
 WORST = 6
 """How many flips are shown."""
 
-_STATUSES = {
-    "ok": ("✓", "passed", ""),
-    "caution": ("!", "passed with caution", "yellow"),
-    "refused": ("✗", "not passed", "red"),
-    "invalid": ("✗", "that find the log wrong", "red"),
+_PASSED = {
+    "ok": "passed",
+    "caution": "passed with caution",
+    "refused": "not passed",
+    "invalid": "that find the log wrong",
 }
-"""How the gates of each status are shown: mark, words, colour."""
-_COLOURS = {
-    "BETTER": "green",
-    "EQUIVALENT": "green",
-    "WORSE": "red",
-    "INVALID": "red",
-}
+"""What is said of the gates of each status."""
 
 
-def lines(document: Document, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the whole screen, line by line."""
-    yield from _head(document, style)
+def screen(document: Document) -> Iterator[RenderableType]:
+    """Yield the whole screen."""
+    yield from _head(document)
     for comparison in document.comparisons:
         yield ""
-        yield from _comparison(document, comparison, style)
+        # With one challenger its name stands in the first line already.
+        if len(document.comparisons) > 1:
+            yield text((comparison.challenger.label, "bold"))
+        yield from _comparison(comparison)
 
 
-def _head(document: Document, style: Style) -> Iterator[str]:
+def _head(document: Document) -> Iterator[RenderableType]:
     challengers = ", ".join(each.challenger.label for each in document.comparisons)
-    yield style.paint(f"{document.baseline.label}  →  {challengers}", "bold")
+    yield text((f"{document.baseline.label}  →  {challengers}", "bold"))
     decisions = sum(each.decisions for each in document.sessions)
     asked = sum(each.asked for each in document.sessions)
     yield (
@@ -55,33 +54,32 @@ def _head(document: Document, style: Style) -> Iterator[str]:
         f" a strategy was asked in {asked:,}   set {document.frozen}"
     )
     if document.watermark:
-        yield style.paint(f"WATERMARK  {document.watermark}", "red")
+        yield text((f"WATERMARK  {document.watermark}", "red"))
     replayed = document.self_replay
-    mark = "✓" if replayed.is_identical else "✗"
-    yield (
-        f"{mark} self-replay: {replayed.identical:,}/{replayed.total:,} outputs identical"
-    )
+    mark = GATES["ok" if replayed.is_identical else "invalid"]
+    identical = f"{replayed.identical:,}/{replayed.total:,}"
+    yield marked(mark, f"self-replay: {identical} outputs identical")
     if replayed.divergence is not None:
         first = replayed.divergence
         place = "" if first.index is None else f", output {first.index}"
         field = "" if first.path is None else f" {first.path}"
-        yield (
-            f"  first divergence: session {first.session}, input"
-            f" {first.sequence}{place}: {first.what}{field}"
+        yield indented(
+            2,
+            f"first divergence: session {first.session}, input"
+            f" {first.sequence}{place}: {first.what}{field}",
         )
-    yield from wrap(_outcome_line(document), style.width, subsequent_indent="  ")
+    yield marked("outcomes:", _outcomes(document))
     if document.session_outcomes:
-        told = "; ".join(map(_session_outcome, document.session_outcomes))
-        line = f"whole sessions, which no verdict below judges: {told}"
-        yield from wrap(line, style.width, subsequent_indent="  ")
+        of_sessions = "; ".join(map(_session_outcome, document.session_outcomes))
+        yield marked("whole sessions, which no verdict below judges:", of_sessions)
 
 
-def _outcome_line(document: Document) -> str:
+def _outcomes(document: Document) -> str:
     outcome = document.outcome
     total = outcome.known + outcome.unknown + outcome.censored
     sources = ", ".join(f"{name} {n}" for name, n in outcome.by_source.items() if n)
     return (
-        f"outcomes: {outcome.known:,} of {total:,} known ({sources or 'none'}),"
+        f"{outcome.known:,} of {total:,} known ({sources or 'none'}),"
         f" {outcome.censored:,} cut off; silence counts {outcome.silence:g};"
         f" {outcome.feedback_rate:.0%} of answers were voted on"
     )
@@ -97,23 +95,32 @@ def _session_outcome(found: SessionSummary) -> str:
     return f"{found.name} {found.mean:,.4g}{error}{unit} ({sessions}{cut_off})"
 
 
-def _comparison(
-    document: Document, comparison: Comparison, style: Style
-) -> Iterator[str]:
-    # With one challenger its name stands in the first line already.
-    if len(document.comparisons) > 1:
-        yield style.paint(comparison.challenger.label, "bold")
+def _comparison(comparison: Comparison) -> Iterator[RenderableType]:
+    delta = Column("Δ", justify="right", overflow="fold")
+    header = (words(), number("baseline"), number("challenger"), delta, words("kind"))
     rows = (*map(fact_row, comparison.facts), *map(_headline, comparison.headline))
-    yield from grid(("¶", ">baseline", ">challenger", ">¶Δ", "¶kind"), rows, style)
+    yield table(header, rows)
     yield ""
-    yield from _gates(comparison, style)
-    yield from _verdict(comparison, style)
-    yield ""
-    yield from _flips(comparison, style)
-    for each in comparison.next:
-        yield from wrap(
-            f"→ {each}", style.width, subsequent_indent="  ", break_on_hyphens=False
+    for status, passed in _PASSED.items():
+        # The names alone: details of those not passed stand at the verdict.
+        names = ", ".join(
+            gate.name.replace("_", " ")
+            for gate in comparison.estimate.difference.gates
+            if gate.status == status
         )
+        if names:
+            yield marked(GATES[status], f"gates {passed}: {names}")
+    yield verdict_line(comparison.verdict, short_term_only=comparison.short_term_only)
+    yield indented(2, comparison.estimand)
+    for reason in comparison.reasons:
+        yield marked("·", reason.detail, indent=2)
+    if comparison.holm is not None:
+        p, adjusted = comparison.holm.p, comparison.holm.adjusted
+        yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"
+    yield ""
+    yield from _flips(comparison)
+    for each in comparison.next:
+        yield marked("→", each)
 
 
 def fact_row(fact: Fact) -> tuple[str, ...]:
@@ -139,40 +146,11 @@ def _headline(row: Headline) -> tuple[str, ...]:
     more = [f"{key.upper()} {v:+.3f}" for key, v in row.extra.items() if v is not None]
     notes = [*more, *([row.note] if row.note else [])]
     kind = f"{row.kind}: {', '.join(notes)}" if notes else row.kind
-    return row.label, _value(row.baseline), _value(row.challenger), delta.strip(), kind
+    sides = ("-" if v is None else f"{v:.3f}" for v in (row.baseline, row.challenger))
+    return row.label, *sides, delta.strip(), kind
 
 
-def _gates(comparison: Comparison, style: Style) -> Iterator[str]:
-    """Yield the gates' names alone: details of those not passed stand at the verdict."""
-    gates = comparison.estimate["difference"]["gates"]
-    for status, (mark, words, colour) in _STATUSES.items():
-        names = ", ".join(
-            gate["name"].replace("_", " ") for gate in gates if gate["status"] == status
-        )
-        if names:
-            text = f"{mark} gates {words}: {names}"
-            for line in wrap(text, style.width, subsequent_indent="  "):
-                yield style.paint(line, colour) if colour else line
-
-
-def _verdict(comparison: Comparison, style: Style) -> Iterator[str]:
-    colour = _COLOURS.get(comparison.verdict, "yellow")
-    # Only a claim can claim too much; the other verdicts need no restriction.
-    is_capped = comparison.short_term_only and comparison.verdict in CLAIMS
-    short = "  short-term only" if is_capped else ""
-    yield style.paint(f"VERDICT  {comparison.verdict}{short}", colour)
-    yield from wrap(comparison.estimand, style.width, initial_indent="  ",
-                    subsequent_indent="  ")  # fmt: skip
-    for reason in comparison.reasons:
-        yield from wrap(
-            f"  · {reason['detail']}", style.width, subsequent_indent="    "
-        )
-    if comparison.holm is not None:
-        p, adjusted = comparison.holm["p"], comparison.holm["adjusted"]
-        yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"
-
-
-def _flips(comparison: Comparison, style: Style) -> Iterator[str]:
+def _flips(comparison: Comparison) -> Iterator[RenderableType]:
     total, listed = comparison.flips_total, comparison.flip_decisions
     if not listed:
         yield "no decision flips"
@@ -187,38 +165,44 @@ def _flips(comparison: Comparison, style: Style) -> Iterator[str]:
     noun = "flip" if total == 1 else "flips"
     yield f"{_count(total)} {noun}{drawn}: {counts}"
     for flip in comparison.flips[:WORST]:
-        yield from _flip(flip, style)
+        yield from _flip(flip)
     if listed > WORST:
-        yield style.paint(f"  … {listed - WORST:,} more: --report or --json", "dim")
+        yield text((f"  … {listed - WORST:,} more: --report or --json", "dim"))
 
 
 def _count(flips: float) -> str:
     return f"{flips:,}" if isinstance(flips, int) else f"{flips:,.1f}"
 
 
-def _flip(flip: Flip, style: Style) -> Iterator[str]:
+def _flip(flip: Flip) -> Iterator[RenderableType]:
     seen = "never observed"
     if flip.outcome is not None:
         whose = f"{flip.outcome_of}'s" if flip.outcome_of else "another arm's"
         seen = f"{whose} outcome {flip.outcome:g} ({flip.outcome_from})"
-    tail = f"p {flip.logged.challenger_probability:g}, {seen}"
-    what = f"{flip.session}#{flip.sequence} {flip.text}"
-    # 17 columns: two of indent, twelve of the status, and the spaces between.
-    room = style.width - len(tail) - 17
-    yield f"  {flip.status:<12} {fitted(what, room)}  {tail}"
-    half = (style.width - 9) // 2
-    ours, theirs = fitted(_side(flip.baseline), half), _side(flip.challenger)
-    yield style.paint(f"    {ours.rstrip()}  →  {fitted(theirs, half).rstrip()}", "dim")
+    line = _line(Column(width=11), Column(ratio=1), Column(justify="right"))
+    line.add_row(
+        flip.status,
+        text(f"{flip.session}#{flip.sequence} {flip.text}"),
+        text(f"p {flip.logged.challenger_probability:g}, {seen}"),
+    )
+    yield Padding(line, (0, 0, 0, 2))
+    sides = _line(Column(ratio=1), Column(), Column(ratio=1))
+    sides.style = "dim"
+    sides.add_row(text(_side(flip.baseline)), "→", text(_side(flip.challenger)))
+    yield Padding(sides, (0, 0, 0, 4))
+
+
+def _line(*columns: Column) -> Table:
+    """Return a table for one line of the terminal's width, in which texts are cut."""
+    for column in columns:
+        column.no_wrap = True
+    return Table.grid(*columns, padding=(0, 2, 0, 0), expand=True)
 
 
 def _side(choice: Choice) -> str:
     if choice.text is not None:
-        return f"{visible(choice.name or choice.arm_class)} “{visible(choice.text)}”"
+        return f"{choice.name or choice.arm_class} “{choice.text}”"
     return f"{choice.arm_class} (text unknown)" if choice.content_unknown else "silent"
-
-
-def _value(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _amount(value: float | None, unit: str, *, signed: bool = False) -> str:

@@ -1,15 +1,18 @@
 """One heuristic's life in a terminal: the curve of its confidence, and its signals.
 
-Pure, moves go in and lines come out; it reads the same without colour.
+Pure; it reads the same without colour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
 
-from echoic.terminal.grid import grid
-from echoic.terminal.text import PLAIN, Style, counted, fitted, visible
+from rich.console import RenderableType
+from rich.table import Column
+
+from echoic.terminal.called import as_typed
+from echoic.terminal.screen import PLAIN, Terminal, counted, cut, table, text
 from evaluation.learning.causes import EVIDENCE, CauseKind
 from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move
@@ -19,8 +22,6 @@ NARROWEST, WIDEST = 80, 160
 SHOWN = 40
 """How many signals stand below a curve."""
 
-_WIDE = 110
-"""Columns from which a line of the history shows everything."""
 _AXIS = 6
 """Columns of the numbers at the left, with the line behind them."""
 _LEAST_TENTHS = 4
@@ -47,9 +48,6 @@ _MESSAGES: Mapping[CauseKind, str] = {
 }
 """Which kind of message a cause is; any other is a control."""
 
-_HEADING: tuple[str, ...] = ("when", "signal", "~what", "~by", "trust", "cause", "")
-_NARROW_HEADING = ("when", "~what", "~by", "trust", "cause")
-
 _MARKS: Mapping[str, str] = {
     "+": "success",
     "-": "failure",
@@ -63,58 +61,64 @@ _MARKS: Mapping[str, str] = {
 
 
 def curve(
-    known: Known, moves: Sequence[Move], threshold: float, style: Style = PLAIN
-) -> Iterator[str]:
+    known: Known, moves: Sequence[Move], threshold: float, terminal: Terminal = PLAIN
+) -> Iterator[RenderableType]:
     """Yield the heuristic, the plot, and the signals with their causes."""
-    yield from head(known, style)
+    yield from head(known)
+    yield ""
     if not moves:
-        yield ""
         yield "nothing has happened to it: it stands where it was declared"
         return
-    yield ""
-    yield from plot(moves, threshold, style)
+    yield from plot(moves, threshold, bounded(terminal).width)
     yield ""
     signals = [move for move in moves if move.cause.kind not in _UNSIGNALLED]
-    yield from history(signals[-SHOWN:], style)
+    yield history(signals[-SHOWN:], terminal)
     if len(signals) > SHOWN:
-        yield (
-            f"and {len(signals) - SHOWN} earlier:"
-            f" echoic heuristic history {visible(known.name)}"
-        )
+        rest = as_typed(f"echoic heuristic history {known.name}")
+        yield f"and {len(signals) - SHOWN} earlier: {rest}"
 
 
-def head(known: Known, style: Style = PLAIN) -> Iterator[str]:
+def head(known: Known) -> Iterator[RenderableType]:
     """Yield which heuristic it is, and where it stands."""
     life = "" if known.life == "active" else f", {known.life}"
-    yield style.paint(visible(known.name), "bold") + (
-        f"  {known.confidence:.2f} (declared {known.declared:.2f}){life}"
+    yield text(
+        (known.name, "bold"),
+        f"  {known.confidence:.2f} (declared {known.declared:.2f}){life}",
     )
     yield (
-        f"  {visible(known.domain)}, {known.origin}; {counted(known.fires, 'fire')},"
+        f"  {known.domain}, {known.origin}; {counted(known.fires, 'fire')},"
         f" {counted(known.successes, 'success', 'successes')}"
     )
-    room = _width(style) - 6
-    yield f"  on  {fitted(known.condition, room)}".rstrip()
-    yield f"  say {fitted(known.text, room)}".rstrip()
+    yield table(("", cut()), (("  on ", known.condition), ("  say", known.text)))
 
 
-def history(moves: Sequence[Move], style: Style = PLAIN) -> Iterator[str]:
-    """Yield one line for each move: time, signal, actor, trust before and after, cause.
+def history(moves: Sequence[Move], terminal: Terminal = PLAIN) -> RenderableType:
+    """Return one line for each move: time, signal, actor, trust before and after, cause.
 
     A narrow terminal has no room for what sort of signal it is; the words tell that, too.
     """
-    width = _width(style)
-    is_wide = width >= _WIDE
-    rows = map(_cells if is_wide else _narrow_cells, moves)
-    header = _HEADING if is_wide else _NARROW_HEADING
-    yield from grid(header, rows, replace(style, width=width))
+    header: tuple[str | Column, ...] = (
+        "when",
+        cut("what"),
+        cut("by"),
+        "trust",
+        "cause",
+    )
+    if not terminal.is_narrow:
+        header = ("when", "signal", *header[1:], "")
+    return table(
+        header, (_cells(move, is_wide=not terminal.is_narrow) for move in moves)
+    )
 
 
-def plot(
-    moves: Sequence[Move], threshold: float, style: Style = PLAIN
-) -> Iterator[str]:
+def bounded(terminal: Terminal) -> Terminal:
+    """Return the terminal, or one so narrow or wide as a curve may be."""
+    return Terminal(max(NARROWEST, min(WIDEST, terminal.width)), terminal.colour)
+
+
+def plot(moves: Sequence[Move], threshold: float, width: int) -> Iterator[str]:
     """Yield the confidence over time, the threshold as a dotted line, and marks below."""
-    columns = _width(style) - _AXIS
+    columns = width - _AXIS
     scale = _scale(moves, threshold)
     limit = scale.row(threshold)
     for row, line in enumerate(_drawn(moves, columns, scale, threshold)):
@@ -125,15 +129,12 @@ def plot(
     marks = _marks(moves, columns)
     yield f"{'':>{_AXIS}}{marks}".rstrip()
     yield f"{'':>{_AXIS}}{_times(moves, columns)}"
-    for text in _legend(marks, threshold, columns):
-        yield f"{'':>{_AXIS}}{text}"
+    for each in _legend(marks, threshold, columns):
+        yield f"{'':>{_AXIS}}{each}"
 
 
 def _drawn(
-    moves: Sequence[Move],
-    columns: int,
-    scale: "_Scale",
-    threshold: float,
+    moves: Sequence[Move], columns: int, scale: "_Scale", threshold: float
 ) -> list[list[str]]:
     """Return the rows of the plot; each column goes from its first value to its last."""
     rows = [[" "] * columns for _ in range(scale.rows)]
@@ -270,24 +271,11 @@ def _trust(move: Move) -> str:
     return f"{move.before:.2f} → {move.after:.2f}"
 
 
-def _cells(move: Move) -> tuple[str, ...]:
-    cause = move.cause
-    return (
-        f"{cause.at:%Y-%m-%d %H:%M:%S}",
-        cause.kind,
-        visible(cause.what),
-        visible(cause.by or "-"),
-        _trust(move),
-        _MESSAGES.get(cause.kind, "control"),
-        cause.id[:_ID],
-    )
-
-
-def _narrow_cells(move: Move) -> tuple[str, ...]:
-    when, _, what, by, trust, message, id_ = _cells(move)
-    # Without the year and its dash: `MM-DD HH:MM:SS`.
-    return when[-14:], what, by, trust, id_ or message
-
-
-def _width(style: Style) -> int:
-    return max(NARROWEST, min(WIDEST, style.width))
+def _cells(move: Move, *, is_wide: bool) -> tuple[str, ...]:
+    cause, at = move.cause, move.cause.at
+    by, trust = cause.by or "-", _trust(move)
+    message = _MESSAGES.get(cause.kind, "control")
+    if is_wide:
+        when = f"{at:%Y-%m-%d %H:%M:%S}"
+        return when, cause.kind, cause.what, by, trust, message, cause.id[:_ID]
+    return f"{at:%m-%d %H:%M:%S}", cause.what, by, trust, cause.id[:_ID] or message

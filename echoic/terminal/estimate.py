@@ -1,106 +1,78 @@
 """An estimate on one screen: values, gates, the verdict, and what to do next.
 
-Pure, an estimate in and lines out; each number says what kind it is, and what a
-gate holds back is not shown as a value.
+Pure; each number says what kind it is, and what a gate holds back is not shown as a value.
 """
 
 from collections.abc import Callable, Iterator
 
-from echoic.terminal.grid import grid
-from echoic.terminal.text import PLAIN, Style
-from evaluation.ope.gates import Gate
-from evaluation.ope.results import Estimate
-from evaluation.ope.verdicts import CLAIMS, Verdict
+from rich.console import RenderableType
 
-_MARKS = {"ok": ("✓", "green"), "caution": ("!", "yellow")}
-_REFUSED = ("✗", "red")
-_VERDICTS = {
-    Verdict.BETTER: "green",
-    Verdict.EQUIVALENT: "green",
-    Verdict.WORSE: "red",
-    Verdict.INVALID: "red",
-}
+from echoic.terminal.screen import marked, number, table, text, words
+from echoic.terminal.verdicts import GATES, verdict_line
+from evaluation.ope.results import Estimate, Range
+from evaluation.ope.verdicts import Verdict
 
 
-def lines(
-    estimate: Estimate, file: str, style: Style = PLAIN, *, all_shown: bool = False
-) -> Iterator[str]:
+def screen(
+    estimate: Estimate, file: str, *, all_shown: bool = False
+) -> Iterator[RenderableType]:
     """Yield the whole screen; `all_shown` gives what a gate holds back, in brackets."""
     difference = estimate.difference
-    yield style.paint(f"{file}   {estimate.target.n:,} decisions", "bold")
+    yield text((f"{file}   {estimate.target.n:,} decisions", "bold"))
     yield ""
-    header = ("", ">baseline", ">target", "difference", "kind")
-    yield from grid(header, _values(estimate, all_shown), style)
+    header = ("", number("baseline"), number("target"), "difference", words("kind"))
+    yield table(header, _values(estimate, all_shown))
     yield ""
-    yield from grid(("", "¶"), (_gate(each, style) for each in difference.gates), style)
+    yield table(
+        ("", words()),
+        (
+            (text(GATES[each.status], f" {each.name.replace('_', ' ')}"), each.detail)
+            for each in difference.gates
+        ),
+    )
     yield ""
-    colour = _VERDICTS.get(difference.verdict, "yellow")
-    is_capped = difference.short_term_only and difference.verdict in CLAIMS
-    short = "  short-term only" if is_capped else ""
-    yield style.paint(f"VERDICT  {difference.verdict}{short}", colour)
+    yield verdict_line(difference.verdict, short_term_only=difference.short_term_only)
     for reason in difference.reasons:
-        yield f"  · {reason.detail}  ({reason.code})"
+        yield marked("·", f"{reason.detail}  ({reason.code})", indent=2)
     yield ""
-    yield f"→ {_next(difference.verdict, file)}"
+    yield marked("→", _next(difference.verdict, file))
 
 
 def _values(estimate: Estimate, all_shown: bool) -> Iterator[tuple[str, ...]]:
-    target, baseline = estimate.target, estimate.baseline
+    sides = (estimate.baseline, estimate.target)
     difference = estimate.difference
-    of_baseline, of_target, of_both = (
-        _guard(part.withheld, all_shown) for part in (baseline, target, difference)
-    )
+    held = [part.withheld for part in (*sides, difference)]
+
+    def row(name: str, kind: str, delta: str) -> tuple[str, ...]:
+        values = [_plain(getattr(side, name)) for side in sides]
+        shown = (
+            # Bounds are never withheld: they hold for whatever was not seen.
+            _guarded(value, all_shown) if is_held else value
+            for value, is_held in zip((*values, delta), held, strict=True)
+        )
+        return f"value, {name.upper()}", *shown, kind
+
     for name in ("dr", "snips", "ips"):
         # Doubly robust first: the verdict rests on it; the others show whether they agree.
         delta = _signed(getattr(difference, name))
         if name == "dr" and difference.ci is not None:
             delta += f" {_range(difference.ci, _signed)}"
-        yield (
-            f"value, {name.upper()}",
-            of_baseline(_plain(getattr(baseline, name))),
-            of_target(_plain(getattr(target, name))),
-            of_both(delta),
-            "estimated",
-        )
-    dm = (target.dm, baseline.dm)
-    yield (
-        "value, DM",
-        of_baseline(_plain(baseline.dm)),
-        of_target(_plain(target.dm)),
-        of_both("-" if dm[0] is None or dm[1] is None else _signed(dm[0] - dm[1])),
-        "predicted, decides nothing",
-    )
-    yield (
-        "bounds",
-        _range(baseline.bounds, _plain),
-        _range(target.bounds, _plain),
-        _range(difference.bounds, _signed),
-        "holds whatever was not seen",
-    )
+        yield row(name, "estimated", delta)
+    baseline, target = (side.dm for side in sides)
+    is_known = baseline is not None and target is not None
+    delta = _signed((target or 0.0) - (baseline or 0.0) if is_known else None)
+    yield row("dm", "predicted, decides nothing", delta)
+    bounds = (_range(side.bounds, _plain) for side in sides)
+    what = "holds whatever was not seen"
+    yield "bounds", *bounds, _range(difference.bounds, _signed), what
     yield "decides otherwise", "", "", f"{difference.flip_share:.1%}", "fact"
 
 
-_Guard = Callable[[str], str]
-
-
-def _guard(withheld: bool, all_shown: bool) -> _Guard:
-    """Return how to show a number of one side, or of the difference."""
-    # Bounds are never withheld: they hold for whatever was not seen.
-    if not withheld:
-        return _as_it_is
-    return _in_brackets if all_shown else _held_back
-
-
-def _as_it_is(text: str) -> str:
-    return text
-
-
-def _held_back(text: str) -> str:
-    return text if text == "-" else "held back"
-
-
-def _in_brackets(text: str) -> str:
-    return text if text == "-" else f"({text})"
+def _guarded(value: str, all_shown: bool) -> str:
+    """Return how to show a number that a gate holds back."""
+    if value == "-":
+        return value
+    return f"({value})" if all_shown else "held back"
 
 
 def _plain(value: float | None) -> str:
@@ -111,14 +83,8 @@ def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.3f}"
 
 
-def _range(ends: tuple[float, float], shown: Callable[[float | None], str]) -> str:
+def _range(ends: Range, shown: Callable[[float | None], str]) -> str:
     return f"[{shown(ends[0])}, {shown(ends[1])}]"
-
-
-def _gate(gate: Gate, style: Style) -> tuple[str, ...]:
-    mark, colour = _MARKS.get(gate.status, _REFUSED)
-    name = gate.name.replace("_", " ")
-    return f"{style.paint(mark, colour)} {name}", gate.detail
 
 
 def _next(verdict: Verdict, file: str) -> str:

@@ -1,12 +1,26 @@
 """What learning did, on one screen: shares over time, trust against truth, and credit.
 
-Pure, findings go in and lines come out; it reads the same without colour.
+Pure; it reads the same without colour.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from echoic.terminal.grid import grid
-from echoic.terminal.text import PLAIN, Style, bar, counted, fitted, short, visible
+from rich.console import RenderableType
+
+from echoic.client.names import named
+from echoic.terminal.screen import (
+    PLAIN,
+    Terminal,
+    bar,
+    counted,
+    cut,
+    indented,
+    number,
+    pairs,
+    table,
+    text,
+    words,
+)
 from evaluation.learning.credit_audit import RULES, Fault
 from evaluation.learning.differences import Difference
 from evaluation.learning.heuristics_at import Known
@@ -19,67 +33,79 @@ from evaluation.ope.calibration import LEAST_PAIRS, Calibration
 
 _PERIODS, _RISES, _FAULTS, _COUNTS, _MISSES = 24, 10, 8, 12, 20
 """How much of each list is shown; all of it is in `--json`."""
-_NAME = 22
 
-_LEGEND = (
-    "S1 is what was learnt, S2 the model; like: event and condition; trust: believed then;",
-    "came true: by what credited it (of so many); worth: as `echoic replay compare` goes by",
-)
+_MARGIN = 14
+"""Columns of the names at the left."""
+
+_LEGEND = {
+    "S1, S2": "what was learnt, and the model",
+    "like": "how alike event and condition were",
+    "trust": "what was believed then",
+    "came true": "by what credited it, of so many",
+    "worth": "as `echoic replay compare` values it",
+}
 
 
-def report(found: Report, style: Style = PLAIN) -> Iterator[str]:
+def report(found: Report, terminal: Terminal = PLAIN) -> Iterator[RenderableType]:
     """Yield the learning report."""
     total = found.total
-    yield style.paint(f"what {', '.join(found.agents)} learnt", "bold") + (
+    yield text(
+        (f"what {', '.join(found.agents)} learnt", "bold"),
         f"   {counted(found.sessions, 'session')},"
         f" {counted(total.decisions, 'decision')},"
-        f" {total.began_at:%Y-%m-%d %H:%M} to {total.ended_at:%Y-%m-%d %H:%M}"
+        f" {total.began_at:%Y-%m-%d %H:%M} to {total.ended_at:%Y-%m-%d %H:%M}",
     )
     yield ""
-    yield from _periods(found.periods, total, style)
+    # The latest ones: what learning does now is what is asked for.
+    shown = found.periods[-_PERIODS:]
+    if len(shown) < len(found.periods):
+        yield f"{len(found.periods) - len(shown)} earlier: --json shows all"
+    names = _NARROW_SUMS if terminal.is_narrow else _SUMS
+    yield _sums("", (*shown, total), names)
     if found.voices:
         yield ""
-        yield from _voices(found.voices, style)
+        yield _sums("by personality", found.voices, names[1:])
     yield ""
-    yield from _LEGEND
+    yield pairs(_LEGEND, 0)
     yield ""
-    yield from _calibration(found.calibration, found.fires, style)
+    yield from _calibration(found.calibration, found.fires)
     yield ""
     yield from _rises(found.rises)
     yield from _formed(found)
     yield ""
-    yield from _credit(found, style)
+    yield from _credit(found)
 
 
 def near_misses(
-    found: NearMisses, names: Mapping[str, str], style: Style = PLAIN
-) -> Iterator[str]:
+    found: NearMisses, names: Mapping[str, str]
+) -> Iterator[RenderableType]:
     """Yield what would have answered at each threshold, and what nearly did."""
     stands_in = "" if found.is_own else ", in place of one without a threshold"
     bias = f" {found.bias:+.2f} by its personality" if found.bias else ""
-    yield style.paint(f"{found.strategy} at other thresholds", "bold") + (
-        f"   in force: {found.threshold:.2f}{bias}{stands_in}"
+    yield text(
+        (f"{found.strategy} at other thresholds", "bold"),
+        f"   in force: {found.threshold:.2f}{bias}{stands_in}",
     )
     yield (
         f"{counted(found.decisions, 'decision')}: {found.gated:,} ended before any"
         f" candidate was weighed, {found.without_candidate:,} had none"
     )
     yield ""
-    yield from _thresholds(found, names, style)
+    yield from _thresholds(found, names)
     yield ""
-    yield from _missed(found, names, style)
+    yield from _missed(found, names)
+    yield ""
     yield (
         f"only what was like its condition by {found.match_limit:.2f} or more was weighed,"
-        " ten at most:"
+        " ten at most: what was less alike would not have answered at any threshold"
     )
-    yield "what was less alike would not have answered at any threshold"
 
 
 def difference(
-    one: Story, other: Story, found: Sequence[Difference], style: Style = PLAIN
-) -> Iterator[str]:
+    one: Story, other: Story, found: Sequence[Difference]
+) -> Iterator[RenderableType]:
     """Yield what changed between the ends of two sessions."""
-    yield style.paint(f"{_named(one)}  →  {_named(other)}", "bold")
+    yield text((f"{_named(one)}  →  {_named(other)}", "bold"))
     counts = ", ".join(
         f"{sum(each.sort == sort for each in found)} {sort}"
         for sort in ("new", "gone", "edited", "moved", "same")
@@ -90,49 +116,40 @@ def difference(
         yield "nothing changed"
         return
     yield ""
-    header = ("~heuristic", "change", "trust", "fires", "right", "life")
-    yield from grid(header, map(_changed, changed), style)
+    header = (cut("heuristic"), "change", "trust", "fires", "right", "life")
+    yield table(header, map(_changed, changed))
 
 
 _SUMS = (
-    "from", ">decisions", ">answers", "S1 share", ">calls each", ">like", ">trust",
+    "from", "decisions", "answers", "S1 share", "calls each", "like", "trust",
     "came true", "worth S1", "S2",
 )  # fmt: skip
-_NARROW_SUMS = ("from", ">decisions", "S1 share", "came true", "worth S1")
+_NARROW_SUMS = ("from", "decisions", "S1 share", "came true", "worth S1")
 """The columns that fit a narrow terminal."""
+_NUMBERS = ("decisions", "answers", "calls each", "like", "trust")
 
 
-def _periods(periods: Sequence[Period], total: Period, style: Style) -> Iterator[str]:
-    # The latest ones: what learning does now is what is asked for.
-    shown = periods[-_PERIODS:]
-    if len(shown) < len(periods):
-        yield f"{len(periods) - len(shown)} earlier: --json shows all"
-    names = _NARROW_SUMS if style.is_narrow else _SUMS
-    rows = ((each.label, *_sums(each, names)) for each in (*shown, total))
-    yield from grid(("", *names), rows, style)
+def _sums(what: str, periods: Sequence[Period], names: Sequence[str]) -> RenderableType:
+    """Return the periods with the columns that have these names."""
+    columns = (number(name) if name in _NUMBERS else name for name in names)
+    rows = [(each.label, *map(_cells(each).__getitem__, names)) for each in periods]
+    return table((cut(what), *columns), rows)
 
 
-def _voices(voices: Sequence[Period], style: Style) -> Iterator[str]:
-    names = (_NARROW_SUMS if style.is_narrow else _SUMS)[1:]
-    rows = ((visible(each.label), *_sums(each, names)) for each in voices)
-    yield from grid(("~by personality", *names), rows, style)
-
-
-def _sums(each: Period, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the cells of a period that have these names."""
+def _cells(each: Period) -> dict[str, str]:
     share = each.system_1_share
-    cells = (
-        f"{each.began_at:%Y-%m-%d %H:%M}",
-        f"{each.decisions:,}",
-        f"{each.answers:,}",
-        "-" if share is None else f"{bar(share)} {share:4.0%}",
-        f"{each.calls_per_event:.3f}",
-        _figure(each.context_match),
-        _figure(each.confidence),
-        *map(_of, (each.success, each.worth, each.model_worth)),
-    )
-    found = dict(zip(_SUMS, cells, strict=True))
-    return tuple(found[name] for name in names)
+    return {
+        "from": f"{each.began_at:%Y-%m-%d %H:%M}",
+        "decisions": f"{each.decisions:,}",
+        "answers": f"{each.answers:,}",
+        "S1 share": "-" if share is None else f"{bar(share)} {share:4.0%}",
+        "calls each": f"{each.calls_per_event:.3f}",
+        "like": _figure(each.context_match),
+        "trust": _figure(each.confidence),
+        "came true": _of(each.success),
+        "worth S1": _of(each.worth),
+        "S2": _of(each.model_worth),
+    }
 
 
 def _figure(mean: Mean) -> str:
@@ -143,7 +160,7 @@ def _of(mean: Mean) -> str:
     return "-" if mean.value is None else f"{mean.value:.2f} of {mean.n:,}"
 
 
-def _calibration(found: Calibration | None, fires: int, style: Style) -> Iterator[str]:
+def _calibration(found: Calibration | None, fires: int) -> Iterator[RenderableType]:
     if found is None:
         yield (
             f"calibration   {counted(fires, 'fire')} with a known end:"
@@ -154,18 +171,19 @@ def _calibration(found: Calibration | None, fires: int, style: Style) -> Iterato
     # The error is held against its null band: few pairs give an error even if calibrated.
     verdict = "no more than chance" if fits else "more than chance explains"
     skill = "-" if found.skill is None else f"{found.skill:+.3f}"
-    yield (
+    yield text(
         f"calibration   error {found.error:.3f}, by chance alone"
-        f" {found.null_band.mean:.3f}, up to {found.null_band.p95:.3f}:"
-        f" {style.paint(verdict, 'green' if fits else 'yellow')}"
+        f" {found.null_band.mean:.3f}, up to {found.null_band.p95:.3f}: ",
+        (verdict, "green" if fits else "yellow"),
     )
-    yield (
-        f"              Brier {found.brier:.3f}, skill {skill} over the base rate"
-        f" {found.base_rate:.2f}, {counted(found.n, 'fire')} with a known end"
+    yield indented(
+        _MARGIN,
+        f"Brier {found.brier:.3f}, skill {skill} over the base rate"
+        f" {found.base_rate:.2f}, {counted(found.n, 'fire')} with a known end",
     )
 
 
-def _rises(rises: Sequence[Rise]) -> Iterator[str]:
+def _rises(rises: Sequence[Rise]) -> Iterator[RenderableType]:
     if not rises:
         yield "threshold     nothing that was taught or formed stood under it"
         return
@@ -174,13 +192,13 @@ def _rises(rises: Sequence[Rise]) -> Iterator[str]:
         f"threshold     {reached} of {counted(len(rises), 'heuristic')} got over"
         f" {rises[0].threshold:.2f}"
     )
-    for each in rises[:_RISES]:
-        yield f"              {fitted(each.name, _NAME)}  {_rise(each)}"
+    rows = ((each.name, _rise(each)) for each in rises[:_RISES])
+    yield table((cut(), words()), rows, _MARGIN)
     if len(rises) > _RISES:
-        yield f"              and {len(rises) - _RISES} more: --json shows all"
+        yield indented(_MARGIN, f"and {len(rises) - _RISES} more: --json shows all")
 
 
-def _formed(found: Report) -> Iterator[str]:
+def _formed(found: Report) -> Iterator[RenderableType]:
     refused = sum(found.refused.values())
     if found.formed or refused:
         reasons = ", ".join(f"{found.refused[each]} {each}" for each in found.refused)
@@ -207,61 +225,63 @@ def _rise(each: Rise) -> str:
     return f"{start}, over it after {took}{hours}, now {each.confidence:.2f}"
 
 
-def _credit(found: Report, style: Style) -> Iterator[str]:
+def _credit(found: Report) -> Iterator[RenderableType]:
     wrong = len(found.faults)
-    verdict = style.paint(f"{wrong} of {found.credits:,}", "red" if wrong else "green")
-    yield f"wrong credit  {verdict} signals, by the log alone"
+    yield text(
+        "wrong credit  ",
+        (f"{wrong} of {found.credits:,}", "red" if wrong else "green"),
+        " signals, by the log alone",
+    )
     for each in found.faults[:_FAULTS]:
-        yield f"              {_fault(each, found.names)}"
+        yield indented(_MARGIN, _fault(each, found.names))
     if wrong > _FAULTS:
-        yield f"              and {wrong - _FAULTS} more: --json shows all"
+        yield indented(_MARGIN, f"and {wrong - _FAULTS} more: --json shows all")
 
 
 def _fault(each: Fault, names: Mapping[str, str]) -> str:
-    name = visible(names.get(each.heuristic_id, short(each.heuristic_id)))
-    return f"input {each.sequence}, {name}: {RULES[each.rule]}; {visible(each.detail)}"
+    name = named(each.heuristic_id, names)
+    return f"input {each.sequence}, {name}: {RULES[each.rule]}; {each.detail}"
 
 
 def _thresholds(
-    found: NearMisses, names: Mapping[str, str], style: Style
-) -> Iterator[str]:
-    header = (
-        "~",
-        *(f">at .{round(each * 10)}" for each in THRESHOLDS),
-        ">did",
-        "trust",
-    )
+    found: NearMisses, names: Mapping[str, str]
+) -> Iterator[RenderableType]:
+    at = (number(f"at .{round(each * 10)}") for each in THRESHOLDS)
     all_ = ("all", *found.by_threshold, found.answered, "")
     rows = (
-        (_name(each.heuristic_id, names), *each.by_threshold, each.answered,
-         " to ".join(dict.fromkeys(f"{end:.2f}" for end in each.confidence)))
+        (
+            names.get(each.heuristic_id, each.heuristic_id),
+            *each.by_threshold,
+            each.answered,
+            " to ".join(dict.fromkeys(f"{end:.2f}" for end in each.confidence)),
+        )
         for each in found.counts[:_COUNTS]
-    )  # fmt: skip
-    yield from grid(header, (all_, *rows), style)
+    )
+    yield table((cut(), *at, number("did"), "trust"), (all_, *rows))
     if len(found.counts) > _COUNTS:
         yield f"and {len(found.counts) - _COUNTS} more: --json shows all"
 
 
-def _missed(found: NearMisses, names: Mapping[str, str], style: Style) -> Iterator[str]:
+def _missed(found: NearMisses, names: Mapping[str, str]) -> Iterator[RenderableType]:
     if not found.misses:
         yield "no event came near"
-        yield ""
         return
-    header = ("when", "~event", "~heuristic", ">like", ">trust", "instead")
+    header = ("when", cut("event"), cut("heuristic"), number("like"), number("trust"),
+        "instead")  # fmt: skip
     rows = (
-        (f"{each.at:%Y-%m-%d %H:%M:%S}", visible(each.text),
-         _name(each.heuristic_id, names), f"{each.similarity:.2f}",
-         f"{each.confidence:.2f}", each.happened)
+        (
+            f"{each.at:%Y-%m-%d %H:%M:%S}",
+            each.text,
+            names.get(each.heuristic_id, each.heuristic_id),
+            f"{each.similarity:.2f}",
+            f"{each.confidence:.2f}",
+            each.happened,
+        )
         for each in found.misses[:_MISSES]
-    )  # fmt: skip
-    yield from grid(header, rows, style)
+    )
+    yield table(header, rows)
     if len(found.misses) > _MISSES:
         yield f"and {len(found.misses) - _MISSES} more: --json shows all"
-    yield ""
-
-
-def _name(id_: str, names: Mapping[str, str]) -> str:
-    return visible(names.get(id_, id_))
 
 
 def _named(story: Story) -> str:
@@ -276,7 +296,7 @@ def _changed(each: Difference) -> tuple[str, ...]:
     fires = _pair(before, after, lambda known: str(known.fires))
     right = _pair(before, after, lambda known: str(known.successes))
     life = _pair(before, after, lambda known: str(known.life))
-    return visible(each.known.name), each.sort, trust + moved, fires, right, life
+    return each.known.name, each.sort, trust + moved, fires, right, life
 
 
 def _pair(

@@ -8,16 +8,18 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
 
+from rich.console import RenderableType
+
 from echoic.terminal.called import as_typed
-from echoic.terminal.grid import grid
-from echoic.terminal.text import Style
+from echoic.terminal.screen import Terminal, rendered
 from schemas.values.base import rfc3339
 
 _ENDLESS = 10_000
-"""Columns of a table that goes to no terminal."""
+"""Columns of a list that goes to no terminal."""
 
 
 def print_json(value: object, *, is_recorded: bool = False) -> None:
@@ -31,6 +33,8 @@ def print_json(value: object, *, is_recorded: bool = False) -> None:
 
 def plain(value: object) -> object:
     """Return a value for programs: ISO times, numbers rounded, keys as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     match value:
         case float():
             return _figure(value)
@@ -57,52 +61,24 @@ def note(text: str) -> None:
     print(as_typed(text), file=sys.stderr, flush=True)
 
 
-def say(text: str) -> None:
-    """Print a result that names commands, each as it can be typed here."""
-    print(as_typed(text), flush=True)
+def show(*screen: RenderableType, within: Terminal | None = None) -> None:
+    """Print what a person reads, laid out for this terminal."""
+    if screen:
+        print(rendered(screen, within or terminal()), flush=True)
 
 
-def table(rows: Iterable[Sequence[object]], header: Sequence[str]) -> None:
-    """Print rows in columns as wide as they need to be."""
-    lines = list(columns(rows, header))
-    if len(lines) == 1:
-        note("nothing yet")
-        return
-    print("\n".join(lines))
+def show_list(rows: RenderableType) -> None:
+    """Print a list, which is not wrapped in a pipe: programs there read line by line."""
+    here = terminal()
+    show(rows, within=here if sys.stdout.isatty() else Terminal(_ENDLESS, here.colour))
 
 
-def columns(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
-    """Lay out rows below their header, on a terminal within its width."""
-    # A table in a pipe is not wrapped: programs there read line by line.
-    width = terminal_width() if sys.stdout.isatty() else _ENDLESS
-    return grid([f"¶{name}" for name in header], rows, Style(width))
-
-
-def print_rows(
-    rows: Sequence[Mapping[str, object]], columns: Sequence[str], as_json: bool
-) -> None:
-    """Print rows as a table of some columns, or whole as JSON."""
-    if as_json:
-        print_json({"v": 1, "rows": rows})
-        return
-    table([[row[column] for column in columns] for row in rows], columns)
-
-
-def terminal_width() -> int:
-    """Return the columns to fill: of the terminal, 140 without one."""
+def terminal() -> Terminal:
+    """Return how much room there is here, and whether in colour."""
     # `COLUMNS` counts without a terminal, too: recordings of screens set it.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return shutil.get_terminal_size((120, 24)).columns if known else 140
-
-
-def has_colour() -> bool:
-    """Tell whether colours are wanted and shown."""
+    width = shutil.get_terminal_size((120, 24)).columns if known else 140
     # https://no-color.org: any value but the empty one.
     if os.environ.get("NO_COLOR"):
-        return False
-    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
-
-
-def style() -> Style:
-    """Return how much room there is here, and whether in colour."""
-    return Style(width=terminal_width(), colour=has_colour())
+        return Terminal(width)
+    return Terminal(width, sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR")))

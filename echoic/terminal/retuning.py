@@ -1,13 +1,15 @@
 """Retuned confidences on one screen: scores, reliability, and the curves side by side.
 
-Pure, what was found goes in and lines come out.
+Pure.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from echoic.terminal.grid import grid
-from echoic.terminal.text import PLAIN, Style, counted, visible
+from rich.console import RenderableType
+from rich.text import Text
+
+from echoic.terminal.screen import counted, cut, number, table, text, words
 from evaluation.evidence.rapport import RapportCurve, as_fields
 from evaluation.evidence.refold import Curve
 from evaluation.ope.calibration import Calibration
@@ -21,9 +23,9 @@ _SHOWN = 40
 """How many heuristics are shown, those with most known ends first."""
 
 
-def lines(found: Retuning, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the whole screen, line by line."""
-    yield style.paint(", ".join(_change(found, name) for name in found.changes), "bold")
+def screen(found: Retuning) -> Iterator[RenderableType]:
+    """Yield the whole screen."""
+    yield text((", ".join(_change(found, name) for name in found.changes), "bold"))
     yield (
         f"{counted(found.sessions, 'session')},"
         f" {counted(found.predictions, 'fire')} with a known end;"
@@ -33,14 +35,16 @@ def lines(found: Retuning, style: Style = PLAIN) -> Iterator[str]:
     if found.recorded is None or found.retuned is None:
         yield "no fire's end is known, so there is nothing to score"
     else:
-        yield from _scores(found.recorded, found.retuned, style)
+        yield _scores(found.recorded, found.retuned)
         yield ""
-        yield from _reliability(found.recorded, found.retuned, style)
+        yield _reliability(found.recorded, found.retuned)
     yield ""
-    yield from _curves(found.curves, style)
+    yield from _curves(found.curves)
 
 
-def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
+def rapport_screen(
+    pace: Pace, curves: Sequence[RapportCurve]
+) -> Iterator[RenderableType]:
     """Yield rapport as it was and as it would have been, one line for each person."""
     changes = as_fields(pace, ())["changes"]
     assert isinstance(changes, dict)
@@ -57,19 +61,19 @@ def rapport_lines(pace: Pace, curves: Sequence[RapportCurve]) -> Iterator[str]:
         return
     rows = (
         (
-            visible(each.person),
+            each.person,
             f"{sparkline(each.recorded)} {each.recorded[-1]:.2f}",
             f"{sparkline(each.retuned)} {each.retuned[-1]:.2f}",
             counted(len(each.recorded), "vote"),
         )
         for each in curves
     )
-    yield from grid(("~rapport with", "recorded", "retuned", ""), rows)
+    yield table((cut("rapport with"), "recorded", "retuned", ""), rows)
 
 
 def change(name: str, before: object, after: Scalar) -> str:
     """Return one changed setting: `learning.gamma 1 → 0.98`."""
-    return f"{name} {_figure(before)} → {_figure(after)}"
+    return f"{name} {setting(before)} → {setting(after)}"
 
 
 def sparkline(points: Sequence[float], cells: int = _CELLS) -> str:
@@ -84,34 +88,36 @@ def sparkline(points: Sequence[float], cells: int = _CELLS) -> str:
 
 def _change(found: Retuning, name: str) -> str:
     before, after = found.changes[name]
-    return change(name, "/".join(_figure(each) for each in before), after)
+    return change(name, "/".join(setting(each) for each in before), after)
 
 
-def _figure(value: object) -> str:
+def setting(value: object) -> str:
+    """Return a setting's value in words."""
     if value is None:
         return "-"
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{value:g}" if is_number else str(value)
 
 
-def _scores(old: Score, new: Score, style: Style) -> Iterator[str]:
+def _scores(old: Score, new: Score) -> RenderableType:
     colour = "green" if new.brier < old.brier else "yellow"
-    brier = style.paint(f"{new.brier:.3f}", colour if new.brier != old.brier else "dim")
+    brier = text((f"{new.brier:.3f}", colour if new.brier != old.brier else "dim"))
     skill = "over the rate so far; 0 knows no more than that"
-    rows = (
+    rows: tuple[tuple[str | Text, ...], ...] = (
         ("Brier score", f"{old.brier:.3f}", brier, "lower is better"),
         ("skill", _signed(old.skill), _signed(new.skill), skill),
         ("calibration error", _error(old), _error(new), ""),
         ("  by chance up to", _band(old), _band(new), ""),
     )
-    yield from grid(("", ">recorded", ">retuned", "¶"), rows, style)
+    return table(("", number("recorded"), number("retuned"), words()), rows)
 
 
-def _reliability(old: Score, new: Score, style: Style) -> Iterator[str]:
+def _reliability(old: Score, new: Score) -> RenderableType:
     # Confidences differ, so the two may fill a different number of bins.
     pairs = zip_longest(_rows(old.reliability), _rows(new.reliability), fillvalue="")
-    rows = (("", *each) for each in pairs)
-    yield from grid(("said → came", "recorded", "retuned"), rows, style)
+    return table(
+        ("said → came", "recorded", "retuned"), (("", *each) for each in pairs)
+    )
 
 
 def _rows(found: Calibration) -> list[str]:
@@ -121,14 +127,14 @@ def _rows(found: Calibration) -> list[str]:
     ]
 
 
-def _curves(curves: Sequence[Curves], style: Style) -> Iterator[str]:
+def _curves(curves: Sequence[Curves]) -> Iterator[RenderableType]:
     # Names and content break ties, so that the same evidence gives the same screen.
     shown = sorted(curves, key=lambda each: (-each.fires, each.name, each.content_hash))
     rows = (
-        (visible(each.name), each.fires, _curve(each.recorded), _curve(each.retuned))
+        (each.name, each.fires, _curve(each.recorded), _curve(each.retuned))
         for each in shown[:_SHOWN]
     )
-    yield from grid(("~heuristic", ">fires", "recorded", "retuned"), rows, style)
+    yield table((cut("heuristic"), number("fires"), "recorded", "retuned"), rows)
     if len(shown) > _SHOWN:
         yield f"and {len(shown) - _SHOWN} more: --json shows all"
 

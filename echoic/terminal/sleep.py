@@ -1,10 +1,12 @@
 """A sleep on the screen: what was decided again, who agreed, and what is proposed."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from echoic.terminal.text import Style, visible
-from schemas.messages.sleep import Reflection, Sleeping
+from msgspec.structs import asdict
+from rich.console import RenderableType
+
+from echoic.terminal.screen import Part, indented, table, text, words
+from schemas.messages.sleep import Sleeping
 from schemas.state.agent import AgentState
 from schemas.state.proposals import Proposal
 
@@ -16,32 +18,27 @@ _REASONS: Mapping[str | None, str] = {
     "model_failed": "the model failed",
     "model_timeout": "the model never answered",
 }
-_MARKS: Mapping[bool | None, tuple[str, str]] = {
+_MARKS: Mapping[bool | None, Part] = {
     True: ("=", "green"),
     False: ("≠", "yellow"),
     None: ("?", "cyan"),
 }
 
 
-def fields(known: AgentState) -> dict[str, Any] | None:
+def fields(known: AgentState) -> dict[str, object] | None:
     """Return the sleep under way, else the last one, for programs; None if there was none."""
     sleep = known.sleeping or known.slept
     if sleep is None:
         return None
     agreed = [each.agrees for each in sleep.reflections]
+    shown = ("id", "cause", "apply", "begun_at", "ended_at", "reason")
     return {
-        "v": 1,
-        "id": sleep.id,
-        "cause": sleep.cause,
-        "apply": sleep.apply,
-        "begun_at": sleep.begun_at,
-        "ended_at": sleep.ended_at,
-        "reason": sleep.reason,
-        "left": len(sleep.left) + bool(sleep.ask_id),
+        **{name: getattr(sleep, name) for name in shown},
+        "left": _left(sleep),
         "agreed": agreed.count(True),
         "differed": agreed.count(False),
         "refused": sleep.refused,
-        "reflections": [_reflection(each) for each in sleep.reflections],
+        "reflections": [asdict(each) for each in sleep.reflections],
         "proposals": [
             {
                 "id": each.id,
@@ -54,15 +51,14 @@ def fields(known: AgentState) -> dict[str, Any] | None:
     }
 
 
-def lines(known: AgentState, style: Style) -> Iterator[str]:
+def screen(known: AgentState) -> Iterator[RenderableType]:
     """Yield the same, for a person."""
     sleep = known.sleeping or known.slept
     if sleep is None:
         return
     agreed = [each.agrees for each in sleep.reflections]
-    # The decision that is being asked about is in neither list.
-    waits = len(sleep.left) + bool(sleep.ask_id)
-    left = f", {waits} to go" if waits else ""
+    waiting = _left(sleep)
+    left = f", {waiting} to go" if waiting else ""
     yield (
         f"sleep {sleep.id}, {sleep.begun_at:%Y-%m-%d %H:%M} ({sleep.cause}):"
         f" {_REASONS[sleep.reason]}{left}"
@@ -72,38 +68,25 @@ def lines(known: AgentState, style: Style) -> Iterator[str]:
         f" {agreed.count(False)} otherwise; {sleep.refused} candidates refused"
     )
     for each in sleep.reflections:
-        yield from _told(each, style)
-    yield from _proposed(_proposals(known, sleep))
-
-
-def _told(each: Reflection, style: Style) -> Iterator[str]:
-    mark, colour = _MARKS[each.agrees]
-    yield f"{style.paint(mark, colour)} {visible(each.text)}"
-    yield f"    was  {_words(each.done)}"
-    if each.agrees is not True:
-        yield f"    now  {_words(each.said)}"
-
-
-def _proposed(proposals: Sequence[Proposal]) -> Iterator[str]:
+        yield text(_MARKS[each.agrees], f" {each.text}")
+        yield indented(4, f"was  {_words(each.done)}")
+        if each.agrees is not True:
+            yield indented(4, f"now  {_words(each.said)}")
+    proposals = _proposals(known, sleep)
     if not proposals:
         yield "nothing to change"
-    for each in proposals:
-        yield f"{each.id:<14} {each.status:<10} {visible(each.evidence)}"
+    rows = ((each.id, each.status, each.evidence) for each in proposals)
+    yield table(("", "", words()), rows)
+
+
+def _left(sleep: Sleeping) -> int:
+    # The decision that is being asked about is in neither list.
+    return len(sleep.left) + bool(sleep.ask_id)
 
 
 def _proposals(known: AgentState, sleep: Sleeping) -> list[Proposal]:
     return [each for each in known.proposals if each.id in sleep.proposals]
 
 
-def _words(text: str) -> str:
-    return f"“{visible(text)}”" if text else "(silence)"
-
-
-def _reflection(each: Reflection) -> dict[str, object]:
-    return {
-        "decision_id": each.decision_id,
-        "text": each.text,
-        "done": each.done,
-        "said": each.said,
-        "agrees": each.agrees,
-    }
+def _words(said: str) -> str:
+    return f"“{said}”" if said else "(silence)"

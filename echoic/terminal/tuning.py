@@ -3,22 +3,23 @@
 Pure; what a search promised never stands without what the later sessions kept.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from echoic.terminal.retuning import change
-from echoic.terminal.text import PLAIN, Style, counted, visible
+from rich.console import RenderableType
+
+from echoic.terminal.retuning import change, setting
+from echoic.terminal.screen import counted, indented, marked, table, text, words
 from evaluation.tuning.search import Evaluation, Gain, Refused, Search, Trial, Values
+from schemas.messages.repertoire import RepertoireChange
+from schemas.state.proposals import Proposal
 
 _REFUSED_SHOWN = 8
 """How many refused choices are listed; --json has all."""
 
 
-def lines(
-    found: Search, current: Values, objective: str, style: Style = PLAIN
-) -> Iterator[str]:
-    """Yield the whole screen, line by line."""
-    yield style.paint(f"{objective}, over what is in force", "bold")
+def screen(found: Search, current: Values, objective: str) -> Iterator[RenderableType]:
+    """Yield the whole screen."""
+    yield text((f"{objective}, over what is in force", "bold"))
     yield (
         f"{len(found.searched)} sessions searched, {len(found.held_out)} later ones held"
         f" out; {counted(len(found.trials), 'choice')} tried,"
@@ -27,17 +28,27 @@ def lines(
     yield f"now   {worded(current)}"
     yield ""
     for trial in found.finalists:
-        yield from _finalist(trial, style)
+        yield from _finalist(trial)
     if not found.finalists:
         yield "no choice did better on the searched sessions"
     yield ""
-    yield from _refused(found)
-    yield _conclusion(found, style)
+    for trial in found.refused[:_REFUSED_SHOWN]:
+        yield marked("✗", worded(trial.values))
+        yield indented(4, gain(trial.search))
+    if len(found.refused) > _REFUSED_SHOWN:
+        yield f"and {len(found.refused) - _REFUSED_SHOWN} more refused: --json shows all"
+    if found.refused:
+        yield ""
+    best = found.recommended
+    if best is None:
+        yield text(("KEEP", "yellow"), " what is in force: no gain held later")
+    else:
+        yield text(("BETTER", "green"), f" {worded(best.values)}; --submit proposes it")
 
 
 def worded(values: Values) -> str:
     """Return a choice in words: `learning.gamma 0.98, learning.kappa 2`."""
-    return ", ".join(f"{name} {_figure(values[name])}" for name in sorted(values))
+    return ", ".join(f"{name} {setting(values[name])}" for name in sorted(values))
 
 
 def evidence(trial: Trial) -> str:
@@ -58,31 +69,27 @@ def gain(found: Evaluation | None, *, is_whole: bool = False) -> str:
             return f"{found.value:+.3f}"
 
 
-def proposals(fields: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def proposals(found: Sequence[Proposal]) -> Iterator[RenderableType]:
     """Yield what was proposed, oldest first."""
-    for each in fields:
-        yield f"{visible(each['id']):<14} {each['status']:<10} by {visible(each['by'])}"
-        for one in each["changes"]:
-            yield f"  {change(one['name'], one['before'], one['after'])}"
-        if each["repertoire"]:
-            yield f"  {_heuristics(each['repertoire'])}"
-        if each["evidence"]:
-            yield f"  {visible(each['evidence'])}"
+    for each in found:
+        yield table(("", "", words()), [(each.id, each.status, f"by {each.by}")])
+        for one in each.changes:
+            yield indented(2, change(one.name, one.before, one.after))
+        if each.repertoire:
+            yield indented(2, _heuristics(each.repertoire))
+        if each.evidence:
+            yield indented(2, each.evidence)
 
 
-def _heuristics(change: Mapping[str, Any]) -> str:
+def _heuristics(change: RepertoireChange) -> str:
     """Return what of the heuristics would change."""
+    formed = change.formed
+    if formed is not None:
+        return f"new: {formed.name}, when “{formed.condition}”: “{formed.text}”"
     names = (
-        f"{visible(each['name'])} {'stays' if each['in_use'] else 'goes'}"
-        for each in change["after"]
+        f"{each.name} {'stays' if each.in_use else 'goes'}" for each in change.after
     )
-    if change["formed"] is None:
-        return f"{change['kind']}: {', '.join(names)}"
-    formed = change["formed"]
-    return (
-        f"new: {visible(formed['name'])}, when “{visible(formed['condition'])}”: "
-        f"“{visible(formed['text'])}”"
-    )
+    return f"{change.kind}: {', '.join(names)}"
 
 
 def as_json(found: Search, current: Values, objective: str) -> dict[str, object]:
@@ -99,32 +106,13 @@ def as_json(found: Search, current: Values, objective: str) -> dict[str, object]
     }
 
 
-def _finalist(trial: Trial, style: Style) -> Iterator[str]:
-    mark = style.paint("✓", "green") if trial.is_recommended else "·"
-    yield f"{mark} {worded(trial.values)}"
+def _finalist(trial: Trial) -> Iterator[RenderableType]:
+    mark = ("✓", "green") if trial.is_recommended else "·"
+    yield marked(mark, worded(trial.values))
     holm = "" if trial.adjusted_p is None else f"   p {trial.adjusted_p:.3f} (Holm)"
-    yield f"    {evidence(trial)}{holm}"
+    yield indented(4, f"{evidence(trial)}{holm}")
     if isinstance(trial.holdout, Gain):
-        yield from (f"    {each}" for each in trial.holdout.notes)
-
-
-def _refused(found: Search) -> Iterator[str]:
-    if not found.refused:
-        return
-    for trial in found.refused[:_REFUSED_SHOWN]:
-        yield f"✗ {worded(trial.values)}"
-        yield f"    {gain(trial.search)}"
-    if len(found.refused) > _REFUSED_SHOWN:
-        yield f"and {len(found.refused) - _REFUSED_SHOWN} more refused: --json shows all"
-    yield ""
-
-
-def _conclusion(found: Search, style: Style) -> str:
-    best = found.recommended
-    if best is None:
-        return style.paint("KEEP", "yellow") + " what is in force: no gain held later"
-    said = f" {worded(best.values)}; --submit proposes it"
-    return style.paint("BETTER", "green") + said
+        yield from (indented(4, each) for each in trial.holdout.notes)
 
 
 def _trial(trial: Trial) -> dict[str, object]:
@@ -148,9 +136,3 @@ def _evaluation(found: Evaluation) -> dict[str, object]:
         "sessions": found.sessions,
         "notes": list(found.notes),
     }
-
-
-def _figure(value: object) -> str:
-    # A bool is an int, and `True:g` would print 1.
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{value:g}" if is_number else str(value)

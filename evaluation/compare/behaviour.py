@@ -7,7 +7,8 @@ inputs. Latency and cost of model calls that were never made are imputed, as a r
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluation.compare.document import Fact, Kind
+from evaluation.compare.charts import Kind
+from evaluation.compare.document import Fact
 from replay.recording.decisions import DecisionRecord
 from schemas.values.exact_math import total
 

@@ -4,13 +4,14 @@ Values come from the estimator and only behind its gates; facts come from the re
 and from the challenger's own life.
 """
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TypeVar
 
 from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from evaluation.compare.calibration import calibrated
-from evaluation.compare.document import Comparison, Fact, Flip
+from evaluation.compare.charts import CurvePart, TradeoffPoint
+from evaluation.compare.document import CassettePart, Comparison, Drift, Fact, Flip
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
 from evaluation.compare.life import Life
 from evaluation.compare.overall import Whole
@@ -26,19 +27,23 @@ from evaluation.compare.success import (
     without_each,
 )
 from evaluation.compare.timeline import lanes
-from evaluation.ope.results import VALUES, Estimate
+from evaluation.ope.gates import Gate
+from evaluation.ope.results import Estimate
 from evaluation.ope.settings import SelfReplay
+from evaluation.ope.verdicts import Reason, Verdict
 from schemas.values.exact_math import total
+
+_Told = TypeVar("_Told", Gate, Reason)
 
 HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
 """The reason code of a verdict that unsupported mass could overturn."""
 
-VOICE = {
-    "code": "voice_is_another_arm",
-    "detail": "the same answer in another voice is another arm: what came of the one says"
+VOICE = Reason(
+    "voice_is_another_arm",
+    "the same answer in another voice is another arm: what came of the one says"
     " nothing of the other, so there are facts and no value; a live experiment tells"
     " (echoic ab start)",
-}
+)
 """Why no recording supports a value of another personality."""
 
 
@@ -48,14 +53,12 @@ def comparison(whole: Whole, index: int) -> Comparison:
     rows = evidence.rows()
     found = evidence.estimate(rows, whole.wish.estimation)
     challenger = whole.strategy(index)
-    fields = plain(found.as_json())
-    _name_the_challenger(fields["difference"])
+    shown = _of_challenger(found.shown())
     # Arms do not name the voice, so the estimator would credit one voice with what came of
     # the other.
     if challenger.personality is not None:
-        _withhold_values(fields)
-    verdict = fields["difference"]["verdict"]
-    reasons = fields["difference"]["reasons"]
+        shown = _without_values(shown)
+    verdict, reasons = shown.difference.verdict, shown.difference.reasons
     tried = tuple(sensitivity(evidence, whole.wish.estimation))
     left_out = without_each(evidence, rows, whole.wish.estimation, verdict)
     flips = _flips(whole, index)
@@ -66,7 +69,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         verdict=verdict,
         short_term_only=found.difference.short_term_only,
         estimand=estimand(whole.strategy(), challenger),
-        reasons=tuple(reasons),
+        reasons=reasons,
         next=next_steps(
             verdict,
             rows,
@@ -82,7 +85,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
             *_drift(lives),
         ),
         headline=headline(found, evidence) if challenger.personality is None else (),
-        estimate=fields,
+        estimate=shown,
         holm=None,
         sensitivity=tried if challenger.personality is None else (),
         would_change=would_change(verdict, tried, left_out),
@@ -91,10 +94,10 @@ def comparison(whole: Whole, index: int) -> Comparison:
         flips=flips[:FLIP_LIMIT],
         flip_decisions=len(flips),
         flip_counts=_by_status(flips),
-        drift={
-            "decisions": sum(life.compared for life in lives),
-            "differ": sum(life.drifted for life in lives),
-        },
+        drift=Drift(
+            decisions=sum(life.compared for life in lives),
+            differ=sum(life.drifted for life in lives),
+        ),
         tradeoff=_tradeoff(whole, index, ours, theirs, found),
         calibration=calibrated(whole.results),
         curves=_curves(whole, index),
@@ -105,25 +108,20 @@ def comparison(whole: Whole, index: int) -> Comparison:
     )
 
 
-def _name_the_challenger(difference: dict[str, Any]) -> None:
-    """Replace the estimator's word "target" by "challenger", in place."""
-    for part in (*difference["gates"], *difference["reasons"]):
-        part["detail"] = part["detail"].replace("the target", "the challenger")
+def _of_challenger(estimate: Estimate) -> Estimate:
+    """Return the estimate with the word "challenger" for the estimator's "target"."""
+    return replace(
+        estimate,
+        difference=replace(
+            estimate.difference,
+            gates=tuple(map(_renamed, estimate.difference.gates)),
+            reasons=tuple(map(_renamed, estimate.difference.reasons)),
+        ),
+    )
 
 
-def plain(value: Any) -> Any:
-    """Return a value in JSON's types: lists for tuples, null for NaN and infinities."""
-    match value:
-        case dict():
-            return {key: plain(each) for key, each in value.items()}
-        case list() | tuple():
-            return [plain(each) for each in value]
-        case str():
-            return str(value)
-        case float() if not math.isfinite(value):
-            return None
-        case _:
-            return value
+def _renamed(part: _Told) -> _Told:
+    return replace(part, detail=part.detail.replace("the target", "the challenger"))
 
 
 def _evidence(whole: Whole, index: int) -> Evidence:
@@ -143,7 +141,7 @@ def _evidence(whole: Whole, index: int) -> Evidence:
             else max(replayed.total, replayed.identical + 1),
             divergence=f"input {first.sequence}: {first.what}" if first else None,
         ),
-        cassette_hit_rate=cassette["hit_rate"],
+        cassette_hit_rate=cassette.hit_rate,
     )
 
 
@@ -161,7 +159,7 @@ def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
 
 
 def _closed(
-    whole: Whole, index: int, verdict: str, reasons: Sequence[dict[str, str]]
+    whole: Whole, index: int, verdict: str, reasons: Sequence[Reason]
 ) -> float | None:
     """Return the share of the challenger's odds that no recording can show.
 
@@ -172,7 +170,7 @@ def _closed(
     share = closed_share(whole.decisions, index, critical)
     most = whole.wish.estimation.limits.unsupported_mass_max
     is_refused = verdict == "NOT_ENOUGH_OVERLAP" and share > most
-    hangs_on_it = any(each["code"] == HANGS_ON_UNPLAYED for each in reasons)
+    hangs_on_it = any(each.code == HANGS_ON_UNPLAYED for each in reasons)
     return share if is_refused or (hangs_on_it and share > 0.0) else None
 
 
@@ -229,34 +227,34 @@ def _drift(lives: Sequence[Life]) -> Iterator[Fact]:
 
 def _tradeoff(
     whole: Whole, index: int, ours: Behaviour, theirs: Behaviour, found: Estimate
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[TradeoffPoint, ...]:
     """Return cost, latency and success of both sides; success None where withheld."""
     sides = (
         (whole.strategy(), ours, told_value(found.baseline)),
         (whole.strategy(index), theirs, told_value(found.target)),
     )
     return tuple(
-        {
-            "label": part.label,
-            "cost_usd": (acts.cost_low + acts.cost_high) / 2.0,
-            "latency_ms": quantile(acts.latencies_high, 0.95),
-            "success": success,
-            "kind": "estimated",
-        }
+        TradeoffPoint(
+            label=part.label,
+            cost_usd=(acts.cost_low + acts.cost_high) / 2.0,
+            latency_ms=quantile(acts.latencies_high, 0.95),
+            success=success,
+            kind="estimated",
+        )
         for part, acts, success in sides
     )
 
 
-def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
+def _curves(whole: Whole, index: int) -> tuple[CurvePart, ...]:
     """Return confidence over time, in the recording and in the challenger's own life."""
     return tuple(
-        {
-            "heuristic": heuristic,
-            "name": result.names.get(heuristic, heuristic),
-            "session": ", ".join(result.recording.sessions),
-            "baseline": result.curves.get(heuristic, ()),
-            "challenger": result.lives[index - 1].curves.get(heuristic, ()),
-        }
+        CurvePart(
+            heuristic=heuristic,
+            name=result.names.get(heuristic, heuristic),
+            session=", ".join(result.recording.sessions),
+            baseline=result.curves.get(heuristic, ()),
+            challenger=result.lives[index - 1].curves.get(heuristic, ()),
+        )
         for result in whole.results
         for heuristic in sorted(
             result.curves.keys() | result.lives[index - 1].curves.keys()
@@ -264,26 +262,29 @@ def _curves(whole: Whole, index: int) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _cassette(lives: Sequence[Life], mode: str) -> dict[str, Any]:
+def _cassette(lives: Sequence[Life], mode: str) -> CassettePart:
     hits = sum(life.hits for life in lives)
     misses = sum(life.misses for life in lives)
-    return {
-        "mode": mode,
-        "hits": hits,
-        "misses": misses,
-        "hit_rate": hits / (hits + misses) if hits + misses else None,
-    }
+    return CassettePart(
+        mode=mode,
+        hits=hits,
+        misses=misses,
+        hit_rate=hits / (hits + misses) if hits + misses else None,
+    )
 
 
-def _withhold_values(estimate: dict[str, Any]) -> None:
-    """Set every value of an estimate to None, with another personality as the reason.
+def _without_values(estimate: Estimate) -> Estimate:
+    """Return an estimate without its values, with another personality as the reason.
 
     INVALID stays: a damaged recording is the graver reason.
     """
-    for part in ("target", "difference"):
-        estimate[part] |= {name: None for name in VALUES if name in estimate[part]}
-        estimate[part]["withheld"] = True
-    difference = estimate["difference"]
-    if difference["verdict"] != "INVALID":
-        difference["verdict"] = "NOT_ENOUGH_OVERLAP"
-        difference["reasons"] = [VOICE]
+    difference = estimate.difference
+    if difference.verdict != Verdict.INVALID:
+        difference = replace(
+            difference, verdict=Verdict.NOT_ENOUGH_OVERLAP, reasons=(VOICE,)
+        )
+    return Estimate(
+        target=estimate.target.without_values(),
+        baseline=estimate.baseline,
+        difference=difference.without_values(),
+    )

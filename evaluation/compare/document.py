@@ -4,12 +4,23 @@ Version 1. Every number names its kind, and none stands here that the recording 
 support: what a gate refused is null, and `withheld` beside it says so.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from evaluation.compare.charts import (
+    CalibrationPart,
+    CurvePart,
+    Kind,
+    Timeline,
+    TradeoffPoint,
+    WeightsPart,
+)
+from evaluation.ope.results import Estimate
+from evaluation.ope.settings import EstimationSettings
+from evaluation.ope.verdicts import Reason
 from replay.recording.session_outcomes import SessionSummary
 
-Kind = Literal["fact", "imputed", "observed", "estimated", "predicted"]
 Status = Literal["regressed", "improved", "unobserved", "unsupported"]
 Whose = Literal["baseline", "challenger"]
 ArmClass = Literal["silent", "heuristic", "llm", "race"]
@@ -22,7 +33,8 @@ class StrategyPart:
     label: str
     name: str
     version: int
-    config: dict[str, Any]
+    config: Mapping[str, object]
+    """Its name and parameters."""
     config_hash: str
     personality: str | None = None
 
@@ -219,6 +231,67 @@ class Breakdown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holm:
+    """The p-value of a difference, alone and adjusted for several challengers."""
+
+    p: float
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How often the challenger's own past leads it elsewhere than the logged state does."""
+
+    decisions: int
+    """Those that reached a strategy in both."""
+    differ: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CassettePart:
+    """Which share of the challenger's requests the recording could answer."""
+
+    mode: str
+    hits: int
+    misses: int
+    hit_rate: float | None
+    """None where nothing was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """The inputs of an agent that were read, by sequence."""
+
+    agent: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackPart:
+    """A pack that was in force."""
+
+    name: str
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where every number comes from."""
+
+    command: str
+    code: str
+    """The version of the program."""
+    epochs: tuple[str, ...]
+    ranges: tuple[Stretch, ...]
+    seeds: tuple[str, ...]
+    embedders: tuple[str, ...]
+    packs: tuple[PackPart, ...]
+    estimator: EstimationSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """One challenger against the baseline."""
 
@@ -226,26 +299,27 @@ class Comparison:
     verdict: str
     short_term_only: bool
     estimand: str
-    reasons: tuple[dict[str, str], ...]
+    reasons: tuple[Reason, ...]
     next: tuple[str, ...]
     facts: tuple[Fact, ...]
     headline: tuple[Headline, ...]
-    estimate: dict[str, Any]
-    holm: dict[str, float] | None
+    estimate: Estimate
+    """With None for every value that a gate holds back."""
+    holm: Holm | None
     sensitivity: tuple[Sensitivity, ...]
     would_change: tuple[str, ...]
     matrix: tuple[MatrixCell, ...]
     flips_total: float
     """The sum of all flips' shares: how many decisions are expected to differ."""
     flips: tuple[Flip, ...]
-    drift: dict[str, int]
-    tradeoff: tuple[dict[str, Any], ...]
-    calibration: dict[str, Any] | None
-    curves: tuple[dict[str, Any], ...]
-    timeline: tuple[dict[str, Any], ...]
+    drift: Drift
+    tradeoff: tuple[TradeoffPoint, ...]
+    calibration: CalibrationPart | None
+    curves: tuple[CurvePart, ...]
+    timeline: tuple[Timeline, ...]
     breakdown: tuple[Breakdown, ...]
-    weights: dict[str, Any]
-    cassette: dict[str, Any]
+    weights: WeightsPart
+    cassette: CassettePart
     flip_decisions: int = 0
     """In how many decisions the two may differ; the list holds the worst of them."""
     flip_counts: dict[str, float] = field(default_factory=dict)
@@ -271,9 +345,9 @@ class Document:
     session_outcomes: tuple[SessionSummary, ...] = ()
     self_replay: SelfReplayPart
     comparisons: tuple[Comparison, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the document as JSON's own types; `verdict` stands before all else."""
+    def as_json(self) -> dict[str, object]:
+        """Return the document for JSON; `verdict` stands before all else."""
         fields = asdict(self)
         return {"v": fields.pop("v"), "verdict": fields.pop("verdict"), **fields}

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluation.compare.challenger import comparison
-from evaluation.compare.document import Comparison, Document
+from evaluation.compare.document import Comparison, Document, Holm
 from evaluation.compare.overall import Whole, Wish
 from evaluation.compare.session import Plan, SessionResult, in_order
 from evaluation.ope.significance import holm
+from evaluation.ope.verdicts import Reason
 
 ALPHA = 0.05
 """Above this adjusted p-value a difference may be luck among several challengers."""
@@ -43,7 +44,7 @@ def _adjusted(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     if len(comparisons) < 2:
         return tuple(comparisons)
     raw: dict[str, float | None] = {
-        str(index): each.estimate["difference"]["p_value"]
+        str(index): each.estimate.difference.p_value
         for index, each in enumerate(comparisons)
     }
     adjusted = holm(raw)
@@ -60,12 +61,12 @@ def _held_back(
         return comparison
     # EQUIVALENT stays as it is: the p-value is that of a difference, and a missing one
     # does not need protecting against luck in finding some.
-    counted = replace(comparison, holm={"p": p, "adjusted": adjusted})
+    counted = replace(comparison, holm=Holm(p=p, adjusted=adjusted))
     if comparison.verdict not in ("BETTER", "WORSE") or adjusted <= ALPHA:
         return counted
-    reason = {
-        "code": "several_challengers",
-        "detail": f"p = {p:.3g} becomes {adjusted:.3g} once all challengers are counted",
-    }
+    reason = Reason(
+        "several_challengers",
+        f"p = {p:.3g} becomes {adjusted:.3g} once all challengers are counted",
+    )
     reasons = (reason, *comparison.reasons)
     return replace(counted, verdict="INCONCLUSIVE", reasons=reasons)

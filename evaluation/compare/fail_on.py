@@ -110,7 +110,7 @@ def _known(comparison: Comparison) -> dict[str, float | None]:
         **dict.fromkeys(_COUNTED, 0.0),
         **comparison.flip_counts,
         **{fact.name: _compared(fact) for fact in comparison.facts},
-        "success": comparison.estimate["difference"]["dr"],
+        "success": comparison.estimate.difference.dr,
     }
 
 

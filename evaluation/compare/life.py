@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evaluation.compare.behaviour import Act
+from evaluation.compare.charts import Curve
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.refold import curves
 from replay.recording.recorded_decisions import RecordedDecisions
 from schemas.values.base import rfc3339
-
-Curve = tuple[tuple[str, float], ...]
-"""Pairs of a time (RFC 3339) and the confidence from then on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,16 @@
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from evaluation.compare.document import (
     DivergencePart,
     OutcomePart,
+    PackPart,
+    Provenance,
     SelfReplayPart,
     SessionPart,
     StrategyPart,
+    Stretch,
 )
 from evaluation.compare.rows import BASELINE
 from evaluation.compare.session import Plan, SessionResult
@@ -120,26 +122,26 @@ class Whole:
             divergence=next(filter(None, map(_divergence, self.results)), None),
         )
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """Return where every number comes from."""
         notes = [result.recording for result in self.results]
         packs = sorted({pack for note in notes for pack in note.packs})
-        return {
-            "command": self.wish.command,
-            "code": self.wish.echoic,
-            "epochs": sorted({note.epoch for note in notes}),
-            "ranges": [
-                {"agent": note.agent, "first": note.first, "last": note.last}
+        return Provenance(
+            command=self.wish.command,
+            code=self.wish.echoic,
+            epochs=tuple(sorted({note.epoch for note in notes})),
+            ranges=tuple(
+                Stretch(agent=note.agent, first=note.first, last=note.last)
                 for note in notes
-            ],
-            "seeds": sorted({note.seed for note in notes}),
-            "embedders": sorted({note.embedder for note in notes}),
-            "packs": [
-                {"name": name, "version": version, "digest": digest}
+            ),
+            seeds=tuple(sorted({note.seed for note in notes})),
+            embedders=tuple(sorted({note.embedder for note in notes})),
+            packs=tuple(
+                PackPart(name=name, version=version, digest=digest)
                 for name, version, digest in packs
-            ],
-            "estimator": asdict(self.wish.estimation),
-        }
+            ),
+            estimator=self.wish.estimation,
+        )
 
     def _feedback_rate(self) -> float:
         said = [

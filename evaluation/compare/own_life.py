@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from datetime import UTC, datetime
 
 from evaluation.compare.behaviour import Act, quantile
+from evaluation.compare.charts import Curve
 from evaluation.compare.flips import arm_class
-from evaluation.compare.life import Curve, Life
+from evaluation.compare.life import Life
 from replay.cassette import ModelMiss
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import ClosedLoopRun

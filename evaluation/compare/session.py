@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from evaluation.compare.charts import Curve
 from evaluation.compare.document import Flip
 from evaluation.compare.flips import flips
-from evaluation.compare.life import Curve, Life, believed
+from evaluation.compare.life import Life, believed
 from evaluation.compare.own_life import Lives, documented
 from evaluation.compare.past import Past, past_of
 from evaluation.compare.recording_note import RecordingNote, note_of

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import fmean
 
+from evaluation.compare.charts import DecisionWeight, WeightBin, WeightsPart
 from evaluation.compare.document import Breakdown, Headline, Sensitivity
 from evaluation.compare.flips import whole_of
 from evaluation.compare.rows import BASELINE, flip_share, observations
@@ -290,24 +291,24 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
     return tuple(sorted(parts, key=lambda part: (-part.flips, part.value)))
 
 
-def weights(rows: Sequence[Observation]) -> dict[str, object]:
+def weights(rows: Sequence[Observation]) -> WeightsPart:
     """Return a histogram of the challenger's weights, and the largest of them."""
     found = [
         (row.target.get(row.arm, 0.0) / row.propensity, row.decision) for row in rows
     ]
     bins = [
-        {
-            "low": low,
-            "high": None if high == float("inf") else high,
-            "count": sum(low <= weight < high for weight, _ in found),
-        }
+        WeightBin(
+            low=low,
+            high=None if high == float("inf") else high,
+            count=sum(low <= weight < high for weight, _ in found),
+        )
         for low, high in pairwise(HISTOGRAM_EDGES)
     ]
     top = sorted(found, key=lambda each: (-each[0], each[1] or ""))[:TOP_WEIGHTS]
-    return {
-        "histogram": bins,
-        "top": [{"decision": id_, "weight": weight} for weight, id_ in top],
-    }
+    return WeightsPart(
+        histogram=tuple(bins),
+        top=tuple(DecisionWeight(decision=id_, weight=weight) for weight, id_ in top),
+    )
 
 
 def _shared(evidence: Evidence) -> Headline:

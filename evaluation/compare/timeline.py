@@ -1,7 +1,6 @@
 """Draw each session's timeline: the arms of both sides, event by event, in two lanes."""
 
-from typing import Any
-
+from evaluation.compare.charts import Timeline, TimelineEvent
 from evaluation.compare.flips import arm_class
 from evaluation.compare.session import SessionResult
 from schemas.values.base import rfc3339
@@ -13,7 +12,7 @@ GATED = "gated"
 """The lane's word for a decision that a gate made before any strategy."""
 
 
-def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
+def lanes(result: SessionResult, challenger: int) -> Timeline:
     """Return one session's lanes: the recorded arms and the challenger's."""
     theirs = {
         each.record.id: arm_class(each.odds[challenger].greedy)
@@ -29,11 +28,12 @@ def lanes(result: SessionResult, challenger: int) -> dict[str, Any]:
         lived = life.classes.get(record.decided.event_id)
         outcome = outcomes.get(record.id)
         events.append(
-            {
-                "at": rfc3339(record.at),
-                "baseline": GATED if record.is_gated else arm_class(record.decided.arm),
-                "challenger": lived or at_logged_state,
-                "outcome": outcome.value if outcome is not None else None,
-            }
+            TimelineEvent(
+                at=rfc3339(record.at),
+                baseline=GATED if record.is_gated else arm_class(record.decided.arm),
+                challenger=lived or at_logged_state,
+                outcome=outcome.value if outcome is not None else None,
+            )
         )
-    return {"session": ", ".join(result.recording.sessions), "events": events}
+    name = ", ".join(result.recording.sessions)
+    return Timeline(session=name, events=tuple(events))

@@ -4,8 +4,8 @@ Field names are those of the document. `withheld` marks values that a gate holds
 `as_json` gives null for them.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Self
 
 from evaluation.ope.gates import Gate
 from evaluation.ope.verdicts import Reason, Verdict
@@ -41,6 +41,19 @@ class PolicyEstimate:
     withheld: bool = False
     """Whether a gate holds back all its values but the bounds."""
 
+    def without_values(self) -> Self:
+        """Return it with its values held back."""
+        return replace(
+            self,
+            ips=None,
+            snips=None,
+            dr=None,
+            dm=None,
+            se=None,
+            ci=None,
+            withheld=True,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class DifferenceEstimate:
@@ -67,9 +80,18 @@ class DifferenceEstimate:
     withheld: bool = False
     """Whether a gate holds back all its values but the bounds."""
 
-
-VALUES = ("ips", "snips", "dr", "dm", "se", "ci", "p_value")
-"""The fields that a gate holds back."""
+    def without_values(self) -> Self:
+        """Return it with its values held back."""
+        return replace(
+            self,
+            ips=None,
+            snips=None,
+            dr=None,
+            se=None,
+            ci=None,
+            p_value=None,
+            withheld=True,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +102,18 @@ class Estimate:
     baseline: PolicyEstimate
     difference: DifferenceEstimate
 
+    def shown(self) -> "Estimate":
+        """Return the estimate with None for every value that a gate holds back."""
+        target, baseline, found = self.target, self.baseline, self.difference
+        return Estimate(
+            target=target.without_values() if target.withheld else target,
+            baseline=baseline.without_values() if baseline.withheld else baseline,
+            difference=found.without_values() if found.withheld else found,
+        )
+
     def as_json(self, *, all_shown: bool = False) -> dict[str, dict[str, object]]:
         """Return the document with `target`, `baseline` and `difference`.
 
         Withheld values are null, unless `all_shown`.
         """
-        parts: dict[str, dict[str, object]] = asdict(self)
-        if all_shown:
-            return parts
-        return {name: _told(part) for name, part in parts.items()}
-
-
-def _told(part: Mapping[str, object]) -> dict[str, object]:
-    if not part["withheld"]:
-        return dict(part)
-    return {name: None if name in VALUES else part[name] for name in part}
+        return asdict(self if all_shown else self.shown())

@@ -4,10 +4,12 @@ Thousands of moments or updates become a few SVG paths.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from echoic.web.report.figures import Scale
+from evaluation.compare.charts import Curve, CurvePart, Timeline
 from evaluation.compare.document import Comparison
 
 _CURVE_POINTS = 240
@@ -27,32 +29,29 @@ _TALL: Mapping[str, int] = {
 }
 """A class's height: how much is said, and by whom."""
 
-Part = Mapping[str, Any]
-"""A part of the document that has no class of its own."""
-
 
 def priced(comparison: Comparison, measure: str) -> list[dict[str, Any]]:
     """Return the strategies whose `measure` is known, each with the side that it is on."""
     return [
-        {**point, "amount": float(point[measure]), "side": "b" if index else "a"}
+        {**asdict(point), "amount": amount, "side": "b" if index else "a"}
         for index, point in enumerate(comparison.tradeoff)
-        if point.get(measure) is not None
+        if (amount := getattr(point, measure)) is not None
     ]
 
 
-def moved_most(comparison: Comparison) -> list[Part]:
+def moved_most(comparison: Comparison) -> list[CurvePart]:
     """Return the curves worth drawing, those with most updates first."""
     found = sorted(
         comparison.curves,
-        key=lambda each: len(each["baseline"]) + len(each["challenger"]),
+        key=lambda each: len(each.baseline) + len(each.challenger),
         reverse=True,
     )
-    return list(found[:_DRAWN_CURVES])
+    return found[:_DRAWN_CURVES]
 
 
-def tracks(curve: Part) -> list[dict[str, object]]:
+def tracks(curve: CurvePart) -> list[dict[str, object]]:
     """Return the path of a heuristic's confidence on each side, with its last value."""
-    sides = {name: _thinned(curve[name]) for name in _LANES}
+    sides = {name: _thinned(getattr(curve, name)) for name in _LANES}
     moments = sorted({at for points in sides.values() for at, _ in points})
     # Evenly by update, not by time: updates come in bursts.
     places = {at: index for index, at in enumerate(moments)}
@@ -75,32 +74,35 @@ def steps(points: Sequence[tuple[float, float]]) -> str:
     return f"M{x:.1f} {y:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in others)
 
 
-def differing(timeline: Part) -> int:
+def differing(timeline: Timeline) -> int:
     """Count the decisions of a session in which the two differ."""
-    return sum(each["baseline"] != each["challenger"] for each in timeline["events"])
+    return sum(each.baseline != each.challenger for each in timeline.events)
 
 
-def arms_seen(timelines: Sequence[Part]) -> list[str]:
+def arms_seen(timelines: Sequence[Timeline]) -> list[str]:
     """Return the classes of arms that occur."""
     seen = {
-        each[side] for part in timelines for each in part["events"] for side in _LANES
+        getattr(each, side)
+        for part in timelines
+        for each in part.events
+        for side in _LANES
     }
     return [name for name in _TALL if name in seen]
 
 
-def strokes(timeline: Part) -> list[tuple[str, str]]:
+def strokes(timeline: Timeline) -> list[tuple[str, str]]:
     """Return a session's lanes: for each class of strokes, all of them as one path."""
-    events = timeline["events"]
-    x = _across([each["at"] for each in events])
+    events = timeline.events
+    x = _across([each.at for each in events])
     both = list(zip(x, events, strict=True))
-    differ = (at for at, each in both if each["baseline"] != each["challenger"])
+    differ = (at for at, each in both if each.baseline != each.challenger)
     found = [("differs", _strokes(differ, 70, 66))]
     for side, foot in _LANES.items():
         found.append(("grid", f"M0 {foot}H{_WIDTH}"))
         for name, height in _TALL.items():
-            there = (at for at, each in both if each[side] == name)
+            there = (at for at, each in both if getattr(each, side) == name)
             found.append((f"tick {name}", _strokes(there, foot, height)))
-    known = [(at, each["outcome"]) for at, each in both if each["outcome"] is not None]
+    known = [(at, each.outcome) for at, each in both if each.outcome is not None]
     for tone, is_good in (("good", True), ("bad", False)):
         there = (at for at, outcome in known if (outcome >= 0.5) is is_good)
         found.append((f"tick outcome-{tone}", _strokes(there, 82, 8)))
@@ -120,13 +122,11 @@ def _strokes(places: Iterable[float], foot: int, height: int) -> str:
     return "".join(f"M{at:g} {foot}v-{height}" for at in dict.fromkeys(places))
 
 
-def _thinned(points: Sequence[Sequence[Any]]) -> list[tuple[str, float]]:
+def _thinned(points: Curve) -> Curve:
     """Return at most 241 of the points, evenly spaced, the last among them."""
     # Division rounded up; of no points every first.
     every = -(-len(points) // _CURVE_POINTS) or 1
-    return [
-        (str(at), float(value)) for at, value in (*points[:-1][::every], *points[-1:])
-    ]
+    return *points[:-1][::every], *points[-1:]
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
@@ -137,5 +137,4 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "arms_seen": arms_seen,
     "strokes": strokes,
     "place": "{:.1f}".format,
-    "session_of": lambda curve: curve.get("session"),
 }

@@ -1,6 +1,6 @@
 """What the small drawings show: differences on one zero line, and scales for charts."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -78,8 +78,8 @@ def effect(row: Comparison | Headline | Sensitivity | Breakdown) -> Effect:
     """Return the difference that a part of the document is about."""
     match row:
         case Comparison():
-            found, tone = difference(row), verdict_sign(row.verdict).tone
-            return Effect(found.get("dr"), found.get("ci"), found.get("bounds"), tone)
+            found, tone = row.estimate.difference, verdict_sign(row.verdict).tone
+            return Effect(found.dr, found.ci, found.bounds, tone)
         case Headline(delta=float(), ci=(low, high)):
             # Coloured only where the whole interval is on one side of zero.
             tone = "good" if low > 0 else "bad" if high < 0 else "open"
@@ -90,12 +90,6 @@ def effect(row: Comparison | Headline | Sensitivity | Breakdown) -> Effect:
             return Effect(row.difference, row.ci, tone=verdict_sign(row.verdict).tone)
         case Breakdown():
             return Effect(row.difference)
-
-
-def difference(comparison: Comparison) -> Mapping[str, Any]:
-    """Return the estimate of the difference; without a value where there is none."""
-    found: Mapping[str, Any] = comparison.estimate.get("difference", {"gates": ()})
-    return found
 
 
 def around_zero(effects: Iterable[Effect]) -> Scale:
@@ -133,7 +127,6 @@ def around(values: Iterable[float | None]) -> tuple[float, float]:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "effect": effect,
-    "difference": difference,
     "around_zero": around_zero,
 }
 GLOBALS = {

@@ -5,7 +5,8 @@ What is not known is never written as a number, and no sign is left to guess.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import isfinite
 from os.path import commonprefix
 from typing import Any, Literal
 
@@ -135,6 +136,8 @@ def number(value: Any, unit: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
+        if not isfinite(value):
+            return UNKNOWN
         return _with_unit(abs(value), unit, _MINUS if value < 0 else "")
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " to ".join(number(each, unit) for each in value)
@@ -238,5 +241,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     for each in (
         verdict_sign, gate_sign, label, capitalised, gate_name, class_name, short_id,
         number, signed, interval, percent, counted, moment, notes, around_difference,
+        asdict,
     )
 }  # fmt: skip

@@ -9,9 +9,20 @@ from rich.cells import cell_len
 from echoic.client.decision_json import as_fields
 from echoic.explain.explain import explain
 from echoic.terminal.decisions import explained, heading, line
-from echoic.terminal.grid import grid
-from echoic.terminal.output import table
-from echoic.terminal.text import Style, bar, counted, figure, fitted
+from echoic.terminal.output import show_list
+from echoic.terminal.screen import (
+    PLAIN,
+    Terminal,
+    bar,
+    counted,
+    cut,
+    figure,
+    number,
+    rendered,
+    table,
+    text,
+    words,
+)
 from replay.recording.decisions import DecisionRecords
 from schemas.messages.decisions import Decided
 from tests.echoic.samples import (
@@ -32,11 +43,11 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
     time.tzset()
 
 
-def told(message: Decided, style: Style = Style()) -> str:  # noqa: B008 frozen
+def told(message: Decided, terminal: Terminal = PLAIN) -> str:
     """The line of one decision."""
     taken = sensed()
     (record,) = DecisionRecords().take(taken, group(taken, [message]))
-    return line(record, NAMES, style)
+    return rendered([line(record, NAMES, terminal)], terminal)
 
 
 def test_a_line_of_speech() -> None:
@@ -55,8 +66,8 @@ def test_a_line_of_a_race_names_its_winner() -> None:
     end = group(taken, [race_won("heuristic", opened.id)], late_s=0.411)
     (won,) = ledger.take(taken, end)
 
-    assert "asks the model" in line(opened, NAMES)
-    assert "S1 creeper-warn .82 “Behind you!”" in line(won, NAMES)
+    assert "asks the model" in rendered([line(opened, NAMES)])
+    assert "S1 creeper-warn .82 “Behind you!”" in rendered([line(won, NAMES)])
     assert as_fields(won)["winner"] == won.winner == f"heuristic:{WARN}@cafe"
 
 
@@ -70,16 +81,19 @@ def test_a_line_fits_its_terminal(width: int) -> None:
     """However long the words are, a line and its heading keep to the width."""
     message = decided(text="Behind you! " * 40)
 
-    text = told(message, Style(width))
+    terminal = Terminal(width)
+    shown = told(message, terminal)
 
-    assert len(text) <= width
-    assert "“Beh" in text
-    assert heading(Style(width)).index("id") == len(text) - 8
+    assert "\n" not in shown
+    assert len(shown) <= width
+    assert "“Beh" in shown
+    head = rendered([heading(terminal)], terminal)
+    assert head.index("id") == len(shown) - 8
 
 
 def test_colour_changes_no_word() -> None:
     """Without the codes of colours the text is the plain one."""
-    coloured = told(decided(), Style(colour=True))
+    coloured = told(decided(), Terminal(colour=True))
 
     assert re.sub(r"\x1b\[\d+m", "", coloured) == told(decided())
 
@@ -87,14 +101,16 @@ def test_colour_changes_no_word() -> None:
 @pytest.mark.parametrize("name", ["bold", "dim", "red", "green", "yellow", "cyan"])
 def test_whatever_screens_paint_has_its_code(name: str) -> None:
     """Every colour that some screen asks for."""
-    assert Style(colour=True).paint("?", name).endswith("m?\x1b[0m")
+    painted = rendered([text(("?", name))], Terminal(colour=True))
+    assert painted.endswith("m?\x1b[0m")
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
 def test_a_grid_keeps_to_its_width(width: int) -> None:
     """Text is cut or wrapped, numbers are whole, and nothing is taken for markup."""
     rows = [["[red]暖炉[/red] " * 9, 1_234, "said so " * 12]]
-    lines = list(grid(("~event", ">count", "¶why"), rows, Style(width)))
+    shown = table((cut("event"), number("count"), words("why")), rows)
+    lines = rendered([shown], Terminal(width)).split("\n")
 
     assert max(map(cell_len, lines)) <= width
     assert "1234" in lines[1]
@@ -118,7 +134,7 @@ def test_figures_are_short() -> None:
 
 def test_text_is_put_on_one_line() -> None:
     """Line breaks of an event never break the table."""
-    assert fitted("a\n  b", 6) == "a b   "
+    assert str(text("a\n  b")) == "a b"
 
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b31m", "\x07", "\u202e"])
@@ -128,7 +144,9 @@ def test_no_text_commands_the_terminal(evil: str) -> None:
     message = decided(text=f"said{evil}so")
     (record,) = DecisionRecords().take(taken, group(taken, [message]))
 
-    shown = line(record, NAMES, Style(200)) + explained(record, explain(record, NAMES))
+    wide = Terminal(200)
+    page = explained(record, explain(record, NAMES))
+    shown = rendered([line(record, NAMES, wide), *page], wide)
 
     assert evil[0] not in shown
     assert f"before{evil!r}after".replace("'", "") in shown
@@ -137,15 +155,19 @@ def test_no_text_commands_the_terminal(evil: str) -> None:
 @pytest.mark.parametrize(
     "text", ["short", "日本語の長いイベントの文です", "fire 🔥🔥🔥 alarm"]
 )
-@pytest.mark.parametrize("width", [4, 9, 20])
+@pytest.mark.parametrize("width", [9, 14, 25])
 def test_wide_characters_keep_their_columns(text: str, width: int) -> None:
     """A character that takes two columns counts as two, cut or filled up."""
-    assert cell_len(fitted(text, width)) == width
+    row = table((cut("event"), ""), [(text, "|"), ("x" * width, "|")])
+    lines = rendered([row], Terminal(width)).split("\n")[1:]
+
+    assert [cell_len(line) for line in lines] == [width, width]
+    assert all(line.endswith("|") for line in lines)
 
 
 def test_a_table_keeps_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever stands in a cell, the next column begins in one place."""
-    table([["暖炉", "on"], ["oven", "off"]], ("what", "is"))
+    show_list(table(("what", "is"), [["暖炉", "on"], ["oven", "off"]]))
 
     lines = capsys.readouterr().out.splitlines()
     assert [cell_len(line[: line.rindex(" ")]) for line in lines] == [5, 5, 5]

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from echoic.terminal import experiment, shadow
+from echoic.terminal.called import program
+from echoic.terminal.screen import rendered
 from evaluation.experiments.switchback import Trial, analyse
 from evaluation.experiments.trials import Begun, Course
 from replay.open_loop.shadow import Shadowed, Totals
@@ -44,9 +46,8 @@ def course(count: int, **changes: object) -> Course:
 def screen(went: Course, **after: float) -> str:
     """The screen, so long after the start."""
     found = analyse(went.trials, went.open_unit)
-    return "\n".join(
-        experiment.lines(went, found, AT + timedelta(**after or {"hours": 5}))
-    )
+    now = AT + timedelta(**after or {"hours": 5})
+    return rendered(experiment.screen(went, found, now))
 
 
 def test_a_decided_experiment_says_what_to_do() -> None:
@@ -59,7 +60,7 @@ def test_a_decided_experiment_says_what_to_do() -> None:
     assert "40 sessions" in shown
     assert "95% at all looks together" in shown
     assert "BETTER   b is better than a" in shown
-    assert "→ echoic ab stop" in shown
+    assert f"→ {program()} ab stop" in shown
     assert "split     40 to 40" in shown
 
 
@@ -68,7 +69,7 @@ def test_an_experiment_that_has_begun_shows_no_interval() -> None:
     assert "no interval yet" in screen(course(4))
     assert "no session has a value yet" in screen(course(0))
     assert "no person has a value yet" in screen(course(0, by="person"))
-    assert "→ echoic ab stop" not in screen(course(4))
+    assert f"→ {program()} ab stop" not in screen(course(4))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,8 @@ def test_a_flip_is_one_line(done: str, would: str, words: tuple[str, ...]) -> No
         odds=Odds(arms=((would, 1.0),), greedy=would, silence="low_confidence"),
         would_say="Drink." if would.startswith("heuristic") else None,
     )
-    line = shadow.line(shadowed, Totals().after(shadowed), {"h1": "drink-soon"})
+    totals = Totals().after(shadowed)
+    line = rendered([shadow.line(shadowed, totals, {"h1": "drink-soon"})])
 
     assert "Your drink is low." in line
     assert "\n" not in line
@@ -129,7 +131,7 @@ def test_a_flip_is_one_line(done: str, would: str, words: tuple[str, ...]) -> No
 
 def test_the_totals_are_one_line() -> None:
     """Also when there was nothing to compare."""
-    assert shadow.totals_line(Totals(3, 2, 1, 2.0)) == (
+    assert rendered([shadow.totals_line(Totals(3, 2, 1, 2.0))]) == (
         "agrees .67 over 3 decisions, 1 flip; 2 ended at a gate before"
     )
-    assert "no decision to compare" in shadow.totals_line(Totals(gated=1))
+    assert "no decision to compare" in rendered([shadow.totals_line(Totals(gated=1))])

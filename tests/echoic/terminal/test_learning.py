@@ -10,9 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import RenderableType
 
 from echoic.terminal import confidence_curve, learning
-from echoic.terminal.text import Style
+from echoic.terminal.called import program
+from echoic.terminal.screen import PLAIN, Terminal, rendered
 from evaluation.learning.credit_audit import Fault
 from evaluation.learning.history import Story, story
 from evaluation.learning.near_misses import near_misses
@@ -27,6 +29,11 @@ from tests.replay.test_formed import taught as taught_by_model
 GOLDEN = Path(__file__).parents[2] / "golden" / "screens"
 
 
+def lines_of(screen: Iterable[RenderableType], terminal: Terminal = PLAIN) -> list[str]:
+    """The lines of a screen."""
+    return rendered(screen, terminal).split("\n")
+
+
 def same(name: str, lines: Iterable[str]) -> None:
     """Whether a screen is what its golden file says."""
     file, shown = GOLDEN / f"{name}.txt", "\n".join(lines) + "\n"
@@ -37,9 +44,10 @@ def same(name: str, lines: Iterable[str]) -> None:
 
 def curve(found: Story, width: int) -> list[str]:
     """The curve of the lesson."""
-    style = Style(width=width)
-    return list(
-        confidence_curve.curve(found.ends["h"], found.of("h"), found.threshold, style)
+    here = confidence_curve.bounded(Terminal(width))
+    moves, threshold = found.of("h"), found.threshold
+    return lines_of(
+        confidence_curve.curve(found.ends["h"], moves, threshold, here), here
     )
 
 
@@ -77,7 +85,7 @@ async def test_what_never_moved_has_no_curve() -> None:
     found = await story(of_file(evening(), "evening"))
     idle = next(known for known in found.ends.values() if not found.of(known.id))
 
-    lines = list(confidence_curve.curve(idle, (), found.threshold))
+    lines = lines_of(confidence_curve.curve(idle, (), found.threshold))
 
     assert lines[-1] == "nothing has happened to it: it stands where it was declared"
 
@@ -91,14 +99,14 @@ async def test_many_signals_are_cut_to_the_latest() -> None:
 
     lines = curve(found, 120)
 
-    assert lines[-1] == "and 6 earlier: echoic heuristic history rest-when-low"
+    assert lines[-1] == f"and 6 earlier: {program()} heuristic history rest-when-low"
 
 
 async def test_a_report_is_one_screen() -> None:
     """Shares over time, calibration, how lessons rose, and credit."""
     found = report([await read(recorded(lived()))], has_voices=True)
 
-    lines = list(learning.report(found))
+    lines = lines_of(learning.report(found))
 
     assert len(lines) < 40
     same("learning_report", lines)
@@ -108,7 +116,9 @@ async def test_what_models_taught_is_reported() -> None:
     """How many liked answers became a heuristic, and why others did not."""
     found = report([await read(learnt(taught_by_model()))])
 
-    (line,) = [each for each in learning.report(found) if each.startswith("formed")]
+    (line,) = [
+        each for each in lines_of(learning.report(found)) if each.startswith("formed")
+    ]
     assert line.startswith(f"formed        {found.formed} of ")
     assert "unreadable" in line
 
@@ -119,7 +129,7 @@ async def test_wrong_credit_is_named() -> None:
     fault = Fault("second_outcome", 12, "m", "h", "fire f")
     wrong = replace(found, faults=(fault,) * 9)
 
-    lines = list(learning.report(wrong))
+    lines = lines_of(learning.report(wrong))
 
     named = "input 12, rest-when-low: a second outcome of one fire; fire f"
     assert sum(named in line for line in lines) == 8
@@ -134,7 +144,7 @@ async def test_near_misses_are_one_screen() -> None:
         life.wait(700).sense("health low", salience=THREAT, id_=f"e{number}")
     found = await near_misses(recorded(life))
 
-    same("near_misses", learning.near_misses(found, {"h": "rest-when-low"}))
+    same("near_misses", lines_of(learning.near_misses(found, {"h": "rest-when-low"})))
 
 
 async def test_no_near_miss_is_said() -> None:
@@ -143,4 +153,4 @@ async def test_no_near_miss_is_said() -> None:
     life.decide("what nobody knows")
     found = await near_misses(recorded(life))
 
-    assert "no event came near" in list(learning.near_misses(found, {}))
+    assert "no event came near" in lines_of(learning.near_misses(found, {}))

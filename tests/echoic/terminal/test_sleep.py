@@ -1,8 +1,9 @@
 """The report of a sleep: what was decided again, who agreed, and what is proposed."""
 
-from echoic.client.state import proposal_fields
+from typing import Any
+
 from echoic.terminal import sleep, tuning
-from echoic.terminal.text import Style
+from echoic.terminal.screen import rendered
 from schemas.messages.controls import SleepRequested
 from schemas.state.agent import AgentState
 from tests.handlers.mind.sleepers import SAID, lived, living, rule, taught, told
@@ -10,7 +11,7 @@ from tests.handlers.mind.sleepers import SAID, lived, living, rule, taught, told
 
 def test_nothing_is_told_of_who_never_slept() -> None:
     """Neither a person nor a program is."""
-    assert list(sleep.lines(AgentState(), Style())) == []
+    assert list(sleep.screen(AgentState())) == []
     assert sleep.fields(AgentState()) is None
 
 
@@ -21,7 +22,7 @@ def test_a_sleep_is_told_while_it_goes_on_and_when_it_is_over() -> None:
     lived(life, "the rain is over", "Go out.")
     turn = told(life, life.wait(60).control(SleepRequested()), SAID)
 
-    half = list(sleep.lines(life.mind, Style()))
+    half = rendered(sleep.screen(life.mind)).split("\n")
     assert half[0].endswith("(asked): under way, 2 to go")
     assert half[1] == "1 decided again: 1 the same, 0 otherwise; 0 candidates refused"
     assert half[2] == "= health became very low"
@@ -29,10 +30,10 @@ def test_a_sleep_is_told_while_it_goes_on_and_when_it_is_over() -> None:
 
     turn = told(life, turn, rule())
     told(life, turn, '{"response": ""}')
-    whole = "\n".join(sleep.lines(life.mind, Style()))
+    whole = rendered(sleep.screen(life.mind))
     assert "≠ the rain is over\n    was  “Go out.”\n    now  (silence)" in whole
     assert "a model said the same twice, and no heuristic does" in whole
-    fields = sleep.fields(life.mind)
+    fields: Any = sleep.fields(life.mind)
     assert fields is not None
     assert (fields["agreed"], fields["differed"], fields["left"]) == (1, 1, 0)
     assert [each["status"] for each in fields["proposals"]] == ["submitted"]
@@ -48,8 +49,7 @@ def test_a_proposal_about_heuristics_says_what_comes_and_what_goes() -> None:
     taught(life, "b", "Sing a song.", condition="dusk falls")
     life.control(SleepRequested())
 
-    rows = [proposal_fields(each) for each in life.mind.proposals]
-    listed = "\n".join(tuning.proposals(rows))
+    listed = rendered(tuning.proposals(life.mind.proposals))
 
     assert "new: the_health_of_the_player_has_" in listed
     assert "merge: b stays, a goes" in listed

@@ -68,12 +68,14 @@ def test_without_exploration_nothing_is_told_of_what_was_not_played(
 ) -> None:
     """Bounds and NOT_ENOUGH_OVERLAP; no value, and no matched mean in its place."""
     found = daring.comparisons[0]
-    difference, target = found.estimate["difference"], found.estimate["target"]
+    difference, target = found.estimate.difference, found.estimate.target
 
     assert daring.verdict == found.verdict == "NOT_ENOUGH_OVERLAP"
-    assert [target[name] for name in ("ips", "snips", "dr", "dm", "ci")] == [None] * 5
-    assert difference["dr"] is None
-    assert difference["bounds"][0] < 0.0 < difference["bounds"][1]
+    assert [getattr(target, name) for name in ("ips", "snips", "dr", "dm", "ci")] == [
+        None
+    ] * 5
+    assert difference.dr is None
+    assert difference.bounds[0] < 0.0 < difference.bounds[1]
     one_step = next(each for each in found.headline if each.name == "one_step")
     assert (one_step.challenger, one_step.delta, one_step.ci) == (None, None, None)
 
@@ -105,8 +107,8 @@ def test_the_same_strategy_differs_by_exactly_nothing(evening: Recording) -> Non
     found = told([result(evening, OWN)], OWN).comparisons[0]
 
     assert found.flips == ()
-    assert found.estimate["difference"]["dr"] == 0.0
-    assert found.estimate["difference"]["ci"] == [0.0, 0.0]
+    assert found.estimate.difference.dr == 0.0
+    assert found.estimate.difference.ci == (0.0, 0.0)
     assert found.verdict == "EQUIVALENT"
     assert all(fact.delta in (0.0, None) for fact in found.facts if fact.unit != "ms")
 
@@ -144,8 +146,8 @@ def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
     found = told([result(evening, OWN, voice=voice)], OWN, voice=voice).comparisons[0]
 
     assert found.verdict == "NOT_ENOUGH_OVERLAP"
-    assert [each["code"] for each in found.reasons] == ["voice_is_another_arm"]
-    assert found.estimate["target"]["dr"] is None
+    assert [each.code for each in found.reasons] == ["voice_is_another_arm"]
+    assert found.estimate.target.dr is None
     assert found.facts
 
 

@@ -73,14 +73,14 @@ def _swapped(records: Records) -> Records:
 def test_tampering_shows(corrupt: Callable[[Records], Records]) -> None:
     """Altered, dropped or swapped: INVALID, the place is named, no value is shown."""
     found = _document(corrupt)
-    difference = found.comparisons[0].estimate["difference"]
+    difference = found.comparisons[0].estimate.difference
 
     assert found.verdict == "INVALID"
     assert found.self_replay.divergence is not None
     assert found.self_replay.divergence.sequence > 0
     assert not [each for each in found.comparisons[0].headline if each.delta]
-    assert difference["verdict"] == "INVALID"
-    assert difference["reasons"]
+    assert difference.verdict == "INVALID"
+    assert difference.reasons
 
 
 def _document(corrupt: Callable[[Records], Records]) -> Document:

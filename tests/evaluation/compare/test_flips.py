@@ -3,6 +3,7 @@
 import pytest
 
 from echoic.terminal import comparison
+from echoic.terminal.screen import rendered
 from evaluation.compare.document import Comparison, Document, Fact
 from replay.recording.source import from_file
 from tests.evaluation.compare.test_compare import EVENING, result, told
@@ -54,7 +55,7 @@ def test_a_flip_says_whose_outcome_was_observed(
     judged = [flip for flip in found.flips if flip.status in ("regressed", "improved")]
     assert judged
     assert all(flip.outcome_of for flip in judged)
-    screen = "\n".join(comparison.lines(drawing))
+    screen = rendered(comparison.screen(drawing))
     assert "baseline's outcome" in screen
     assert f"flips expected, in {found.flip_decisions} decisions:" in screen
 

@@ -3,6 +3,7 @@
 import pytest
 
 from echoic.terminal import retuning
+from echoic.terminal.screen import rendered
 from evaluation.evidence.gather import gather
 from evaluation.evidence.refold import Prediction
 from evaluation.tuning.scoring import retuned, score
@@ -48,7 +49,8 @@ async def test_the_screen_shows_both_sides() -> None:
     """The change, the scores beside their null band, and each heuristic's curves."""
     evidence = await gather(of_file(evening(), "evening"))
 
-    lines = list(retuning.lines(retuned(evidence, {"learning.gamma": 0.9})))
+    found = retuned(evidence, {"learning.gamma": 0.9})
+    lines = rendered(retuning.screen(found)).splitlines()
 
     assert lines[0] == "learning.gamma 1 → 0.9"
     assert any(line.startswith("Brier score") for line in lines)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from echoic.api import Mind
 from echoic.terminal import experiment
+from echoic.terminal.screen import rendered
 from evaluation.experiments.session_trials import SessionJudgement, SessionTrial, judge
 from replay.recording.outcomes import Ledger, OutcomeSettings
 from replay.recording.session_outcomes import SessionLedger, SessionSummary, summaries
@@ -190,7 +191,7 @@ def test_few_sessions_have_no_interval_and_equal_ones_no_verdict() -> None:
 
 def test_lower_may_be_better() -> None:
     """The verdict follows what the pack declares."""
-    line = experiment.session_judgement(
+    judgement = experiment.session_judgement(
         SessionJudgement(
             domain="game",
             name="deaths",
@@ -207,6 +208,7 @@ def test_lower_may_be_better() -> None:
         ),
         "session",
     )
+    line = rendered([judgement])
 
     assert line == ("deaths  -1   -1.5 to -0.5   BETTER (lower is better; 60 sessions)")
 

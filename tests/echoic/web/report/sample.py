@@ -4,16 +4,19 @@ Made of the document's own classes, so that a changed contract shows here first.
 """
 
 from dataclasses import replace
-from typing import Any
 
+from evaluation.compare.charts import WeightsPart
 from evaluation.compare.document import (
     Choice,
     Comparison,
     DivergencePart,
     Document,
     Headline,
+    Holm,
+    PackPart,
     SelfReplayPart,
 )
+from evaluation.ope.verdicts import Reason
 from tests.echoic.web.report import sample_parts as parts
 
 HOSTILE = (
@@ -32,8 +35,7 @@ def not_enough_overlap() -> Document:
     """The same without exploration: bounds, and how to find out."""
     comparison = parts.comparison(180, 12, status="unsupported")
     estimate = parts.estimate(dr=None, ci=None, bounds=(-0.12, 0.18))
-    estimate["difference"]["flip_observations"] = 8.0
-    estimate["difference"]["gates"] = (
+    gates = (
         parts.gate("self_replay", "ok", 1.0, 1.0, "480/480 outputs identical"),
         parts.gate("propensity_target", "ok", 0.4, 3.0, "0.4 standard errors off"),
         parts.gate("flip_observations", "refused", 8.0, 30.0,
@@ -46,8 +48,7 @@ def not_enough_overlap() -> Document:
         comparison,
         verdict="NOT_ENOUGH_OVERLAP",
         short_term_only=False,
-        reasons=({"code": "too_few_flip_observations",
-                  "detail": "8 flip observations, need 30."},),
+        reasons=(Reason("too_few_flip_observations", "8 flip observations, need 30."),),
         next=("Record 12 more sessions with `echoic up --explore challenger"
               " --challenger thompson --rate 0.2`.",),
         headline=(
@@ -58,11 +59,12 @@ def not_enough_overlap() -> Document:
                      baseline=None, challenger=None, delta=None, ci=(-0.12, 0.18),
                      note="holds whatever was not seen"),
         ),
-        estimate=estimate,
+        estimate=replace(estimate, difference=replace(
+            estimate.difference, flip_observations=8.0, gates=gates)),
         holm=None,
         sensitivity=(),
         would_change=("22 more flip observations open the gate.",),
-        tradeoff=tuple({**point, "success": None} if point["label"] == "thompson" else point
+        tradeoff=tuple(replace(point, success=None) if point.label == "thompson" else point
                        for point in comparison.tradeoff),
         calibration=None,
     )  # fmt: skip
@@ -73,19 +75,20 @@ def invalid() -> Document:
     """A recording that does not reproduce itself."""
     comparison = parts.comparison(40, 6)
     estimate = parts.estimate(dr=None, ci=None, bounds=None)
-    estimate["difference"]["gates"] = (
+    gates = (
         parts.gate("self_replay", "invalid", 0.31, 1.0, "74/240 outputs identical"),
         parts.gate("propensity_baseline", "invalid", 5.2, 3.0,
               "mean weight 1.310, 5.2 standard errors from what p entails:"
               " the logged probabilities cannot be the true ones"),
     )  # fmt: skip
     found = replace(
-        comparison, verdict="INVALID", short_term_only=False, estimate=estimate,
-        reasons=({"code": "self_replay_differs",
-                  "detail": "The recorded strategy does not give what was recorded."},),
+        comparison, verdict="INVALID", short_term_only=False,
+        estimate=replace(estimate, difference=replace(estimate.difference, gates=gates)),
+        reasons=(Reason("self_replay_differs",
+                        "The recorded strategy does not give what was recorded."),),
         next=("Find out what changed with `echoic replay verify evening.echoic`.",),
         headline=(), holm=None, sensitivity=(), would_change=(), calibration=None,
-        curves=(), weights={}, tradeoff=(),
+        curves=(), weights=WeightsPart(), tradeoff=(),
     )  # fmt: skip
     body = (
         '{"event_id":"01k9","path":"heuristic","arm":"heuristic:drink-soon@3f2a1b","p":'
@@ -107,13 +110,13 @@ def invalid() -> Document:
 
 def several() -> Document:
     """Two challengers, answered by a stub: watermarked."""
-    first = replace(parts.comparison(60, 6), holm={"p": 0.011, "adjusted": 0.022})
+    first = replace(parts.comparison(60, 6), holm=Holm(p=0.011, adjusted=0.022))
     second = replace(
         parts.comparison(30, 6),
         challenger=parts.strategy("heuristic_first:threshold=0.6", "heuristic_first"),
         verdict="EQUIVALENT",
         estimate=parts.estimate(dr=0.002, ci=(-0.011, 0.015), bounds=(-0.03, 0.05)),
-        holm={"p": 0.64, "adjusted": 0.64},
+        holm=Holm(p=0.64, adjusted=0.64),
     )
     document = parts.document(first, 6)
     return replace(
@@ -128,9 +131,10 @@ def personality() -> Document:
     comparison = parts.comparison(20, 3)
     found = replace(
         comparison, verdict="NOT_ENOUGH_OVERLAP", headline=(), sensitivity=(),
-        estimate={}, holm=None, calibration=None, curves=(), weights={}, breakdown=(),
-        reasons=({"code": "voice_is_another_arm",
-                  "detail": "Another personality says everything in other words."},),
+        estimate=parts.nothing(), holm=None, calibration=None, curves=(),
+        weights=WeightsPart(), breakdown=(),
+        reasons=(Reason("voice_is_another_arm",
+                        "Another personality says everything in other words."),),
         next=("Try it live: `echoic ab start warm dry --by session`.",),
     )  # fmt: skip
     return parts.document(found, 3)
@@ -149,15 +153,14 @@ def hostile() -> Document:
         baseline=replace(document.baseline, label=HOSTILE),
         watermark=HOSTILE,
         command=HOSTILE,
-        provenance={**document.provenance, "packs": [{HOSTILE: HOSTILE}]},
+        provenance=replace(
+            document.provenance,
+            packs=(PackPart(name=HOSTILE, version=HOSTILE, digest=HOSTILE),),
+        ),
     )
 
 
 def _hostile(comparison: Comparison) -> Comparison:
-    def of(part: dict[str, Any]) -> dict[str, Any]:
-        names = part.keys() & {"name", "heuristic", "value", "session"}
-        return {**part, **dict.fromkeys(names, HOSTILE)}
-
     def arm(choice: Choice) -> Choice:
         return replace(choice, text=HOSTILE, arm=HOSTILE)
 
@@ -172,8 +175,11 @@ def _hostile(comparison: Comparison) -> Comparison:
     return replace(
         comparison,
         flips=tuple(flips),
-        curves=tuple(map(of, comparison.curves)),
-        timeline=tuple(map(of, comparison.timeline)),
+        curves=tuple(
+            replace(each, name=HOSTILE, heuristic=HOSTILE, session=HOSTILE)
+            for each in comparison.curves
+        ),
+        timeline=tuple(replace(each, session=HOSTILE) for each in comparison.timeline),
         breakdown=tuple(replace(each, value=HOSTILE) for each in comparison.breakdown),
-        reasons=({**first, "detail": HOSTILE}, *others),
+        reasons=(replace(first, detail=HOSTILE), *others),
     )

@@ -1,14 +1,28 @@
 """The parts of a sample comparison: two strategies, some sessions, their flips."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
 
+from evaluation.compare.charts import (
+    CalibrationBin,
+    CalibrationPart,
+    Curve,
+    CurvePart,
+    DecisionWeight,
+    Timeline,
+    TimelineEvent,
+    TradeoffPoint,
+    WeightBin,
+    WeightsPart,
+)
 from evaluation.compare.document import (
     Breakdown,
+    CassettePart,
     Choice,
     Comparison,
     Document,
+    Drift,
     Fact,
     Flip,
     GatePart,
@@ -16,11 +30,19 @@ from evaluation.compare.document import (
     Logged,
     MatrixCell,
     OutcomePart,
+    PackPart,
+    Provenance,
     SelfReplayPart,
     Sensitivity,
     SessionPart,
     StrategyPart,
+    Stretch,
+    Whose,
 )
+from evaluation.ope.gates import Gate, Status
+from evaluation.ope.results import DifferenceEstimate, Estimate, PolicyEstimate
+from evaluation.ope.settings import EstimationSettings
+from evaluation.ope.verdicts import Reason, Verdict
 
 _START = datetime(2026, 11, 14, 19, 2, 11, tzinfo=UTC)
 
@@ -64,13 +86,12 @@ def document(comparison: Comparison, sessions: int) -> Document:
         ),
         self_replay=SelfReplayPart(identical=800, total=800, is_identical=True),
         comparisons=(comparison,),
-        provenance={
-            "epoch": ["01JD8Z"], "ranges": ["1 to 8,214"], "seed": 7, "embedder": "none",
-            "code": "0.1.0",
-            "packs": [{"name": "survival", "version": "1.2.0", "digest": "9c1d77"}],
-            "estimator": {"resamples": 2000, "alpha": 0.05, "rope": 0.02},
-            "command": command,
-        },
+        provenance=Provenance(
+            epochs=("01JD8Z",), ranges=(Stretch(agent="steve", first=1, last=8214),),
+            seeds=("7",), embedders=("none",), code="0.1.0", command=command,
+            packs=(PackPart(name="survival", version="1.2.0", digest="9c1d77"),),
+            estimator=EstimationSettings(),
+        ),
     )  # fmt: skip
 
 
@@ -85,9 +106,9 @@ def comparison(flips: int, sessions: int, status: str | None = None) -> Comparis
         estimand="What if thompson had made each single decision, in the situations that"
         " heuristic_first created.",
         reasons=(
-            {"code": "ci_above_zero", "detail": "The whole interval lies above zero."},
-            {"code": "carry_over", "detail": "Having spoken changes what comes next"
-             " (p = .02), so this holds for the next decision, not for the long run."},
+            Reason("ci_above_zero", "The whole interval lies above zero."),
+            Reason("carry_over", "Having spoken changes what comes next (p = .02), so this"
+                   " holds for the next decision, not for the long run."),
         ),
         next=("Look at the long run with `echoic ab start heuristic_first thompson"
               " --by session`.",),
@@ -103,28 +124,29 @@ def comparison(flips: int, sessions: int, status: str | None = None) -> Comparis
         matrix=_matrix(made),
         flips_total=flips,
         flips=tuple(sorted(made, key=lambda flip: order.index(flip.status))),
-        drift={"decisions": 800, "differ": 31},
+        drift=Drift(decisions=800, differ=31),
         tradeoff=(
-            {"label": "heuristic_first", "cost_usd": 0.11, "latency_ms": 310.0,
-             "success": 0.641, "kind": "estimated"},
-            {"label": "thompson", "cost_usd": 0.52, "latency_ms": 1210.0,
-             "success": 0.716, "kind": "estimated"},
+            TradeoffPoint(label="heuristic_first", cost_usd=0.11, latency_ms=310.0,
+                          success=0.641, kind="estimated"),
+            TradeoffPoint(label="thompson", cost_usd=0.52, latency_ms=1210.0,
+                          success=0.716, kind="estimated"),
         ),
         calibration=_calibration(random),
         curves=tuple(_curve(random, event[3]) for event in _EVENTS),
         timeline=tuple(_timeline(random, number) for number in range(min(sessions, 6))),
         breakdown=_breakdown(random),
-        weights={
-            "histogram": [
-                {"low": low, "high": high, "count": count}
+        weights=WeightsPart(
+            histogram=tuple(
+                WeightBin(low=low, high=high, count=count)
                 for low, high, count in (
                     (0.0, 0.5, 191), (0.5, 1.0, 0), (1.0, 2.0, 560), (2.0, 5.0, 0),
                     (5.0, 10.0, 49), (10.0, 20.0, 0), (20.0, 50.0, 0), (50.0, None, 0),
                 )
-            ],
-            "top": [{"decision": f"01k9f{index:04x}", "weight": 5.0} for index in range(6)],
-        },
-        cassette={"hits": 307, "misses": 13, "hit_rate": 0.959},
+            ),
+            top=tuple(DecisionWeight(decision=f"01k9f{index:04x}", weight=5.0)
+                      for index in range(6)),
+        ),
+        cassette=cassette(307, 13),
     )  # fmt: skip
 
 
@@ -223,7 +245,7 @@ def estimate(
     dr: float | None = 0.075,
     ci: tuple[float, float] | None = (0.016, 0.134),
     bounds: tuple[float, float] | None = (-0.06, 0.21),
-) -> dict[str, Any]:
+) -> Estimate:
     gates = (
         gate("self_replay", "ok", 1.0, 1.0, "800/800 outputs identical"),
         gate("propensity_target", "ok", 0.3, 3.0,
@@ -240,26 +262,43 @@ def estimate(
         gate("outcome_coverage", "ok", 0.93, 0.5, "744 of 800 outcomes known"),
         gate("estimators_agree", "ok", 0.94, 0.5, "DR +0.0750, SNIPS +0.0710"),
     )  # fmt: skip
-    return {
-        "target": {"n": 800, "dr": 0.716, "ess": 214.0, "mean_weight": 1.01},
-        "baseline": {"n": 800, "dr": 0.641, "ess": 640.0, "mean_weight": 1.0},
-        "difference": {
-            "ips": 0.08, "snips": 0.071, "dr": dr, "se": 0.029, "ci": ci, "p_value": 0.011,
-            "flip_share": 0.3, "flip_observations": 49.0, "bounds": bounds, "gates": gates,
-        },
-    }  # fmt: skip
+    return Estimate(
+        target=_value(0.716, 214.0),
+        baseline=_value(0.641, 640.0),
+        difference=DifferenceEstimate(
+            ips=0.08, snips=0.071, dr=dr, se=0.029, ci=ci, p_value=0.011, flip_share=0.3,
+            flip_observations=49.0, bounds=bounds or (-1.0, 1.0), gates=gates,
+            verdict=Verdict.BETTER, reasons=(),
+        ),
+    )  # fmt: skip
 
 
-def gate(
-    name: str, status: str, value: float, limit: float, detail: str
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "status": status,
-        "value": value,
-        "limit": limit,
-        "detail": detail,
-    }
+def nothing() -> Estimate:
+    """An estimate of which every value is held back, and without a gate."""
+    found = estimate()
+    difference = replace(found.difference, gates=())
+    return Estimate(
+        found.target.without_values(),
+        found.baseline.without_values(),
+        difference.without_values(),
+    )
+
+
+def _value(dr: float, ess: float) -> PolicyEstimate:
+    return PolicyEstimate(
+        n=800, ips=None, snips=None, dr=dr, dm=None, se=None, ci=None, ess=ess,
+        max_weight=5.0, max_weight_share=0.021, mean_weight=1.01, unsupported_mass=0.0,
+        bounds=(0.0, 1.0),
+    )  # fmt: skip
+
+
+def gate(name: str, status: Status, value: float, limit: float, detail: str) -> Gate:
+    return Gate(name=name, status=status, value=value, limit=limit, detail=detail)
+
+
+def cassette(hits: int, misses: int) -> CassettePart:
+    rate = hits / (hits + misses) if hits else None
+    return CassettePart(mode="cassette", hits=hits, misses=misses, hit_rate=rate)
 
 
 def _sensitivity() -> tuple[Sensitivity, ...]:
@@ -287,37 +326,41 @@ def _matrix(flips: tuple[Flip, ...]) -> tuple[MatrixCell, ...]:
     )
 
 
-def _calibration(random: Random) -> dict[str, Any]:
-    bins = [
-        {
-            "low": low / 10,
-            "high": (low + 1) / 10,
-            "count": 8 + 9 * low,
-            "predicted": low / 10 + 0.05,
-            "observed": min(max(low / 10 + 0.05 + random.gauss(0, 0.06), 0.0), 1.0),
-        }
+def _calibration(random: Random) -> CalibrationPart:
+    bins = tuple(
+        CalibrationBin(
+            low=low / 10,
+            high=(low + 1) / 10,
+            count=8 + 9 * low,
+            predicted=low / 10 + 0.05,
+            observed=min(max(low / 10 + 0.05 + random.gauss(0, 0.06), 0.0), 1.0),
+        )
         for low in range(2, 10)
-    ]
-    return {
-        "brier": 0.171, "skill": 0.18, "ece": 0.044, "null_band": [0.036, 0.051],
-        "bins": bins,
-    }  # fmt: skip
+    )
+    return CalibrationPart(
+        answers=300, brier=0.171, skill=0.18, ece=0.044, null_band=(0.036, 0.051),
+        bins=bins,
+    )  # fmt: skip
 
 
-def _curve(random: Random, name: str) -> dict[str, Any]:
-    curves: dict[str, list[tuple[str, float]]] = {}
-    for side, drift in (("baseline", 0.0), ("challenger", 0.004)):
+def _curve(random: Random, name: str) -> CurvePart:
+    curves: dict[Whose, Curve] = {}
+    drifts: tuple[tuple[Whose, float], ...] = (("baseline", 0.0), ("challenger", 0.004))
+    for side, drift in drifts:
         value = 0.6
         points = []
         for step in range(60):
             value = min(max(value + random.gauss(drift, 0.03), 0.05), 0.97)
             at = _START + timedelta(minutes=9 * step)
             points.append((at.isoformat(), round(value, 4)))
-        curves[side] = points
-    return {"heuristic": f"survival:{name}", "name": name, **curves}
+        curves[side] = tuple(points)
+    return CurvePart(
+        heuristic=f"survival:{name}", name=name, session="s00",
+        baseline=curves["baseline"], challenger=curves["challenger"],
+    )  # fmt: skip
 
 
-def _timeline(random: Random, number: int) -> dict[str, Any]:
+def _timeline(random: Random, number: int) -> Timeline:
     began = _START + timedelta(days=number)
     events = []
     for _ in range(160):
@@ -327,9 +370,9 @@ def _timeline(random: Random, number: int) -> dict[str, Any]:
         ]
         theirs = "llm" if ours == "heuristic" and random.random() < 0.3 else ours
         outcome = random.choice((None, None, 0.0, 1.0)) if ours != "gated" else None
-        events.append({"at": began.isoformat(), "baseline": ours, "challenger": theirs,
-                       "outcome": outcome})  # fmt: skip
-    return {"session": f"s{number:02}", "events": events}
+        events.append(TimelineEvent(at=began.isoformat(), baseline=ours,
+                                    challenger=theirs, outcome=outcome))  # fmt: skip
+    return Timeline(session=f"s{number:02}", events=tuple(events))
 
 
 def _breakdown(random: Random) -> tuple[Breakdown, ...]:

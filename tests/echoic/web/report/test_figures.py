@@ -9,6 +9,7 @@ import pytest
 from echoic.web.report import drawings
 from echoic.web.report.figures import Effect, Scale, around_zero, nice
 from echoic.web.report.page import render, templates
+from evaluation.compare.charts import CurvePart, Timeline, TimelineEvent, TradeoffPoint
 from tests.echoic.web.report import sample
 
 MARKS: Any = templates().get_template("report/marks.html").module
@@ -57,7 +58,8 @@ def test_an_error_beyond_chance_stands_out(error: float, tone: str) -> None:
     """Within what chance gives it is good, beyond it bad."""
     document = sample.better()
     (comparison,) = document.comparisons
-    calibration = {**(comparison.calibration or {}), "ece": error}
+    assert comparison.calibration is not None
+    calibration = replace(comparison.calibration, ece=error)
     found = replace(comparison, calibration=calibration)
 
     page = render(replace(document, comparisons=(found,)))
@@ -67,10 +69,19 @@ def test_an_error_beyond_chance_stands_out(error: float, tone: str) -> None:
 
 def test_a_success_that_is_not_estimated_is_hollow() -> None:
     """It stands at the foot of the trade-off; what has no cost has no place."""
-    points = (
-        {"label": "a", "cost_usd": 0.1, "success": 0.6},
-        {"label": "b", "cost_usd": 0.5, "success": None},
-        {"label": "c", "cost_usd": None, "success": 0.7},
+    points = tuple(
+        TradeoffPoint(
+            label=label,
+            cost_usd=cost,
+            latency_ms=None,
+            success=success,
+            kind="estimated",
+        )
+        for label, cost, success in (
+            ("a", 0.1, 0.6),
+            ("b", 0.5, None),
+            ("c", None, 0.7),
+        )
     )
     comparison = replace(sample.better().comparisons[0], tradeoff=points)
     drawn = CHARTS.tradeoff(drawings.priced(comparison, "cost_usd"), "Cost", "USD")
@@ -85,10 +96,12 @@ def test_a_curve_holds_its_height_until_the_next_point() -> None:
 
 def test_a_long_curve_is_thinned_and_keeps_its_end() -> None:
     """A thousand updates are no clearer than some hundreds."""
-    points = [
-        [f"2026-11-14T{n // 60:02}:{n % 60:02}:00Z", n / 1000] for n in range(1000)
-    ]
-    drawn = CHARTS.confidence({"name": "x", "baseline": points, "challenger": []})
+    points = tuple(
+        (f"2026-11-14T{n // 60:02}:{n % 60:02}:00Z", n / 1000) for n in range(1000)
+    )
+    drawn = CHARTS.confidence(
+        CurvePart(heuristic="x", name="x", session="s", baseline=points, challenger=())
+    )
 
     assert len(drawn) < 12_000
     assert "baseline ends at 0.999" in drawn
@@ -96,17 +109,17 @@ def test_a_long_curve_is_thinned_and_keeps_its_end() -> None:
 
 def test_moments_in_one_place_are_one_stroke() -> None:
     """Two thousand decisions stay small, and each difference is counted."""
-    events = [
-        {
-            "at": f"2026-11-14T19:{n // 60 % 60:02}:{n % 60:02}Z",
-            "baseline": "silent",
-            "challenger": "llm" if n % 2 else "silent",
-            "outcome": None,
-        }
+    events = tuple(
+        TimelineEvent(
+            at=f"2026-11-14T19:{n // 60 % 60:02}:{n % 60:02}Z",
+            baseline="silent",
+            challenger="llm" if n % 2 else "silent",
+            outcome=None,
+        )
         for n in range(2000)
-    ]
-    drawn = CHARTS.session({"session": "s", "events": events})
+    )
+    drawn = CHARTS.session(Timeline(session="s", events=events))
 
     assert len(drawn) < 60_000
     assert "2,000 decisions, 1,000 differences (50\N{NO-BREAK SPACE}%)" in drawn
-    assert "Nothing was decided." in CHARTS.session({"session": "s", "events": []})
+    assert "Nothing was decided." in CHARTS.session(Timeline(session="s", events=()))

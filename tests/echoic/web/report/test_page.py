@@ -8,8 +8,10 @@ from importlib.resources import files
 import pytest
 
 from echoic.web.report.page import POLICY, render
-from evaluation.compare.document import Document
+from evaluation.compare.charts import WeightsPart
+from evaluation.compare.document import Document, Drift
 from tests.echoic.web.report import sample
+from tests.echoic.web.report import sample_parts as parts
 from tests.echoic.web.report.page import taken_apart
 
 Made = Callable[[], Document]
@@ -106,9 +108,9 @@ def test_the_verdict_is_readable_without_script_and_colour() -> None:
     assert comparison.estimand in words
     assert "+0.075 95 % interval +0.016 to +0.134" in words
     for reason in comparison.reasons:
-        assert reason["detail"] in words
-    for gate in comparison.estimate["difference"]["gates"]:
-        assert gate["detail"] in words
+        assert reason.detail in words
+    for gate in comparison.estimate.difference.gates:
+        assert gate.detail in words
     assert "! caution Tried where they differ 49 30" in words
 
 
@@ -156,12 +158,13 @@ def test_a_comparison_without_anything_is_still_a_page() -> None:
     document = sample.better(0, 0)
     bare = replace(
         document.comparisons[0],
-        reasons=(), next=(), facts=(), headline=(), estimate={}, holm=None,
-        sensitivity=(), would_change=(), matrix=(), flips_total=0, flips=(), drift={},
-        tradeoff=(), calibration=None, curves=(), timeline=(), breakdown=(), weights={},
-        cassette={},
+        reasons=(), next=(), facts=(), headline=(), estimate=parts.nothing(), holm=None,
+        sensitivity=(), would_change=(), matrix=(), flips_total=0, flips=(),
+        drift=Drift(decisions=0, differ=0),
+        tradeoff=(), calibration=None, curves=(), timeline=(), breakdown=(),
+        weights=WeightsPart(), cassette=parts.cassette(0, 0),
     )  # fmt: skip
-    document = replace(document, comparisons=(bare,), sessions=(), provenance={})
+    document = replace(document, comparisons=(bare,), sessions=())
 
     words = taken_apart(render(document)).words
     assert "No confidence" not in words
