@@ -120,8 +120,9 @@ def kept_apart(state: PartitionState, input_: Input, detail: str) -> Outputs:
 def _admitted(state: PartitionState, input_: Input) -> AgentState | Outputs:
     """Return the agent, its source's allowance charged; the answer, if that is used up."""
     agent, settings = state.agents.get(input_.agent, STRANGER), state.shared.settings
-    if not rate_limits.is_excess(agent, settings, input_):
-        return rate_limits.admitted(agent, settings, input_)
+    admitted = rate_limits.unless_excess(agent, settings, input_)
+    if admitted is not None:
+        return admitted
     shed = rate_limits.shed(agent, input_)
     return Outputs(agent.now or input_.at, (intake.too_many(input_),), shed)
 

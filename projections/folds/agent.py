@@ -225,30 +225,32 @@ def _slept(state: AgentState, scene: FoldContext, message: OutputMessage) -> Age
 def _decided(
     state: AgentState, scene: FoldContext, id_: str, message: Decided
 ) -> AgentState:
-    state = fires.decided(state, id_, message, scene.now)
+    decisions = fires.decided(state, id_, message, scene.now)
     if state.experiment is not None and message.experiment is not None:
         runs = experiments.decided(state.experiment, message.experiment, scene.now)
         state = replace(state, experiment=runs)
     event = scene.input.message
     # A decision on a due timer is on no event: there is nothing to remember or get used to.
     if not isinstance(event, Sensed) or message.event_id != scene.input.id:
-        return state
-    vector = scene.aids.vector
-    state = events.remembered(state, event, scene.input.id, id_, vector, scene.now)
-    if scene.settings.silence and message.path != "none" and vector is not None:
-        lesson = formation.of_event(event, message.domain, vector)
-        state = replace(state, occasions=state.occasions.set(id_, lesson))
-    if scene.settings.sleep.events:
-        how = scene.settings.sleep
-        packs, now = scene.packs, scene.now
-        state = reflection.decided(
-            state, packs, id_, message, event, now, how, vector=_vector(scene)
-        )
+        return replace(state, decisions=decisions)
+    vector, now, passed = scene.aids.vector, scene.now, message.path != "none"
+    sources = events.remembered(state, event, scene.input.id, id_, vector, now)
+    habits, occasions = state.habits, state.occasions
     # Without a vector nothing can be found to be alike.
-    if vector is None:
+    if vector is not None:
+        habits = events.habituated(state, scene.appearance, vector, now, passed=passed)
+    if scene.settings.silence and passed and vector is not None:
+        lesson = formation.of_event(event, message.domain, vector)
+        occasions = occasions.set(id_, lesson)
+    # At once, since each copy of a state costs a microsecond.
+    state = replace(
+        state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
+    )
+    how = scene.settings.sleep
+    if not how.events:
         return state
-    return events.habituated(
-        state, scene.appearance, vector, scene.now, passed=message.path != "none"
+    return reflection.decided(
+        state, scene.packs, id_, message, event, now, how, vector=_vector(scene)
     )
 
 

@@ -18,6 +18,7 @@ from schemas.packs.manifest import CompiledPack, EventType
 from schemas.state import limits
 from schemas.state.agent import AgentState, Habit, Shelf, SourceMemory
 from schemas.values import ids, vectors
+from schemas.values.bounded_map import Bounded
 from schemas.values.by_identity import by_identity
 from schemas.values.vectors import Vector
 
@@ -118,17 +119,17 @@ def remembered(
     decision_id: str,
     vector: Vector | None,
     now: datetime,
-) -> AgentState:
-    """Return the state with an event remembered: its id, decision, vector and time."""
+) -> Bounded[str, SourceMemory]:
+    """Return what is remembered by source after an event: id, decision, vector, time."""
     memory = state.sources.get(event.source) or SourceMemory()
-    memory = replace(memory, seen=memory.seen.set(event_id, decision_id))
+    seen, recent, recent_at = memory.seen, memory.recent, memory.recent_at
     if vector is not None:
-        memory = replace(
-            memory,
-            recent=(*memory.recent, vector)[-limits.RECENT_EVENTS :],
-            recent_at=(*memory.recent_at, now)[-limits.RECENT_EVENTS :],
-        )
-    return replace(state, sources=state.sources.set(event.source, memory))
+        recent = (*recent, vector)[-limits.RECENT_EVENTS :]
+        recent_at = (*recent_at, now)[-limits.RECENT_EVENTS :]
+    seen = seen.set(event_id, decision_id)
+    return state.sources.set(
+        event.source, SourceMemory(seen=seen, recent=recent, recent_at=recent_at)
+    )
 
 
 def habituated(
@@ -138,15 +139,15 @@ def habituated(
     now: datetime,
     *,
     passed: bool,
-) -> AgentState:
-    """Return the state with the event's habit renewed or begun.
+) -> Bounded[str, tuple[Habit, ...]]:
+    """Return the habits, with the event's renewed or begun.
 
     Only an event that `passed` the gate habituates; others count toward a burst.
     """
     known = renewed(
         appearance.known, appearance.index, vector, appearance.named, now, passed
     )
-    return replace(state, habits=state.habits.set(appearance.sort, known))
+    return state.habits.set(appearance.sort, known)
 
 
 def nearest_habit(
@@ -157,6 +158,8 @@ def nearest_habit(
     `duplicate` is the least cosine similarity of an event that is alike.
     """
     same = [index for index, habit in enumerate(habits) if habit.named == named]
+    if not same:
+        return None
     nearest = vectors.nearest([habits[index].vector for index in same], vector)
     if nearest is None or nearest[1] < duplicate:
         return None

@@ -24,14 +24,15 @@ from schemas.state.agent import (
     Trigger,
 )
 from schemas.state.evidence import Belief, belief_key
+from schemas.values.bounded_map import Bounded
 from schemas.values.reasons import Outcome
 from schemas.values.settings import EDITION
 
 
 def decided(
     state: AgentState, decision_id: str, message: Decided, now: datetime
-) -> AgentState:
-    """Return the state with a decision remembered."""
+) -> Bounded[str, Remembered]:
+    """Return the decisions that are remembered after one more."""
     session_id = message.session_id
     remembered = Remembered(
         event_id=message.event_id,
@@ -41,7 +42,7 @@ def decided(
         path=message.path,
         at=now,
     )
-    return replace(state, decisions=state.decisions.set(decision_id, remembered))
+    return state.decisions.set(decision_id, remembered)
 
 
 def completed(state: AgentState, message: Completed) -> AgentState:
@@ -78,15 +79,17 @@ def armed(
 
     Success and failure alike; each is due its own timeout after `now`.
     """
+    known = pack.pack.executive.outcome_patterns
+    if not known:
+        return ()
     said = word_patterns.words_of(event, edition)
     return tuple(
         Expectation(
-            pattern=pattern.outcome_pattern,
-            is_success=pattern.is_success,
-            due=now + timedelta(seconds=pattern.timeout_sec),
+            pattern=known[index].outcome_pattern,
+            is_success=known[index].is_success,
+            due=now + timedelta(seconds=known[index].timeout_sec),
         )
-        for pattern in pack.pack.executive.outcome_patterns
-        if word_patterns.occurs(pattern.trigger_pattern, said)
+        for index in word_patterns.occurring(pack.triggers, said)
     )
 
 

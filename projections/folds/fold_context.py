@@ -38,6 +38,7 @@ class FoldContext:
         self.learning: LearningSettings = agent.learning(self.settings)
         """The learning settings in force for the agent."""
         self._appearance: Appearance | None = None
+        self._packs: tuple[CompiledPack, ...] | None = None
 
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
         """Return the learning settings of a heuristic, by its terms in `state`."""
@@ -65,7 +66,9 @@ class FoldContext:
     @property
     def packs(self) -> tuple[CompiledPack, ...]:
         """The packs in force, by name; no group loads one and uses it afterwards."""
-        return aiding.in_force(self.shared, self.agent, self.aids)
+        if self._packs is None:
+            self._packs = aiding.in_force(self.shared, self.agent, self.aids)
+        return self._packs
 
     @property
     def appearance(self) -> Appearance:

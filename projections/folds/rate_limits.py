@@ -28,15 +28,20 @@ def source_of(input_: Input) -> str | None:
     return sensor_of(input_.record.subject)
 
 
-def is_excess(state: AgentState, settings: MindSettings | None, input_: Input) -> bool:
-    """Tell whether an input is more than its source may send; `state` is before it."""
+def unless_excess(
+    state: AgentState, settings: MindSettings | None, input_: Input
+) -> AgentState | None:
+    """Return the state after an input; None if it is more than its source may send."""
     if settings is None or settings.intake is None:
-        return False
+        return state
     source = source_of(input_)
     if source is None:
-        return False
-    allowance = state.intake.get(source, _FULL)
-    return after(allowance, settings.intake, input_.record.time_ns) is None
+        return state
+    before = state.intake.get(source, _FULL)
+    allowance = after(before, settings.intake, input_.record.time_ns)
+    if allowance is None:
+        return None
+    return replace(state, intake=state.intake.set(source, allowance))
 
 
 def after(
@@ -62,15 +67,8 @@ def admitted(
     state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
     """Return the state after an input within its limit."""
-    if settings is None or settings.intake is None:
-        return state
-    source = source_of(input_)
-    if source is None:
-        return state
-    before = state.intake.get(source, _FULL)
     # It was admitted when it was answered; if it would not be here, it uses nothing.
-    allowance = after(before, settings.intake, input_.record.time_ns) or before
-    return replace(state, intake=state.intake.set(source, allowance))
+    return unless_excess(state, settings, input_) or state
 
 
 def charged(

@@ -8,6 +8,7 @@ the recording made it, which is what off-policy estimates require.
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import cast
 
 from msgspec import structs
 
@@ -92,12 +93,12 @@ def context_of(
         raise UnreadableOutputError(
             f"input {record.sequence} is no event, and yet it was decided on"
         )
-    dimensions = dict[str, float](decided.salience.dimensions.items())
+    dimensions = decided.salience.dimensions
     return DecisionContext(
         event_id=decided.event_id,
         event_text=event.text,
         event_source=decided.source,
-        salience=dimensions,
+        salience=dict(cast(Mapping[str, float], dimensions)),
         candidates=tuple(
             [
                 _candidate(each, standing, recalling)

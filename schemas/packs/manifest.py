@@ -231,6 +231,13 @@ class CompiledPack:
         """
         return vectors.stack(self.action_vectors)
 
+    @cached_property
+    def triggers(self) -> tuple[str, ...]:
+        """What an event must mention for each of the outcome patterns to be expected."""
+        return tuple(
+            each.trigger_pattern for each in self.pack.executive.outcome_patterns
+        )
+
     def row_of(self, heuristic_id: str) -> int | None:
         """Return the row of a heuristic, None if it is not of this pack."""
         return self.rows.get(heuristic_id)

@@ -67,6 +67,15 @@ def any_occurs(patterns: tuple[str, ...], said: Said) -> bool:
     return any(map(said.words.__contains__, _phrases(patterns, said.edition)))
 
 
+def occurring(patterns: tuple[str, ...], said: Said) -> list[int]:
+    """Return the indices of the patterns that occur, in their order."""
+    return [
+        index
+        for index, words in enumerate(_phrases(patterns, said.edition))
+        if words in said.words and words != _NONE
+    ]
+
+
 def has_words(pattern: str) -> bool:
     """Tell whether the pattern can occur at all."""
     return _words(pattern, EDITION) != _NONE

@@ -4,6 +4,9 @@ The stages in order: outcomes, salience, matching, executive, delivery. The one 
 of the event holds everything that led to it.
 """
 
+from collections.abc import Mapping
+from typing import cast
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import conclude, decision_messages, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
@@ -38,7 +41,8 @@ def decide(turn: TurnContext, event: Sensed) -> None:
     shown = shown or _undone(turn, event, domain.name)
     if shown is not None:
         turn.credit(shown)
-    silence.shown(turn, event, shown)
+    if turn.settings.silence:
+        silence.shown(turn, event, shown)
     # After the credit: the decision must see the confidence that the outcome left.
     here = occasion(turn, event, domain)
     # From here on the variant's settings are in force; the outcome was counted without it.
@@ -131,7 +135,7 @@ def _context(
         event_id=here.id,
         event_text=here.event.text,
         event_source=here.event.source,
-        salience=dict[str, float](here.assessment.salience.dimensions.items()),
+        salience=dict(cast(Mapping[str, float], here.assessment.salience.dimensions)),
         candidates=_candidates(turn, here),
         immediate=here.event.immediate,
         goals=goals,

@@ -101,9 +101,7 @@ def occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
         flags=_flags(turn, event),
         assignment=_assignment(turn, event),
         own_urgency=salience.urgency(
-            event.urgency,
-            dict[str, float](assessment.salience.dimensions.items()),
-            turn.settings.edition,
+            event.urgency, assessment.salience.dimensions, turn.settings.edition
         ),
     )
 

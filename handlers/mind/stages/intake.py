@@ -39,6 +39,9 @@ def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage |
     """Return the refusal of an input; None if it may be accepted."""
     message = input_.message
     match message:
+        # First, since nearly all inputs are events.
+        case Sensed():
+            return _repeated(state, input_, message)
         case Unreadable():
             return quarantined(input_, message)
         case NotBuilt():
@@ -47,8 +50,6 @@ def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage |
                 reason="not_built",
                 detail=f"{quoted(message.control)} is named in the design and not built yet",
             )
-        case Sensed():
-            return _repeated(state, input_, message)
         case _ if input_.agent == SHARED_AGENT:
             return _for_nobody(message)
         case _:

@@ -19,7 +19,7 @@ from schemas.messages.decisions import Gate, Salience
 from schemas.messages.sensing import Dimension, Intent, Sensed
 from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values import vectors
-from schemas.values.exact_math import clamp, exp, power, round6, total
+from schemas.values.exact_math import clamp, exp, power, round6
 from schemas.values.reasons import Silence
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
@@ -71,7 +71,8 @@ def assess(
     # What only informs is no occasion; thresholds were never asked, so no other gate.
     if not intent.passed:
         return Assessment(salience, (intent,), "informational", is_addressed)
-    threshold = _relevance_threshold(settings, domain)
+    # Both sides of a gate in six decimals, so that value and margin agree with `passed`.
+    threshold = round6(_relevance_threshold(settings, domain))
     is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
     always = _THREAT_NOTE if is_threat else _PERSON_NOTE if is_addressed else None
     relevance = _gate("relevance", salience.score, threshold, always)
@@ -120,7 +121,7 @@ def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
 
 
 def urgency(
-    declared: float | None, dimensions: Mapping[str, float], edition: int
+    declared: float | None, dimensions: Mapping[Dimension, float], edition: int
 ) -> float:
     """Return an event's urgency from 0 to 1: as declared, else by its salience.
 
@@ -163,11 +164,12 @@ def _salience(
     vector: Vector | None,
 ) -> Salience:
     domain = appearance.domain
-    half_life_s = settings.novelty_half_life * domain.tau_s
+    tau_s = domain.tau_s
+    half_life_s = settings.novelty_half_life * tau_s
     dimensions = _dimensions(state, domain, event, vector, half_life_s)
     score = _weighted_mean(dimensions, _weights(domain))
     habit, now = appearance.habit, state.now
-    kept = sensitivity(habit, now, domain.tau_s) if now else 1.0
+    kept = sensitivity(habit, now, tau_s) if now else 1.0
     return Salience(
         dimensions=dimensions,
         score=score,
@@ -187,7 +189,8 @@ def _dimensions(
     # The sensor's own hint goes before the pack's default.
     values: dict[Dimension, float] = {**defaults, **event.salience}
     known = state.sources.get(event.source)
-    values.setdefault("novelty", novelty(known, vector, state.now, half_life_s))
+    if "novelty" not in values:
+        values["novelty"] = novelty(known, vector, state.now, half_life_s)
     # In one order everywhere: floats are added up in it, and the record holds it.
     return {name: round6(values[name]) for name in sorted(values)}
 
@@ -206,11 +209,12 @@ def _weights(domain: Domain) -> Mapping[Dimension, float]:
 def _weighted_mean(
     values: Mapping[Dimension, float], weights: Mapping[Dimension, float]
 ) -> float:
-    whole = total(weights.get(name, 1.0) for name in values)
-    if not whole:
-        return 0.0
-    weighted = total(weights.get(name, 1.0) * value for name, value in values.items())
-    return round6(weighted / whole)
+    whole = weighted = 0.0
+    for name, value in values.items():
+        weight = weights.get(name, 1.0)
+        whole += weight
+        weighted += weight * value
+    return round6(weighted / whole) if whole else 0.0
 
 
 def _intent_gate(event: Sensed, is_addressed: bool) -> Gate:
@@ -227,8 +231,6 @@ def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
 
 
 def _gate(name: str, value: float, threshold: float, always: str | None) -> Gate:
-    # Both sides of a gate in six decimals, so that value and margin agree with `passed`.
-    threshold = round6(threshold)
     return Gate(
         name=name,
         passed=always is not None or value >= threshold,

@@ -90,9 +90,9 @@ def bounded(belief: Belief, learning: LearningSettings) -> Belief:
 
     Alpha and beta stay: they are the evidence, which no bound changes.
     """
-    within = clamp(belief.confidence, learning.floor, learning.ceiling)
-    if within == belief.confidence:
+    if learning.floor <= belief.confidence <= learning.ceiling:
         return belief
+    within = clamp(belief.confidence, learning.floor, learning.ceiling)
     return replace(belief, confidence=round6(within))
 
 
