@@ -212,9 +212,18 @@ def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object],
     compares = _ORDER[operator_]
     if isinstance(wanted, str):
         return lambda value: isinstance(value, str) and compares(value, wanted)
+    if isinstance(wanted, bool):
+        return lambda value: isinstance(value, bool) and compares(value, wanted)
     # The condition's side is prepared once, when it is compiled.
-    kind, limit = _kind(wanted), _rounded(wanted)
-    return lambda value: _kind(value) == kind and compares(_rounded(value), limit)
+    limit = _rounded(wanted)
+
+    def meets_number(value: object) -> bool:
+        # A bool is an int in Python.
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        return compares(_rounded(value), limit)
+
+    return meets_number
 
 
 def _meaning(part: Part) -> tuple[object, ...]:
