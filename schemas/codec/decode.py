@@ -32,6 +32,7 @@ NESTING_LIMIT = 100
 # Without control characters: the id becomes a header of each output (`ce-causeid`), and a
 # line break there would end the header. The length is `NAME_LIMIT`.
 _ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
+_START = (controls.MindStarted.kind, controls.MindStarted.token)
 _VERSION = re.compile(r"[1-9][0-9]{0,5}")
 
 
@@ -173,7 +174,10 @@ def _input_message(
 ) -> InputMessage | NotBuilt:
     """Read the body; feedback and controls published like events are read as such."""
     if place.kind != "sensor":
-        return _message(record, place.kind, place.detail, _fields(record))
+        fields = _fields(record)
+        if (place.kind, place.detail) == _START:
+            return _started(orjson.dumps(fields), _version(record))
+        return _message(record, place.kind, place.detail, fields)
     source, _, type_ = place.detail.partition(".")
     _check_tokens(source, type_)
     fields = _fields(record)
@@ -186,6 +190,13 @@ def _input_message(
         return _message(record, "control", str(fields.pop("control", "")), fields)
     fields["source"], fields["type"] = source, type_
     return _message(record, "sensor", "sensed", fields)
+
+
+# All partitions are told the same at a start. As one object it lets whatever is worked out
+# of settings, and kept by their identity, serve all of them.
+@lru_cache(maxsize=8)
+def _started(fields: bytes, version: int) -> InputMessage:
+    return cast(InputMessage, _decode(*_START, orjson.loads(fields), version))
 
 
 def _message(

@@ -15,7 +15,12 @@ from schemas.codec.decode import (
 )
 from schemas.codec.encode import write_input, write_output
 from schemas.codec.envelope import Input, Mark, NotBuilt, Unreadable
-from schemas.messages.controls import UNBUILT, GoalsSet, SessionStarted
+from schemas.messages.controls import (
+    UNBUILT,
+    GoalsSet,
+    MindStarted,
+    SessionStarted,
+)
 from schemas.messages.decisions import Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import Handled
@@ -23,7 +28,8 @@ from schemas.messages.results import ClockTicked
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.values import subjects
 from schemas.values.record import Record
-from tests.factories import EPOCH, NOON, record, sensor_record
+from schemas.values.settings import CodeDigests
+from tests.factories import EPOCH, NOON, record, sensor_record, settings
 
 
 def _told(content_type: str, body: bytes) -> Record:
@@ -305,3 +311,24 @@ def test_clock_and_results_are_kinds_of_their_own() -> None:
     assert isinstance(
         read_input(record("ev.1.in.ana.control.clock_ticked", body)).message, Unreadable
     )
+
+
+def test_partitions_that_are_told_the_same_start_share_it() -> None:
+    """What is kept by the identity of settings then serves all of them."""
+    told, other = (
+        MindStarted(
+            settings=settings(seed=seed),
+            digests=CodeDigests(version="1", embedder="none"),
+        )
+        for seed in ("one", "two")
+    )
+
+    def started(message: MindStarted, partition: int) -> object:
+        wire = write_input(
+            message, agent="_", partition=partition, id_=f"{partition}", source="/w"
+        )
+        taken = record(wire.subject, wire.body, headers=wire.headers)
+        return read_input(taken).message
+
+    assert started(told, 1) is started(told, 2)
+    assert started(told, 1) == told != started(other, 1) == other
