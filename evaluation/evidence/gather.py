@@ -17,7 +17,7 @@ from evaluation.evidence.votes import Voting
 from projections.folds.controls import content_in_force
 from projections.folds.learning import beliefs, confidence, votes
 from projections.folds.learning.beliefs import Terms
-from projections.folds.learning.heuristics import all_heuristics, find
+from projections.folds.learning.heuristics import all_heuristics
 from projections.folds.learning.votes import Vote
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
@@ -285,8 +285,8 @@ class EvidenceReader:
         message = group.input.message
         if not isinstance(message, HeuristicEdited) or not message.keep:
             return
-        old = find(group.before.agent, message.heuristic_id)
-        new = find(group.after.agent, message.heuristic_id)
+        old = group.before.agent.taught(message.heuristic_id)
+        new = group.after.agent.taught(message.heuristic_id)
         if old is None or new is None:
             return
         key = belief_key(old.id, old.content_hash)
@@ -298,7 +298,7 @@ class EvidenceReader:
         message, standing = group.input.message, group.after
         if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
             return
-        taught = find(standing.agent, message.heuristic_id)
+        taught = standing.agent.taught(message.heuristic_id)
         if taught is not None:
             key, declared = self._about(taught.id, taught.content_hash)
             self._learn(group, facts.Redeclared(group.sequence, key, declared))

@@ -150,7 +150,8 @@ class TurnContext:
     def adopt(self, variant: Variant | None) -> None:
         """Use the settings of a variant of an experiment from here on; of none if None."""
         self.variant = variant or AS_SET
-        self.settings = experiments.under(self._scene.settings, self.variant)
+        own = self._scene.settings
+        self.settings = own if variant is None else experiments.under(own, variant)
 
     def draw(self, purpose: str) -> float:
         """Return a draw in [0, 1) that depends on seed, agent, event and purpose alone."""

@@ -121,7 +121,7 @@ def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
             return heuristics.frozen(_revived(state, scene, message), message)
         case HeuristicSeeded(heuristic_id=id_):
             state = controls.applied(state, scene.input, scene.aids)
-            taught = heuristics.find(state, id_)
+            taught = state.taught(id_)
             # The first edition kept the old prior when a heuristic was taught again.
             if taught is None or scene.settings.edition < 2:
                 return state

@@ -65,7 +65,7 @@ def content_in_force(
 ) -> str | None:
     """Return the content hash of a heuristic in force; None if there is none."""
     # Taught heuristics first: an id of a pack that was taught again hides the pack's.
-    taught = heuristics.find(state, heuristic_id)
+    taught = state.taught(heuristic_id)
     if taught is not None:
         return taught.content_hash
     for pack in packs:
@@ -79,7 +79,7 @@ def action(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> controls.Action | None:
     """Return the action of a heuristic in force; None if it has only a text."""
-    taught = heuristics.find(state, heuristic_id)
+    taught = state.taught(heuristic_id)
     if taught is not None:
         return taught.action
     for pack in packs:

@@ -1,13 +1,32 @@
-"""Experiments: which one runs, and when its present variant came into force."""
+"""Experiments: which one runs, which variant an event gets, and since when it is in force."""
 
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
-from schemas.messages.experiments import Assignment, Experiment, Variant, VariantName
+from schemas.messages.experiments import (
+    SHARE_OF_A,
+    Assignment,
+    Experiment,
+    UnitKind,
+    Variant,
+    VariantName,
+)
+from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
+from schemas.values import ids
+from schemas.values.base import NAME_LIMIT
 from schemas.values.settings import MindSettings
+
+PURPOSE = "experiment"
+"""The purpose of the variant's draw; part of its key."""
+
+PERSON_FIELD = "person"
+"""The field of an event that says which person it concerns."""
+
+WORDS_TYPE = "message"
+"""The type of an event that is a person's own words: their source is the person."""
 
 
 def applied(
@@ -58,6 +77,33 @@ def switched(
     return experiment.switched_at if experiment.variant in (None, name) else now
 
 
+def assigned(
+    experiment: Experiment,
+    event: Sensed,
+    session_id: str,
+    *,
+    seed: str,
+    agent: str,
+    now: datetime,
+) -> Assignment:
+    """Return the variant that an event is decided under.
+
+    A draw that is keyed by the experiment and the unit decides, so a session or a person
+    has the same variant for as long as the experiment runs, in the log and in every replay.
+    """
+    unit = _unit(experiment.by, event, session_id)
+    # Keyed by the unit and not by the event, so that nobody changes sides within one.
+    value = ids.draw(seed, agent, f"{experiment.id}/{unit}", PURPOSE)
+    name: VariantName = "a" if value < SHARE_OF_A else "b"
+    return Assignment(
+        id=experiment.id,
+        variant=name,
+        probability=SHARE_OF_A if name == "a" else 1.0 - SHARE_OF_A,
+        unit=unit,
+        washout=_is_washing_out(experiment, name, now),
+    )
+
+
 def _started(message: ExperimentStarted, now: datetime) -> Experiment:
     return Experiment(
         id=message.experiment_id,
@@ -68,3 +114,24 @@ def _started(message: ExperimentStarted, now: datetime) -> Experiment:
         title=message.title,
         started_at=now,
     )
+
+
+def _unit(by: UnitKind, event: Sensed, session_id: str) -> str:
+    """Return the session, or the person whom the event concerns if that is known."""
+    if by == "session":
+        return session_id
+    person = event.fields.get(PERSON_FIELD)
+    if not isinstance(person, str) or not person:
+        return event.source if event.type == WORDS_TYPE else session_id
+    # A digest keeps units apart that a cut would merge.
+    if len(person) > NAME_LIMIT:
+        return ids.digest(person.encode())
+    return person
+
+
+def _is_washing_out(experiment: Experiment, name: VariantName, now: datetime) -> bool:
+    switched_at = switched(experiment, name, now)
+    if switched_at is None:
+        return False
+    # Below 0 the agent's time was set back since, by a session with its own clock.
+    return 0.0 <= (now - switched_at).total_seconds() < experiment.washout_s

@@ -153,7 +153,7 @@ def outdated(
         if each.heuristic_id in state.frozen:
             return f"{quoted(each.name)} is frozen"
     formed = change.formed
-    if formed is not None and heuristics.find(state, formed.heuristic_id) is not None:
+    if formed is not None and state.taught(formed.heuristic_id) is not None:
         return f"{quoted(formed.name)} is there already"
     return None
 

@@ -11,7 +11,6 @@ import orjson
 from msgspec.structs import replace
 
 from projections.folds import pending_answers, timers
-from projections.folds.learning import heuristics
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.learning import CandidateRefused, ProposalMade
@@ -190,7 +189,7 @@ def _words(
     id_ = message.matched_heuristic_id
     if message.path != "heuristic" or id_ is None:
         return b""
-    taught = heuristics.find(state, id_)
+    taught = state.taught(id_)
     if taught is not None:
         return taught.action_vector
     for pack in packs:

@@ -10,7 +10,6 @@ from immutables import Map
 from projections.folds import proposals as proposals_fold
 from projections.folds.controls import content_in_force
 from projections.folds.learning import beliefs
-from projections.folds.learning import heuristics as taught_fold
 from projections.rows import confidence_changes, heuristics_contents
 from projections.rows.changes import Change, Patch, Put, Row
 from projections.rows.folded_group import Folded, Step
@@ -85,14 +84,14 @@ def changed(folded: Folded, step: Step, change: RepertoireChange) -> Iterator[Ch
     for each in change.going:
         yield from _frozen(folded, step, each.heuristic_id)
     formed = change.formed
-    if formed is None or taught_fold.find(step.before, formed.heuristic_id) is None:
+    if formed is None or step.before.taught(formed.heuristic_id) is None:
         return
     yield Patch("heuristics", (folded.name, formed.heuristic_id), {"in_force": False})
 
 
 def formed(folded: Folded, step: Step, message: HeuristicFormed) -> Iterator[Change]:
     """Yield the heuristic that was formed from a model's answer."""
-    heuristic = taught_fold.find(step.after, message.heuristic_id)
+    heuristic = step.after.taught(message.heuristic_id)
     if heuristic is not None:
         yield from _begun(folded, step, heuristic, "formed")
 
@@ -121,7 +120,7 @@ def _touched(outputs: tuple[Output, ...]) -> dict[str, None]:
 
 
 def _seeded(folded: Folded, step: Step, message: HeuristicSeeded) -> Iterator[Change]:
-    heuristic = taught_fold.find(step.after, message.heuristic_id)
+    heuristic = step.after.taught(message.heuristic_id)
     if heuristic is not None:
         yield from _begun(folded, step, heuristic, "seed")
 
@@ -140,8 +139,8 @@ def _begun(folded: Folded, step: Step, heuristic: Taught, why: str) -> Iterator[
 
 
 def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Change]:
-    heuristic = taught_fold.find(step.after, message.heuristic_id)
-    earlier = taught_fold.find(step.before, message.heuristic_id)
+    heuristic = step.after.taught(message.heuristic_id)
+    earlier = step.before.taught(message.heuristic_id)
     if heuristic is None or earlier is None:
         return
     held = _belief_of(step, step.after, heuristic)

@@ -9,7 +9,6 @@ from datetime import datetime
 
 from projections.folds.learning import recency
 from projections.folds.learning.counting import DIRECT_VOTE
-from projections.folds.learning.heuristics import find
 from projections.folds.learning.votes import STRANDS
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
@@ -67,7 +66,7 @@ class Recalling:
         message = input_.message
         if not isinstance(message, HeuristicEdited) or not message.keep:
             return
-        old, new = (find(state, message.heuristic_id) for state in (before, after))
+        old, new = (state.taught(message.heuristic_id) for state in (before, after))
         if old is not None and new is not None:
             key = belief_key(old.id, old.content_hash)
             if key in self._recent:

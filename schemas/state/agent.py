@@ -322,6 +322,15 @@ class AgentState(Struct, frozen=True, kw_only=True):
     slept: Sleeping | None = None
     """The last one that is over."""
 
+    def taught(self, heuristic_id: str) -> Taught | None:
+        """Return the taught heuristic of this id."""
+        # Sorted, since the order of a persistent map differs from one process to another.
+        for domain in sorted(self.shelves):
+            found = self.shelves[domain].heuristics.get(heuristic_id)
+            if found is not None:
+                return found
+        return None
+
     def learning(self, settings: MindSettings) -> LearningSettings:
         """Return the learning settings in force for the agent."""
         return settings.learning if self.tuned is None else self.tuned

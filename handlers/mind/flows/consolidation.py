@@ -16,7 +16,7 @@ from handlers.mind.flows.consult import threshold_of
 from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds import controls, proposals
-from projections.folds.learning import beliefs, heuristics
+from projections.folds.learning import beliefs
 from schemas.messages.learning import ProposalMade
 from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.packs import conditions
@@ -120,7 +120,7 @@ def _goes_for(given: ConsolidationInput, taught: Taught, other: KnownHeuristic) 
     if controls.action(given.state, given.packs, id_) != taught.action:
         return False
     # A pack's heuristic always stays: its author maintains it.
-    if heuristics.find(given.state, id_) is None:
+    if given.state.taught(id_) is None:
         return True
     mine = _worth(given, taught.id, taught.content_hash)
     # Strict, with the id as the last part: of two duplicates exactly one goes.
@@ -221,7 +221,7 @@ def _out(stand: Stand) -> Stand:
 
 
 def _name(given: ConsolidationInput, heuristic_id: str) -> str:
-    taught = heuristics.find(given.state, heuristic_id)
+    taught = given.state.taught(heuristic_id)
     if taught is not None:
         return taught.name
     rows = ((pack, pack.row_of(heuristic_id)) for pack in given.packs)

@@ -4,7 +4,7 @@ Without a model there is no consultation, and no strategy is offered its arm.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, Protocol
 
@@ -19,6 +19,7 @@ from schemas.packs.manifest import CompiledPack, Executive
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.state.agent import Pending
 from schemas.values import ids
+from schemas.values.by_identity import by_identity
 from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
 from schemas.values.settings import MindSettings
@@ -97,24 +98,42 @@ def consultation(
     model = turn.settings.model
     if model is None:
         return None
-    manner = manner_of(turn.settings, strategy)
-    # The arm is made of these, whatever counts for the event at hand.
     always = tuple(turn.goals)
-    form = manner.prediction
-    usual = wording(turn.settings, turn.packs, strategy)
-    system = prompts.system_prompt(usual.settings, turn.packs, always, form)
-    told = possible(turn.packs, strategy)
-    # Who writes its prompts itself is known by its code and settings, not by ours.
-    words = strategy.words if isinstance(strategy, Own) else None
-    arm = prompts.arm(model, words or system, manner, (*turn.possible_goals, *told))
+    usual = _usual(
+        model, turn.settings, strategy, always, turn.possible_goals, *turn.packs
+    )
     here = wording(turn.settings, turn.packs, strategy, domain)
     # None: the usual prompt serves, and the record needs to name no goals.
     others = None if goals == always else goals
-    if others is not None or here.is_packs:
-        these = always if others is None else others
-        system = prompts.system_prompt(here.settings, turn.packs, these, form)
+    if others is None and not here.is_packs:
+        return usual
+    these = always if others is None else others
+    form = usual.manner.prediction
+    system = prompts.system_prompt(here.settings, turn.packs, these, form)
     by = domain if here.is_packs else None
-    return Consultation(model, system, arm, manner, strategy, others, by)
+    return replace(usual, system=system, goals=others, domain=by)
+
+
+# Kept by what it is made of, which rarely changes: else the prompt's texts were joined and
+# hashed at each event, though few events ask a model.
+@by_identity(64)
+def _usual(
+    model: ModelSettings,
+    settings: MindSettings,
+    strategy: Strategy,
+    goals: tuple[str, ...],
+    possible_goals: Sequence[str],
+    *packs: CompiledPack,
+) -> Consultation:
+    """Return how the strategy asks about any event."""
+    manner = manner_of(settings, strategy)
+    usual = wording(settings, packs, strategy)
+    system = prompts.system_prompt(usual.settings, packs, goals, manner.prediction)
+    told = possible(packs, strategy)
+    # Who writes its prompts itself is known by its code and settings, not by ours.
+    words = strategy.words if isinstance(strategy, Own) else None
+    arm = prompts.arm(model, words or system, manner, (*possible_goals, *told))
+    return Consultation(model, system, arm, manner, strategy)
 
 
 def strategy_in_force(turn: TurnContext) -> Strategy:

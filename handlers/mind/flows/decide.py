@@ -1,22 +1,25 @@
 """Deciding on an event: what it shows of earlier advice, whether it matters, who answers.
 
-The stages in order: outcomes, salience, matching, executive, delivery. The one `Decided`
-of the event holds everything that led to it.
+In order: outcomes, salience, how a model would be asked (`consult`), matching, the strategy,
+the executive's draw. The one `Decided` of the event holds everything that led to it.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import cast
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import conclude, decision_messages, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
-from handlers.mind.flows.occasion import Occasion, occasion
-from handlers.mind.stages import completion, executive, matching, outcomes
+from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.stages import completion, executive, matching, outcomes, salience
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
+from projections.folds import experiments
+from projections.folds.events import Domain
 from schemas.messages.asks import ModelAsked
-from schemas.messages.experiments import Variant
+from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import (
@@ -25,6 +28,9 @@ from schemas.ports.decision_context import (
     Odds,
     Strategy,
 )
+
+# A day: an event that far off has a wrong clock, or waited too long to tell.
+_IMPLAUSIBLE_S = 24 * 3600.0
 
 
 def decide(turn: TurnContext, event: Sensed) -> None:
@@ -41,10 +47,11 @@ def decide(turn: TurnContext, event: Sensed) -> None:
     shown = shown or _undone(turn, event, domain.name)
     if shown is not None:
         turn.credit(shown)
-    if turn.settings.silence:
+    # Only these can tell that what was said succeeded.
+    if shown is not None or event.in_reply_to is not None:
         silence.shown(turn, event, shown)
     # After the credit: the decision must see the confidence that the outcome left.
-    here = occasion(turn, event, domain)
+    here = _occasion(turn, event, domain)
     # From here on the variant's settings are in force; the outcome was counted without it.
     turn.adopt(_variant(turn, here))
     if here.assessment.silence is None:
@@ -68,6 +75,65 @@ def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | 
         edition=turn.settings.edition,
     )
     return outcomes.undone(turn.state, fire, turn.input.id) if fire else None
+
+
+def _occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
+    """Make the occasion of an event; the event's own values go before the pack's."""
+    declared, pack = domain.event_type, domain.pack
+    ttl_s = (
+        event.ttl_s
+        or (declared.ttl_s if declared else None)
+        or (pack.pack.ttl_s if pack else None)
+        or turn.settings.ttl_s
+    )
+    assessment = salience.assess(
+        turn.state, turn.settings, turn.appearance, event, turn.aids.vector
+    )
+    return Occasion(
+        id=turn.input.id,
+        at=turn.now,
+        event=event,
+        domain=domain,
+        assessment=assessment,
+        ttl_s=ttl_s,
+        expires_at=turn.now + timedelta(seconds=ttl_s),
+        channel=(declared.channel if declared else None) or turn.settings.channel,
+        flags=_flags(turn, event),
+        assignment=_assignment(turn, event),
+        own_urgency=salience.urgency(
+            event.urgency, assessment.salience.dimensions, turn.settings.edition
+        ),
+    )
+
+
+def _assignment(turn: TurnContext, event: Sensed) -> Assignment | None:
+    experiment, session = turn.state.experiment, turn.state.session
+    if experiment is None or session is None:
+        return None
+    return experiments.assigned(
+        experiment,
+        event,
+        session.id,
+        seed=turn.settings.seed,
+        agent=turn.input.agent,
+        now=turn.now,
+    )
+
+
+def _flags(turn: TurnContext, event: Sensed) -> tuple[str, ...]:
+    """Return the oddities: no vector, an implausible time, a reply to nothing known."""
+    flags = []
+    if turn.settings.edition >= 2 and turn.aids.vector is None:
+        flags.append("no_vector")
+    if event.occurred_at is not None:
+        apart = (event.occurred_at - turn.now).total_seconds()
+        if abs(apart) > _IMPLAUSIBLE_S:
+            flags.append("implausible_time")
+    if event.in_reply_to is not None:
+        decision_id = outcomes.replied_decision(turn.state, event)
+        if decision_id is None or turn.state.decisions.get(decision_id) is None:
+            flags.append("unknown_reply")
+    return tuple(flags)
 
 
 def _variant(turn: TurnContext, here: Occasion) -> Variant | None:
@@ -143,9 +209,17 @@ def _context(
         urgency=here.urgency(),
         llm_arm=consulted.arm if consulted else None,
         now=turn.now,
-        silences=silence.silences(turn, here.event, here.domain.name),
+        silences=_silences(turn, here),
         silence_asks=turn.settings.silence,
     )
+
+
+def _silences(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ...]:
+    """Return the learnt silences that hold; none where nothing was learnt."""
+    domain = here.domain.name
+    if domain not in turn.state.shelves:
+        return ()
+    return silence.silences(turn, here.event, domain)
 
 
 def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ...]:

@@ -1,17 +1,18 @@
-"""The messages of one decision, built from the occasion and the choice."""
+"""An occasion, that is an event to decide on, and the messages of its decision."""
 
 import base64
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import Consultation, recorded_digest
-from handlers.mind.flows.occasion import Occasion
 from handlers.mind.stages import executive
 from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.prompts import Prompt
+from handlers.mind.stages.salience import Assessment
+from projections.folds.events import Domain
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
 from schemas.messages.decisions import (
     SILENT,
@@ -21,7 +22,49 @@ from schemas.messages.decisions import (
     RelevantGoal,
     template_of,
 )
+from schemas.messages.experiments import Assignment
+from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
+from schemas.values.exact_math import round6
+from schemas.values.reasons import ResponseType
+
+
+class Occasion(Struct, frozen=True):
+    """An event that is decided on."""
+
+    id: str
+    """The event's."""
+    at: datetime
+    """The agent's time."""
+    event: Sensed
+    domain: Domain
+    assessment: Assessment
+    ttl_s: float
+    """For how many seconds an answer is worth delivering."""
+    expires_at: datetime
+    channel: str
+    """Where an answer goes."""
+    flags: tuple[str, ...]
+    """Names of oddities in the input, for people to look at."""
+    assignment: Assignment | None
+    """Which variant of a running experiment is in force."""
+    own_urgency: float
+    """How soon an answer is worth having, by the event alone."""
+
+    @property
+    def priority(self) -> float:
+        """The priority of its asks."""
+        return self.assessment.priority
+
+    @property
+    def response_type(self) -> ResponseType:
+        """What sort of response a model's answer will be."""
+        return "alert" if self.assessment.is_threat else "suggestion"
+
+    def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
+        """Return the urgency, 0 to 1: the higher of the event's and the heuristic's."""
+        own = heuristic.urgency if heuristic else 0.0
+        return round6(max(self.own_urgency, own))
 
 
 def gated(turn: TurnContext, occasion: Occasion, strategy: Strategy) -> Decided:

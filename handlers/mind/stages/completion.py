@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from schemas.messages.asks import Rival, Words
-from schemas.messages.decisions import Completed, Dropped, Salience, heuristic_arm
+from schemas.messages.decisions import Completed, Dropped, heuristic_arm
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelFailed, Result
 from schemas.ports.decision_context import ReadAnswer
@@ -174,18 +174,6 @@ def _dropped(pending: Pending, reason: Drop, detail: str) -> Dropped:
         reason=reason,
         detail=detail,
     )
-
-
-_ABOVE_ALL = 1.0
-"""The priority of a person's words, and what a threat's own value is added to: salience
-ends at 1, so both are served before other events."""
-
-
-def priority(salience: Salience, is_threat: bool, is_addressed: bool) -> float:
-    """Return the priority of an occasion's asks: threats, then people, then by salience."""
-    if not is_threat:
-        return _ABOVE_ALL if is_addressed else salience.effective
-    return _ABOVE_ALL + salience.dimensions.get("threat", 0.0)
 
 
 def refusal(state: AgentState, result: Result) -> Handled | None:

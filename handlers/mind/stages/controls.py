@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from projections.folds.controls import content_in_force
-from projections.folds.learning import heuristics
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
 from schemas.messages.notes import ControlApplied, ControlRefused
@@ -154,7 +153,7 @@ def _heuristic_seeded(message: controls.HeuristicSeeded) -> str:
 
 
 def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> str:
-    held = heuristics.find(state, message.heuristic_id)
+    held = state.taught(message.heuristic_id)
     if held is None:
         raise _RefusedError(
             "unknown_heuristic",

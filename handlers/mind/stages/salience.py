@@ -30,6 +30,9 @@ _BURST_WINDOW_S = 10.0
 _BURST_TAU_S = 30.0
 
 THREAT_ALWAYS_PASSES = 0.8
+_ABOVE_ALL = 1.0
+"""The priority of a person's words, and what a threat's own value is added to: salience
+ends at 1, so both are served before other events."""
 NEVER_FORGETS = 0.0
 _THREAT_NOTE = "a threat always passes"
 _PERSON_NOTE = "a person's words always pass"
@@ -54,6 +57,13 @@ class Assessment(Struct, frozen=True):
     def is_threat(self) -> bool:
         """Whether the threat is high enough to pass every gate but that of intent."""
         return self.salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+
+    @property
+    def priority(self) -> float:
+        """The priority of the event's asks: threats, then people, then by salience."""
+        if self.is_threat:
+            return _ABOVE_ALL + self.salience.dimensions.get("threat", 0.0)
+        return _ABOVE_ALL if self.is_addressed else self.salience.effective
 
 
 def assess(

@@ -214,7 +214,7 @@ _OURS = (
 )
 
 # Ambient on purpose: it says which code exists here, as `sys.modules` does (ADR 0027).
-_LISTED: ContextVar[tuple[str, ...]] = ContextVar("listed", default=())
+LISTED: ContextVar[tuple[str, ...]] = ContextVar("listed", default=())
 
 
 class StrategyModuleError(ValueError):
@@ -223,12 +223,12 @@ class StrategyModuleError(ValueError):
 
 def allow(names: Iterable[str]) -> None:
     """Set the modules that may be imported in this context, in place of all before."""
-    _LISTED.set(tuple(names))
+    LISTED.set(tuple(names))
 
 
 def allowed() -> tuple[str, ...]:
     """Return the modules that may be imported."""
-    return _LISTED.get()
+    return LISTED.get()
 
 
 def digests() -> dict[str, str]:

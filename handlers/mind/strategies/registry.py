@@ -75,7 +75,7 @@ def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
         UnknownStrategyError: no such name or parameter, or a value is out of range.
         MissingStrategyError: the log admits its module, and this program does not.
     """
-    return _in_force(spec, settings, plugin.allowed())
+    return _in_force(spec, settings, plugin.LISTED.get())
 
 
 @by_identity(256)

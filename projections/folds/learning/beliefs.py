@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from projections.folds.learning import confidence, heuristics
+from projections.folds.learning import confidence
 from schemas.packs.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
@@ -116,7 +116,7 @@ def terms_of(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> Terms:
     """Return the terms of a heuristic as it stands now; free if there is none."""
-    taught = heuristics.find(state, heuristic_id)
+    taught = state.taught(heuristic_id)
     if taught is not None:
         return Terms(kappa=_kappa(state, taught.origin), origin=taught.origin)
     for pack in packs:
@@ -144,7 +144,7 @@ def declared_confidence(
 
     0.5 if the heuristic is gone.
     """
-    taught = heuristics.find(state, heuristic_id)
+    taught = state.taught(heuristic_id)
     if taught is not None:
         return _start(state, taught.origin, taught.declared)
     for pack in packs:
@@ -221,7 +221,7 @@ def _beginning(
     heuristic_id: str,
 ) -> tuple[LearningSettings, Belief]:
     """Return the learning settings of a heuristic, and its belief before any evidence."""
-    is_taught = heuristics.find(state, heuristic_id) is not None
+    is_taught = state.taught(heuristic_id) is not None
     known = _beginnings(learning, state.priors.get("skill_pack"), *packs)
     if not is_taught and heuristic_id in known:
         return known[heuristic_id]

@@ -58,16 +58,6 @@ def of_pack(pack: CompiledPack) -> Iterator[Taught]:
         )
 
 
-def find(state: AgentState, heuristic_id: str) -> Taught | None:
-    """Return the taught heuristic of this id."""
-    # Sorted, since the order of a persistent map differs from one process to another.
-    for domain in sorted(state.shelves):
-        found = state.shelves[domain].heuristics.get(heuristic_id)
-        if found is not None:
-            return found
-    return None
-
-
 def seeded(
     state: AgentState, message: HeuristicSeeded, aids: Aids, origin_id: str
 ) -> AgentState:
@@ -136,7 +126,7 @@ def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
 
     Its belief stays, and counts again if the same content is taught once more.
     """
-    held = find(state, heuristic_id)
+    held = state.taught(heuristic_id)
     assert held is not None
     left = state.shelves[held.domain].heuristics.delete(heuristic_id)
     if left:
@@ -147,7 +137,7 @@ def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
 
 def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentState:
     """Return the state with a heuristic changed; `keep` carries its belief over."""
-    held = find(state, message.heuristic_id)
+    held = state.taught(message.heuristic_id)
     if held is None:
         return state
     vector = aids.vector if message.condition else None
@@ -208,7 +198,7 @@ def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
 
 def _put(state: AgentState, heuristic: Taught) -> AgentState:
     # An id is unique in the agent: taught again for another domain, it moves there.
-    shelves, held = state.shelves, find(state, heuristic.id)
+    shelves, held = state.shelves, state.taught(heuristic.id)
     if held is not None and held.domain != heuristic.domain:
         left = shelves[held.domain].heuristics.delete(held.id)
         shelves = shelves.set(held.domain, Shelf(left))

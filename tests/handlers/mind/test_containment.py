@@ -215,7 +215,7 @@ def test_an_error_is_named_by_its_type_and_function(
 
     note = one(turn, Quarantined)
     assert note.reason == "error"
-    assert note.detail == "ZeroDivisionError in handlers.mind.flows.occasion.occasion"
+    assert note.detail == "ZeroDivisionError in handlers.mind.flows.decide._occasion"
     assert life.mind == replace(STRANGER, chain=life.mind.chain)
 
 
@@ -227,7 +227,7 @@ def test_a_recursion_is_named_alike_however_deep_it_began(
     def again(group: TurnContext, event: Sensed) -> None:
         decide.decide(group, event)
 
-    monkeypatch.setattr(decide, "occasion", lambda group, event, _: again(group, event))
+    monkeypatch.setattr(decide, "_occasion", lambda group, event, _: again(group, event))
     life = Life()
     life.may_fail = True
 
