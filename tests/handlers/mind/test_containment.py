@@ -227,7 +227,9 @@ def test_a_recursion_is_named_alike_however_deep_it_began(
     def again(group: TurnContext, event: Sensed) -> None:
         decide.decide(group, event)
 
-    monkeypatch.setattr(decide, "_occasion", lambda group, event, _: again(group, event))
+    monkeypatch.setattr(
+        decide, "_occasion", lambda group, event, _: again(group, event)
+    )
     life = Life()
     life.may_fail = True
 
