@@ -42,7 +42,7 @@ from schemas.values.record import Record, Wire
 from schemas.values.subjects import SHARED_AGENT
 from streams.headers import block_of
 from streams.log import check_writes
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 
 # 32 full batches of `INPUTS_AT_ONCE`.
 EVENTS = 6_144

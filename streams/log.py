@@ -6,18 +6,27 @@ other. Sequences start at 1, and a reader never sees 7 before 6.
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 from schemas.codec.catalogue import InputMessage
+from schemas.codec.decode import read_input, read_output
 from schemas.codec.encode import wire_digest, write_input
+from schemas.values.base import Message, StructMessage
 from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record, Wire
-from schemas.values.subjects import parse
+from schemas.values.subjects import (
+    INPUT_KINDS,
+    input_subject,
+    output_subject,
+    parse,
+    partition_of,
+)
 from streams.errors import LogRefused
 from streams.topology import BATCH_LIMIT
 
 Records = tuple[Record, ...]
+M = TypeVar("M", bound=Message | StructMessage)
 
 _SCAN_PAGE = 1_000
 """How many records `scan` asks for at once, and so holds in memory."""
@@ -119,6 +128,30 @@ async def scan(
         after = page[-1].sequence
         if after == until:
             return
+
+
+async def messages(
+    log: ReadableLog,
+    kind: type[M],
+    agent: str,
+    *,
+    partition: int | None = None,
+    after: int = 0,
+) -> AsyncIterator[tuple[Record, M]]:
+    """Yield an agent's messages of one type over a sequence, each with its record.
+
+    The partition is the agent's own, unless a shared agent's is named.
+    """
+    where = partition_of(agent) if partition is None else partition
+    is_input = kind.kind in INPUT_KINDS
+    subject = (input_subject if is_input else output_subject)(
+        where, agent, kind.kind, kind.token
+    )
+    async for record in scan(log, subject, after):
+        message = (read_input if is_input else read_output)(record).message
+        # An input that cannot be read is of no type.
+        if isinstance(message, kind):
+            yield record, message
 
 
 async def append_input(

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import UUID
 
+import msgspec
 import orjson
 import zstandard
+from msgspec import Struct, field
 
 from schemas.values.record import Record
 from schemas.values.subjects import is_agent, parse
@@ -38,13 +40,12 @@ PACKED_BYTES = 1_024
 made the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionHeader:
+class SessionHeader(Struct, frozen=True):
     """Whose session it is, where in which log it stood, and the state before it."""
 
     epoch: UUID
     agent: str
-    session_id: str
+    session_id: str = field(name="session")
     partition: int
     first: int
     """The sequence of the session's first input."""
@@ -148,23 +149,17 @@ def read_records(path: Path, wanted: Wanted) -> Iterator[Record]:
 
 def _lines(session: SessionFile) -> Iterator[object]:
     header = session.header
-    yield {
-        "format": FORMAT,
-        "version": VERSION,
-        "epoch": str(header.epoch),
-        "agent": header.agent,
-        "session": header.session_id,
-        "partition": header.partition,
-        "first": header.first,
-        "last": header.last,
-        "checkpoint": header.checkpoint,
-    }
+    yield {"format": FORMAT, "version": VERSION, **msgspec.to_builtins(header)}
     for digest in sorted(session.blobs):
         yield write_blob(digest, session.blobs[digest])
     lines = Lines(header.epoch, header.partition)
     for record in session.records:
         yield lines.write(record)
     yield {"end": len(session.records), "chain": session.trailer.chain}
+
+
+# What reading a line of another form than its place has raises.
+_MALFORMED = (ValueError, KeyError, TypeError, IndexError, msgspec.ValidationError)
 
 
 def _in_words(error: Exception) -> str:
@@ -200,7 +195,7 @@ class _Reading:
         except zstandard.ZstdError as error:
             self._line += 1
             raise self._failure(f"is no session file, or damaged ({error})") from error
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except _MALFORMED as error:
             raise self._failure(
                 f"does not have the form of its place ({_in_words(error)})"
             ) from error
@@ -276,15 +271,7 @@ class _Reading:
             raise self._failure(
                 f"is of version {version!r}, this program reads {VERSION}"
             )
-        return SessionHeader(
-            epoch=UUID(line["epoch"]),
-            agent=line["agent"],
-            session_id=line["session"],
-            partition=line["partition"],
-            first=line["first"],
-            last=line["last"],
-            checkpoint=line["checkpoint"],
-        )
+        return msgspec.convert(line, SessionHeader)
 
     def _place(self, line: dict[str, Any], before: int) -> int:
         """Return the sequence of a record's line, which must exceed the one before."""

@@ -1,11 +1,11 @@
 """A session file in memory as a log, which `streams.groups` reads as it reads the broker."""
 
-from collections.abc import AsyncGenerator
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from uuid import UUID
 
 from schemas.values.record import Record
-from streams.log import Records
-from streams.memory import last_of, page_of, record_of
+from streams.log import Records, matches
 from streams.session_files.file import SessionFile
 
 
@@ -45,3 +45,34 @@ class SessionLog:
     async def blob(self, digest: str) -> bytes | None:
         """Return the blob, if the session has it."""
         return self._session.blobs.get(digest)
+
+
+def page_of(
+    records: Sequence[Record], subjects: str, after: int, limit: int
+) -> Records:
+    """Return a page of `records`, which must be sorted by sequence but may have gaps."""
+    start = bisect_right(records, after, key=lambda record: record.sequence)
+    return tuple(_first(records, start, subjects, limit))
+
+
+def last_of(records: Sequence[Record], subjects: str) -> int:
+    """Return the sequence of the last matching record, 0 for none."""
+    matching = (each for each in reversed(records) if matches(subjects, each.subject))
+    return next((each.sequence for each in matching), 0)
+
+
+def record_of(records: Sequence[Record], sequence: int) -> Record | None:
+    """Return the record with a sequence, if it is there."""
+    found = page_of(records, ">", sequence - 1, 1)
+    return found[0] if found and found[0].sequence == sequence else None
+
+
+def _first(
+    records: Sequence[Record], start: int, subjects: str, limit: int
+) -> Iterable[Record]:
+    for place in range(start, len(records)):
+        if limit == 0:
+            return
+        if matches(subjects, records[place].subject):
+            limit -= 1
+            yield records[place]

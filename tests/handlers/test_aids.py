@@ -15,7 +15,7 @@ from schemas.values.subjects import partition_of
 from schemas.values.vectors import Limits, Vector
 from streams.errors import LogDamaged
 from streams.groups import Group
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.minds import sensed
 
 ADA = "ada"

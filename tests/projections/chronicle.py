@@ -20,9 +20,9 @@ from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from streams.log import GroupWrite
-from streams.memory import MemoryLog
 from tests import factories
 from tests.life import Life
+from tests.memory_log import MemoryLog
 
 LOW = "health is low"
 EATEN = "ate a cow"

@@ -27,8 +27,8 @@ from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import reading
 from streams.jetstream.read import open_reader
 from streams.log import GroupWrite
-from streams.memory import MemoryLog
 from tests.bench.session import PARTITION
+from tests.memory_log import MemoryLog
 from tests.minds import DEADLINE_S, publish, sensed, started, the_embedder, working
 from tests.replay.evening import evening
 from tests.replay.lives import everything, recording_of, records_of

@@ -14,7 +14,7 @@ from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from schemas.values.subjects import partition_of
 from streams.groups import answer
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.minds import all_groups, bringer, publish, sensed, started, working
 
 AGENT = "ada"

@@ -223,7 +223,7 @@ async def test_a_changed_start_is_named() -> None:
     """The state before the session is part of it: another checkpoint diverges."""
     session = evening()
     checkpoint = orjson.dumps(session.header.checkpoint).replace(b"0.7", b"0.9", 1)
-    header = replace(session.header, checkpoint=orjson.loads(checkpoint))
+    header = structs.replace(session.header, checkpoint=orjson.loads(checkpoint))
 
     found = await verified(replace(session, header=header))
 

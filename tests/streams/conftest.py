@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from streams.log import ReadableLog, WritableLog
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.servers import fresh_broker
 
 

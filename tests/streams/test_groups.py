@@ -8,7 +8,7 @@ from streams.audit import Audit, audit
 from streams.errors import LogDamaged, Unanswered
 from streams.groups import Group, answer, arrival, groups
 from streams.log import GroupWrite
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.streams.conftest import BothLogs
 from tests.streams.messages import (
     a_group,

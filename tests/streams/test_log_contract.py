@@ -12,7 +12,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import SubjectError, inputs_of, outputs_of
 from streams.errors import Fenced, LogRefused
 from streams.log import GroupWrite, scan
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.streams.conftest import BothLogs
 from tests.streams.messages import a_group, an_input, an_output, append_inputs
 

@@ -18,7 +18,7 @@ from streams.errors import LogDamaged
 from streams.groups import answer, groups
 from streams.headers import block_of
 from streams.losses import Sequences, stretches
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.minds import DEADLINE_S, publish, sensed, started, working
 
 ADA = "ada"

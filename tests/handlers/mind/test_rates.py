@@ -22,10 +22,10 @@ from schemas.values.record import Record, nanoseconds
 from schemas.values.settings import IntakeSettings, MindSettings
 from schemas.values.vectors import Vector
 from streams.groups import Group
-from streams.memory import MemoryLog
 from tests import factories
 from tests.factories import AGENT, NOON
 from tests.life import Life, names, one
+from tests.memory_log import MemoryLog
 from tests.minds import the_embedder
 
 LIMIT = IntakeSettings(rate=10.0, burst=3)

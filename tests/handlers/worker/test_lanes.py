@@ -12,7 +12,7 @@ from handlers.worker.lanes import READ_AT_ONCE, in_turn
 from schemas.values.subjects import parse, partition_of
 from streams.errors import LogUnavailable
 from streams.log import Records
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.minds import publish, sensed
 
 ADA, BEN, CLEO = map(partition_of, ("ada", "ben", "cleo"))

@@ -18,7 +18,7 @@ from schemas.values.subjects import PARTITIONS, partition_of
 from streams.audit import audit
 from streams.errors import Fenced, LogUnavailable
 from streams.log import GroupWrite
-from streams.memory import MemoryLog
+from tests.memory_log import MemoryLog
 from tests.minds import all_groups, bringer, publish, sensed, started, until, working
 
 ADA, BOB = "ada", "bob"

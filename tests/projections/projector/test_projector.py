@@ -19,9 +19,9 @@ from projections.store import queries
 from projections.store.store import Store
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered
-from streams.memory import MemoryLog
 from tests import factories
 from tests.life import Life, output
+from tests.memory_log import MemoryLog
 from tests.minds import until
 from tests.projections.chronicle import Chronicle, eventful, garden, here
 from tests.projections.store.test_store import values

@@ -144,7 +144,7 @@ def test_a_cut_file_names_its_line(tmp_path):
 
 def test_a_state_of_another_format_is_named(tmp_path):
     """A file whose state this program cannot read says which it reads."""
-    header = replace(evening().header, checkpoint={"format": 99, "state": {}})
+    header = structs.replace(evening().header, checkpoint={"format": 99, "state": {}})
     write_session(tmp_path / "new.echoic", replace(evening(), header=header))
 
     with pytest.raises(RecordingError, match=r"line 1: .*format 99"):

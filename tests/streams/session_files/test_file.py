@@ -15,7 +15,6 @@ from schemas.values.record import Record
 from schemas.values.subjects import inputs_of, outputs_of
 from streams.errors import SessionFileError
 from streams.groups import groups
-from streams.memory import MemoryLog
 from streams.session_files import paged_log
 from streams.session_files.file import (
     SessionFile,
@@ -28,6 +27,7 @@ from streams.session_files.file import (
 from streams.session_files.line import Lines
 from streams.session_files.memory_log import SessionLog
 from streams.session_files.paged_log import SessionStream
+from tests.memory_log import MemoryLog
 from tests.streams.messages import an_input, answer_all, append_inputs
 
 EPOCH = UUID("00000000-0000-4000-8000-000000000001")

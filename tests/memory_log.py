@@ -1,4 +1,4 @@
-"""A log in memory that behaves like the broker's: for tests, and for runs that store nothing.
+"""A log in memory that behaves like the broker's, for tests and benches.
 
 It passes the same contract suite as the log on JetStream.
 """
@@ -6,22 +6,15 @@ It passes the same contract suite as the log on JetStream.
 import asyncio
 import hashlib
 import time
-from bisect import bisect_right
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from uuid import UUID, uuid4
 
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import outputs_of
 from streams.errors import Fenced
 from streams.headers import own_headers
-from streams.log import (
-    GroupWrite,
-    Records,
-    check_input,
-    check_writes,
-    matches,
-    same_messages,
-)
+from streams.log import GroupWrite, Records, check_input, check_writes, same_messages
+from streams.session_files.memory_log import last_of, page_of, record_of
 from streams.topology import DUPLICATE_WINDOW_S
 
 
@@ -138,34 +131,3 @@ class MemoryLog:
     async def _announce(self) -> None:
         async with self._grown:
             self._grown.notify_all()
-
-
-def page_of(
-    records: Sequence[Record], subjects: str, after: int, limit: int
-) -> Records:
-    """Return a page of `records`, which must be sorted by sequence but may have gaps."""
-    start = bisect_right(records, after, key=lambda record: record.sequence)
-    return tuple(_first(records, start, subjects, limit))
-
-
-def last_of(records: Sequence[Record], subjects: str) -> int:
-    """Return the sequence of the last matching record, 0 for none."""
-    matching = (each for each in reversed(records) if matches(subjects, each.subject))
-    return next((each.sequence for each in matching), 0)
-
-
-def record_of(records: Sequence[Record], sequence: int) -> Record | None:
-    """Return the record with a sequence, if it is there."""
-    found = page_of(records, ">", sequence - 1, 1)
-    return found[0] if found and found[0].sequence == sequence else None
-
-
-def _first(
-    records: Sequence[Record], start: int, subjects: str, limit: int
-) -> Iterable[Record]:
-    for place in range(start, len(records)):
-        if limit == 0:
-            return
-        if matches(subjects, records[place].subject):
-            limit -= 1
-            yield records[place]
