@@ -10,12 +10,10 @@ from echoic import doctor
 from echoic.client import find, known_agents
 from echoic.client.connection import Connection
 from echoic.client.instance_note import read_note
+from echoic.client.watch import settings_in_force
 from echoic.errors import NotFoundError
 from replay.recording.decisions import DecisionRecord
-from schemas.codec.decode import read_input
-from schemas.messages.controls import MindStarted
-from schemas.values.settings import UNSTARTED, MindSettings
-from schemas.values.subjects import SHARED_AGENT, input_subject
+from schemas.values.settings import MindSettings
 
 # The rows of agents that fit on one screen.
 _AGENTS = 8
@@ -61,21 +59,13 @@ async def look(connection: Connection) -> Status:
         else "",
         database=database.rpartition("@")[2] if database else None,
         last_message=await connection.log.last_sequence("ev.>"),
-        mind=await _mind(connection),
+        mind=await settings_in_force(connection.log, 0),
         worker=found["worker"],
         read_models=found["read models"],
         quarantine=found["quarantine"],
         agents=len(named),
         lately=await _lately(connection, named),
     )
-
-
-async def _mind(connection: Connection) -> MindSettings:
-    """Return the settings in force: those that the mind was last started with."""
-    subject = input_subject(0, SHARED_AGENT, "control", MindStarted.token)
-    record = await connection.log.record(await connection.log.last_sequence(subject))
-    message = read_input(record).message if record is not None else None
-    return message.settings if isinstance(message, MindStarted) else UNSTARTED
 
 
 async def _lately(

@@ -3,18 +3,13 @@
 from collections.abc import Mapping
 
 from echoic.errors import NotFoundError, meant
-from schemas.codec.decode import read_input, read_output
+from schemas.codec.decode import read_input
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
 from schemas.messages.learning import HeuristicFormed
 from schemas.packs import manifest
 from schemas.values.ids import heuristic_id
-from schemas.values.subjects import (
-    SHARED_AGENT,
-    input_subject,
-    output_subject,
-    partition_of,
-)
-from streams.log import ReadableLog, scan
+from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
+from streams.log import ReadableLog, messages, scan
 
 Names = Mapping[str, str]
 """Names by heuristic id."""
@@ -24,24 +19,13 @@ async def heuristic_names(log: ReadableLog, agent: str) -> Names:
     """Return the name of each heuristic that the agent may ever have used, by its id."""
     # In the order of authority: a later name, by an edit, replaces the one given at
     # formation.
-    names = await _formed(log, agent)
+    formed = messages(log, HeuristicFormed, agent)
+    names = {each.heuristic_id: each.name async for _, each in formed}
     # The agent's own packs come last, as they replace shared ones of the same name.
     for owner in (SHARED_AGENT, agent):
         subjects = input_subject(partition_of(agent), owner, "control", "*")
         async for record in scan(log, subjects):
             await _learn(log, read_input(record).message, names)
-    return names
-
-
-async def _formed(log: ReadableLog, agent: str) -> dict[str, str]:
-    """Return the names of heuristics that were formed from models' answers."""
-    kind, token = HeuristicFormed.kind, HeuristicFormed.token
-    subject = output_subject(partition_of(agent), agent, kind, token)
-    names: dict[str, str] = {}
-    async for record in scan(log, subject):
-        message = read_output(record).message
-        if isinstance(message, HeuristicFormed):
-            names[message.heuristic_id] = message.name
     return names
 
 

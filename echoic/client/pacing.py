@@ -7,13 +7,12 @@ import asyncio
 import time
 from datetime import datetime
 
+from echoic.client.watch import settings_in_force
 from echoic.errors import EchoicError
 from projections.folds import rate_limits
-from schemas.codec.decode import read_input
-from schemas.messages.controls import MindStarted
 from schemas.state.agent import Allowance
 from schemas.values.settings import IntakeSettings
-from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
+from schemas.values.subjects import partition_of
 from streams.log import ReadableLog
 
 _CAREFUL = 0.9
@@ -86,9 +85,4 @@ class Allowed:
 
 async def limit_of(log: ReadableLog, agent: str) -> IntakeSettings | None:
     """Return the rate limit for each source of an agent, by the settings in force."""
-    partition = partition_of(agent)
-    token = MindStarted.token
-    subject = input_subject(partition, SHARED_AGENT, "control", token)
-    record = await log.record(await log.last_sequence(subject))
-    message = read_input(record).message if record is not None else None
-    return message.settings.intake if isinstance(message, MindStarted) else None
+    return (await settings_in_force(log, partition_of(agent))).intake

@@ -11,16 +11,10 @@ from echoic.client.publish import TalkingLog, tell
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.packs.load import BrokenPackError, load
-from schemas.codec.decode import read_input
 from schemas.messages.controls import PackLoaded
 from schemas.packs.manifest import Pack, blob_digest, to_blob
-from schemas.values.subjects import (
-    PARTITIONS,
-    SHARED_AGENT,
-    input_subject,
-    partition_of,
-)
-from streams.log import ReadableLog, scan
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT, partition_of
+from streams.log import ReadableLog, messages
 
 
 async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
@@ -41,13 +35,8 @@ async def in_force(
     log: ReadableLog, owner: str, partition: int
 ) -> dict[str, PackLoaded]:
     """Return the packs loaded last, by name, for an agent, or for all with `_`."""
-    subject = input_subject(partition, owner, "control", PackLoaded.token)
-    found: dict[str, PackLoaded] = {}
-    async for record in scan(log, subject):
-        message = read_input(record).message
-        if isinstance(message, PackLoaded):
-            found[message.name] = message
-    return found
+    loaded = messages(log, PackLoaded, owner, partition=partition)
+    return {each.name: each async for _, each in loaded}
 
 
 def read_pack(folder: Path) -> Pack:

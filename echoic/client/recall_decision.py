@@ -14,7 +14,7 @@ from schemas.messages.feedback import FeedbackGiven, Recalled, Strand
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.values.reasons import Outcome
 from schemas.values.subjects import output_subject, partition_of
-from streams.log import ReadableLog, scan
+from streams.log import ReadableLog, messages, scan
 
 
 async def with_recalled(
@@ -93,14 +93,11 @@ async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Out
 
 async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:
     """Return the latest vote of each person on the decision, by person."""
-    token = FeedbackApplied.token
-    subject = output_subject(decision.partition, decision.agent, "learning", token)
-    latest: dict[str, FeedbackApplied] = {}
-    async for record in scan(log, subject, decision.record.sequence):
-        vote = read_output(record).message
-        if isinstance(vote, FeedbackApplied) and vote.decision_id == decision.id:
-            latest[vote.actor] = vote
-    return latest
+    after = decision.record.sequence
+    votes = messages(log, FeedbackApplied, decision.agent, after=after)
+    return {
+        vote.actor: vote async for _, vote in votes if vote.decision_id == decision.id
+    }
 
 
 def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
@@ -112,10 +109,8 @@ def _entries(latest: Mapping[str, FeedbackApplied]) -> tuple[Strand, ...]:
 
 async def _outcome(log: ReadableLog, decision: Output) -> Outcome | None:
     """Return the observed outcome of the decision's fire; None if there was none."""
-    token = OutcomeObserved.token
-    subject = output_subject(decision.partition, decision.agent, "outcome", token)
-    async for record in scan(log, subject, decision.record.sequence):
-        end = read_output(record).message
-        if isinstance(end, OutcomeObserved) and end.decision_id == decision.id:
+    after = decision.record.sequence
+    async for _, end in messages(log, OutcomeObserved, decision.agent, after=after):
+        if end.decision_id == decision.id:
             return end.outcome
     return None

@@ -6,12 +6,29 @@ same report twice.
 
 from pathlib import Path
 
-import orjson
+import msgspec
 
 from echoic.errors import EchoicError
 from handlers.effects.models import Completion, Model, ModelError
 from replay.cassette import BudgetSpent, Spread, Take
 from schemas.messages.asks import ModelAsked
+
+
+class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An answer, or why there was none, as the file holds it."""
+
+    key: str
+    asked: str = ""
+    """The model as it was asked for."""
+    text: str | None = None
+    model: str | None = None
+    """The model's version, if the provider reports it."""
+    fingerprint: str | None = None
+    latency_ms: float = 0.0
+    tokens: int | None = None
+    cost_usd: float | None = None
+    failure: str | None = None
+    detail: str = ""
 
 
 class Requery:
@@ -46,76 +63,67 @@ class Requery:
             line = await self._asked(asked, key)
         return _take(line)
 
-    async def _asked(self, asked: ModelAsked, key: str) -> dict[str, object]:
+    async def _asked(self, asked: ModelAsked, key: str) -> _Line:
         is_poor = self._cost_usd is not None and self._spent_usd >= self._cost_usd
         if self._calls <= 0 or is_poor:
             raise BudgetSpent(f"nothing is left to ask {asked.model!r} with")
         # Before the call, so that one that fails counts, too.
         self._calls -= 1
-        line: dict[str, object] = {"key": key, "asked": asked.model}
         try:
             said = await self._model.complete(
                 asked, deadline_s=asked.deadline_s, headers={}
             )
             self._spent_usd += said.cost_usd or 0.0
-            line |= _said(said)
+            line = _said(key, asked.model, said)
         except ModelError as error:
             # Recorded like an answer, or a repeated command would try again and report
             # otherwise.
-            line |= {"failure": error.reason, "detail": str(error)}
+            line = _Line(key, asked.model, failure=error.reason, detail=str(error))
         self._known[key] = line
         # Written after each call, so that an interrupted run loses no answer that was paid
         # for.
         with self._path.open("ab") as file:
-            file.write(orjson.dumps(line) + b"\n")
+            file.write(msgspec.json.encode(line) + b"\n")
         return line
 
 
-def _said(said: Completion) -> dict[str, object]:
-    """Return an answer's fields, with the model's version if the provider reports it."""
+def _said(key: str, asked: str, said: Completion) -> _Line:
     tokens = (said.input_tokens or 0) + (said.output_tokens or 0)
-    return {
-        "text": said.text,
-        "model": said.model,
-        "fingerprint": said.fingerprint,
-        "latency_ms": said.latency_ms,
-        "tokens": tokens or None,
-        "cost_usd": said.cost_usd,
-    }
-
-
-def _take(line: dict[str, object]) -> Take:
-    failure, text = line.get("failure"), line.get("text")
-    return Take(
-        source="asked",
-        text=text if isinstance(text, str) else None,
-        failure=failure if isinstance(failure, str) else None,
-        detail=str(line.get("detail", "")),
-        model=str(line.get("model") or line["asked"]),
-        latency_ms=Spread.exactly(_number(line.get("latency_ms")) or 0.0),
-        cost_usd=_spread(_number(line.get("cost_usd"))),
-        tokens=round(_number(line.get("tokens")) or 0) or None,
+    return _Line(
+        key,
+        asked,
+        text=said.text,
+        model=said.model,
+        fingerprint=said.fingerprint,
+        latency_ms=said.latency_ms,
+        tokens=tokens or None,
+        cost_usd=said.cost_usd,
     )
 
 
-def _spread(value: float | None) -> Spread | None:
-    return None if value is None else Spread.exactly(value)
+def _take(line: _Line) -> Take:
+    return Take(
+        source="asked",
+        text=line.text,
+        failure=line.failure,
+        detail=line.detail,
+        model=line.model or line.asked,
+        latency_ms=Spread.exactly(line.latency_ms),
+        cost_usd=None if line.cost_usd is None else Spread.exactly(line.cost_usd),
+        tokens=line.tokens,
+    )
 
 
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _read(path: Path) -> dict[str, dict[str, object]]:
+def _read(path: Path) -> dict[str, _Line]:
     lines = path.read_bytes().splitlines() if path.exists() else []
     known = {}
     for number, text in enumerate(lines, start=1):
         try:
-            line = orjson.loads(text)
-            known[line["key"]] = line
-        except (ValueError, KeyError, TypeError) as error:
+            line = msgspec.json.decode(text, type=_Line)
+        except msgspec.DecodeError as error:
             raise EchoicError(
                 f"{str(path)!r}, line {number}: is no answer of a model ({error!r})",
                 next_step=f"remove the line, or name another file than {path.name}",
             ) from error
+        known[line.key] = line
     return known

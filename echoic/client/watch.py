@@ -8,12 +8,27 @@ from collections.abc import AsyncIterator
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
-from schemas.values.subjects import outputs_of, partition_of
+from schemas.messages.controls import MindStarted
+from schemas.values.settings import UNSTARTED, MindSettings
+from schemas.values.subjects import (
+    SHARED_AGENT,
+    input_subject,
+    outputs_of,
+    partition_of,
+)
 from streams.live_groups import GroupJoiner
 from streams.log import ReadableLog
 
 AT_ONCE = 500
 """Records in one batch from the broker at most."""
+
+
+async def settings_in_force(log: ReadableLog, partition: int) -> MindSettings:
+    """Return the settings that the worker of a partition last started with."""
+    subject = input_subject(partition, SHARED_AGENT, "control", MindStarted.token)
+    record = await log.record(await log.last_sequence(subject))
+    message = read_input(record).message if record is not None else None
+    return message.settings if isinstance(message, MindStarted) else UNSTARTED
 
 
 async def last_answered(log: ReadableLog, partition: int) -> int:

@@ -26,7 +26,7 @@ from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, 
 from schemas.state.agent import PartitionState
 from schemas.state.evidence import Belief
 from schemas.values import subjects
-from schemas.values.base import Name, Part, Unit
+from schemas.values.base import Name, Part, Unit, first_fault
 from schemas.values.settings import UNSTARTED
 from schemas.values.vectors import Embedder
 from streams.log import ReadableLog
@@ -190,6 +190,4 @@ def _unfit(agent: str, event: Sensed) -> str | None:
 
 
 def _invalid(error: ValidationError) -> Reply:
-    fault = error.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in fault["loc"]) or "the body"
-    return refusal("invalid", f"{place}: {plainly(fault['msg'])}")
+    return refusal("invalid", plainly(first_fault(error, "the body")))

@@ -12,7 +12,7 @@ from evaluation.experiments.switchback import Trial
 from replay.recording.in_force import standing_before
 from replay.recording.outcomes import Outcomes, OutcomeSettings
 from replay.recording.recorded_groups import RecordedGroup, in_context
-from schemas.codec.decode import read_input, read_mark, read_output
+from schemas.codec.decode import read_input, read_mark
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import (
     ExperimentStarted,
@@ -25,9 +25,9 @@ from schemas.messages.experiments import Assignment
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied
 from schemas.messages.sensing import Sensed
-from schemas.values.subjects import SHARED_AGENT, output_subject, parse, partition_of
+from schemas.values.subjects import SHARED_AGENT, parse, partition_of
 from streams.groups import groups
-from streams.log import ReadableLog, scan
+from streams.log import ReadableLog, messages
 
 _READ = frozenset((Decided.token, FeedbackApplied.token, ControlApplied.token))
 
@@ -58,12 +58,8 @@ class Course:
 
 async def newest(log: ReadableLog, agent: str) -> Begun | None:
     """Return the agent's latest experiment, whether it still runs or not; None without one."""
-    subject = output_subject(partition_of(agent), agent, "note", ControlApplied.token)
     found: Begun | None = None
-    async for record in scan(log, subject):
-        applied = read_output(record).message
-        if not isinstance(applied, ControlApplied):
-            continue
+    async for record, applied in messages(log, ControlApplied, agent):
         if applied.control == ExperimentStarted.token:
             found = await _begun(log, read_mark(record).cause_sequence) or found
     return found

@@ -18,7 +18,7 @@ from schemas.codec.upcasts import NewerVersionError, upcast
 from schemas.messages import controls
 from schemas.ports import faults
 from schemas.values import ids, subjects
-from schemas.values.base import AnyMessage, StructMessage
+from schemas.values.base import AnyMessage, StructMessage, first_fault
 from schemas.values.reasons import Quarantine
 from schemas.values.record import Record
 from schemas.values.unicode_text import quoted
@@ -301,12 +301,6 @@ def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> AnyM
     except NewerVersionError as error:
         raise _RefusedError("unknown_type", str(error)) from error
     except ValidationError as error:
-        raise _RefusedError("invalid", _first_fault(error)) from error
-
-
-def _first_fault(error: ValidationError) -> str:
-    # Without the input, which may be long or private: the detail goes into the log.
-    fault = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in fault["loc"]) or "the message"
-    more = error.error_count() - 1
-    return f"{place}: {fault['msg']}" + (f" (and {more} more)" if more else "")
+        more = f" (and {rest} more)" if (rest := error.error_count() - 1) else ""
+        detail = first_fault(error, "the message") + more
+        raise _RefusedError("invalid", detail) from error

@@ -21,7 +21,7 @@ from schemas.packs.conditions import When
 from schemas.packs.constraints import Constraints, within
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values import vectors
-from schemas.values.base import Name, Part, Seconds, Unit
+from schemas.values.base import Name, Part, Seconds, Unit, first_fault
 from schemas.values.ids import digest, heuristic_id
 from schemas.values.reasons import ResponseType
 from schemas.values.unicode_text import quoted
@@ -350,11 +350,8 @@ def from_blob(blob: bytes) -> Pack:
         # Strict: a blob was written by `to_blob`, so a number given as text means damage.
         pack = Pack.model_validate_json(blob, strict=True)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(step) for step in fault["loc"]) or "the blob"
-        raise PackError(
-            f"no pack of schema {SCHEMA}: {place}: {fault['msg']}"
-        ) from error
+        fault = first_fault(error, "the blob")
+        raise PackError(f"no pack of schema {SCHEMA}: {fault}") from error
     _share_names_of_fields(pack)
     return pack
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.values.reasons import Kind
 
@@ -131,6 +131,14 @@ def written(default: T) -> T:
     """
     made: T = msgspec.field(default_factory=lambda: default)
     return made
+
+
+def first_fault(error: ValidationError, whole: str) -> str:
+    """Return the first fault of a validation, at its place; `whole` names all of it."""
+    # Without the input, which may be long or private.
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, fault["loc"])) or whole
+    return f"{place}: {fault['msg']}"
 
 
 @cache
