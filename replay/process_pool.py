@@ -24,7 +24,7 @@ from handlers.mind.strategies import plugin
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-Told: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
+Reports: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
 """The index of a job, how much of it is done, and of how much."""
 Progress = Callable[[int, int], None]
 """Called with how much of one job, or of all, is done, and of how much."""
@@ -34,7 +34,7 @@ Task = Callable[[Job, Progress], Result]
 LOOK_S = 0.1
 """Seconds between two looks at the progress."""
 
-TELL_EVERY = 100
+REPORT_EVERY = 100
 """After how many steps a job reports its progress; each report goes through a pipe."""
 
 PATIENCE_S = 5.0
@@ -67,20 +67,20 @@ def run(
     if count <= 1:
         return _in_turn(task, jobs, progress)
     context = multiprocessing.get_context(METHOD)
-    told: Told = context.SimpleQueue()
-    # The pool does not tell its processes, so ours are those that were not there before.
+    reports: Reports = context.SimpleQueue()
+    # The pool does not name its processes, so ours are those that were not there before.
     others = active_children()
     with ProcessPoolExecutor(
         count,
         mp_context=context,
         initializer=_begin,
-        initargs=(told, plugin.allowed(), gc.get_threshold()),
+        initargs=(reports, plugin.allowed(), gc.get_threshold()),
     ) as pool:
         try:
             futures = [
                 pool.submit(_work, task, index, job) for index, job in enumerate(jobs)
             ]
-            return _gathered(futures, told, progress)
+            return _gathered(futures, reports, progress)
         except BaseException:
             # KeyboardInterrupt included: the workers ignore it, and would run on.
             pool.shutdown(wait=False, cancel_futures=True)
@@ -104,14 +104,14 @@ def _in_turn(
 
 
 def _gathered(
-    futures: Sequence[Future[Result]], told: Told, progress: Progress
+    futures: Sequence[Future[Result]], reports: Reports, progress: Progress
 ) -> list[Result]:
     sum_ = _Sum(len(futures), progress)
     wanted = list(futures)
     while pending := [each for each in wanted if not each.done()]:
         wait(pending, LOOK_S, FIRST_COMPLETED)
-        while not told.empty():
-            sum_(*told.get())
+        while not reports.empty():
+            sum_(*reports.get())
         # The first error by order, not by time, so that the same run raises the same error:
         # what follows a failed job need not be waited for.
         failed = (place for place, each in enumerate(wanted) if _has_failed(each))
@@ -129,43 +129,45 @@ class _Sum:
     def __init__(self, jobs: int, progress: Progress) -> None:
         self._jobs = jobs
         self._progress = progress
-        self._told: dict[int, tuple[int, int]] = {}
+        self._known: dict[int, tuple[int, int]] = {}
 
     def __call__(self, index: int, done: int, whole: int) -> None:
         """Record the progress of one job, and report the sum."""
-        self._told[index] = done, whole
-        total = sum(each for _, each in self._told.values())
+        self._known[index] = done, whole
+        total = sum(each for _, each in self._known.values())
         # Extrapolated to the jobs that have not reported; at the end none is missing, and
         # the figure is exact.
-        total = total * self._jobs // len(self._told)
-        self._progress(sum(each for each, _ in self._told.values()), total)
+        total = total * self._jobs // len(self._known)
+        self._progress(sum(each for each, _ in self._known.values()), total)
 
 
-class _Teller:
-    """Reports the progress of a job to the parent process, every `TELL_EVERY` steps."""
+class _Reporter:
+    """Reports the progress of a job to the parent process, every `REPORT_EVERY` steps."""
 
-    def __init__(self, told: Told, index: int) -> None:
-        self._told = told
+    def __init__(self, reports: Reports, index: int) -> None:
+        self._reports = reports
         self._index = index
         self._last = 0
 
     def __call__(self, done: int, whole: int) -> None:
-        if done - self._last >= TELL_EVERY or done == whole:
+        if done - self._last >= REPORT_EVERY or done == whole:
             self._last = done
-            self._told.put((self._index, done, whole))
+            self._reports.put((self._index, done, whole))
 
 
-_TOLD: ContextVar[Told] = ContextVar("told")
+_REPORTS: ContextVar[Reports] = ContextVar("reports")
 """The progress queue that a worker process was started with."""
 
 
-def _begin(told: Told, allowed: tuple[str, ...], garbage: tuple[int, int, int]) -> None:
+def _begin(
+    reports: Reports, allowed: tuple[str, ...], garbage: tuple[int, int, int]
+) -> None:
     """Set up a worker process, so that it ends with its parent at the latest."""
     # The parent's thresholds: a fresh process's defaults collect so often that it takes a
     # tenth of the time.
     gc.set_threshold(*garbage)
     plugin.allow(allowed)
-    _TOLD.set(told)
+    _REPORTS.set(reports)
     end_with_parent()
 
 
@@ -188,7 +190,7 @@ def _wait_for_parent() -> None:
 
 def _work(task: Task[Job, Result], index: int, job: Job) -> Result:
     try:
-        return task(job, _Teller(_TOLD.get(), index))
+        return task(job, _Reporter(_REPORTS.get(), index))
     except Exception as error:  # noqa: BLE001  # it is raised again, where it belongs
         raise _portable(error) from None
 

@@ -20,7 +20,7 @@ from echoic.terminal import confidence_curve, learning
 from echoic.terminal.output import terminal
 from evaluation.learning.differences import Difference, differences
 from evaluation.learning.heuristics_at import Known
-from evaluation.learning.history import Move, story
+from evaluation.learning.history import Move, learning_history
 from evaluation.learning.near_misses import THRESHOLDS, NearMisses, near_misses
 from evaluation.learning.summary import read
 from evaluation.learning.summary import report as report_on
@@ -110,7 +110,9 @@ def diff(
         one: From its end …
         other: … to this's.
     """
-    before, after = (_each(call.settings, (name,), story)[-1] for name in (one, other))
+    before, after = (
+        _each(call.settings, (name,), learning_history)[-1] for name in (one, other)
+    )
     found = differences(before.ends, after.ends)
     call.show(
         {"heuristics": [_difference(each) for each in found]},
@@ -136,7 +138,7 @@ def near_misses_(
 
 
 async def _near_misses(recording: Recording) -> tuple[NearMisses, dict[str, str]]:
-    return await near_misses(recording), dict((await story(recording)).names)
+    return await near_misses(recording), dict((await learning_history(recording)).names)
 
 
 def _each(
@@ -172,10 +174,12 @@ def _life(
         EchoicError: there is no such heuristic, or it is gone, or no such recording.
     """
     # By time, whatever order they were named in: moves of one heuristic follow each other.
-    stories = sorted(_each(settings, names, story), key=lambda each: each.began_ns)
-    known = {id_: name for each in stories for id_, name in each.names.items()}
+    histories = sorted(
+        _each(settings, names, learning_history), key=lambda each: each.began_ns
+    )
+    known = {id_: name for each in histories for id_, name in each.names.items()}
     id_ = resolve(known, heuristic)
-    last = next(each for each in reversed(stories) if id_ in each.names)
+    last = next(each for each in reversed(histories) if id_ in each.names)
     # One that is gone at the end may still be shown as it was at the beginning.
     standing = last.ends.get(id_) or last.begins.get(id_)
     if standing is None:
@@ -183,7 +187,7 @@ def _life(
             f"the heuristic {heuristic!r} was in force for a while only",
             next_step="name the session in which it was",
         )
-    moves = tuple(move for each in stories for move in each.of(id_))
+    moves = tuple(move for each in histories for move in each.of(id_))
     return standing, moves, last.threshold
 
 

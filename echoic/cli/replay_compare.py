@@ -188,7 +188,7 @@ def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])
     # Of all runs: a mark on one of them is a mark on the whole document.
-    watermarks = {life.watermark for each in results for life in each.lives}
+    watermarks = {life.watermark for each in results for life in each.closed_loops}
     return Wish(
         command=command,
         echoic=version("echoic"),

@@ -102,8 +102,8 @@ async def tuned(
         _check_learning(ranges)
         task = await _learning_task(settings, ranges, names)
         return task, await _run(task, ranges, trials)
-    async with verified_recordings(settings, names) as lives:
-        task = _strategy_task(WorthObjective(lives, limits), ranges)
+    async with verified_recordings(settings, names) as checked:
+        task = _strategy_task(WorthObjective(checked, limits), ranges)
         return task, await _run(task, ranges, trials)
 
 

@@ -121,12 +121,12 @@ class Audience:
 
     async def watch(self) -> None:
         """Take in decisions until cancelled."""
-        story = Story(self.names)
+        commentary = Commentary(self.names)
         if not self._quiet:
             note(rendered([decisions.heading(terminal())], terminal()))
         async for record in watch.decisions(self._live.log, AGENT, 0):
             if not self._quiet:
-                show(*story.lines(record))
+                show(*commentary.lines(record))
             async with self._news:
                 self.records[record.decided.event_id] = record
                 self._news.notify_all()
@@ -247,12 +247,12 @@ def _telling_silence(report: Report) -> DecisionRecord | None:
     return None
 
 
-class Story:
+class Commentary:
     """Print each kind of decision once; repeats are counted, not listed."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._told: set[str | None] = set()
+        self._shown: set[str | None] = set()
         self._spoke = 0
         self._silent = 0
 
@@ -260,11 +260,11 @@ class Story:
         """Yield the line of a decision, or nothing if one like it was shown."""
         spoke = record.said is not None
         kind = record.heuristic_id if spoke else record.silence
-        if kind in self._told:
+        if kind in self._shown:
             self._spoke += spoke
             self._silent += not spoke
             return
-        self._told.add(kind)
+        self._shown.add(kind)
         yield from self.rest()
         yield decisions.line(record, self._names, terminal())
         if kind == "llm_unavailable":

@@ -133,8 +133,8 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         return _kept(record.decided, reason, names)
     if isinstance(record.ending, Dropped):
         detail = record.ending.detail
-        told = "" if detail in ("", reason) else f" ({detail})"
-        return f"Stayed silent: {reason}{told}."
+        more = "" if detail in ("", reason) else f" ({detail})"
+        return f"Stayed silent: {reason}{more}."
     closed = closed_gate(record.decided.gates)
     figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
     return f"Stayed silent: {reason}{figures}."

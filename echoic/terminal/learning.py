@@ -24,7 +24,7 @@ from echoic.terminal.screen import (
 from evaluation.learning.credit_audit import RULES, Fault
 from evaluation.learning.differences import Difference
 from evaluation.learning.heuristics_at import Known
-from evaluation.learning.history import Story
+from evaluation.learning.history import LearningHistory
 from evaluation.learning.near_misses import THRESHOLDS, NearMisses
 from evaluation.learning.periods import Mean, Period
 from evaluation.learning.summary import Report
@@ -102,7 +102,7 @@ def near_misses(
 
 
 def difference(
-    one: Story, other: Story, found: Sequence[Difference]
+    one: LearningHistory, other: LearningHistory, found: Sequence[Difference]
 ) -> Iterator[RenderableType]:
     """Yield what changed between the ends of two sessions."""
     yield text((f"{_named(one)}  →  {_named(other)}", "bold"))
@@ -284,9 +284,9 @@ def _missed(found: NearMisses, names: Mapping[str, str]) -> Iterator[RenderableT
         yield f"and {len(found.misses) - _MISSES} more: --json shows all"
 
 
-def _named(story: Story) -> str:
-    name = ", ".join(each or "no session" for each in story.sessions)
-    return name if story.origin == "log" else f"{name} ({story.origin})"
+def _named(history: LearningHistory) -> str:
+    name = ", ".join(each or "no session" for each in history.sessions)
+    return name if history.origin == "log" else f"{name} ({history.origin})"
 
 
 def _changed(each: Difference) -> tuple[str, ...]:

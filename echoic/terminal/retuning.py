@@ -144,7 +144,7 @@ def _curve(curve: Curve) -> str:
     ends = (
         f"{values[0]:.2f} → {values[-1]:.2f}" if len(values) > 1 else f"{values[0]:.2f}"
     )
-    life = "" if curve.life == "active" else f" {curve.life}"
+    life = "" if curve.lifecycle == "active" else f" {curve.lifecycle}"
     return f"{sparkline(values):<{_CELLS}} {ends}{life}"
 
 

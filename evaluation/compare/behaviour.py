@@ -1,6 +1,6 @@
 """Compare behaviour: how often a side speaks, by which path, how late, and at what cost.
 
-The baseline's is read from the recording, a challenger's from its own life over the same
+The baseline's is read from the recording, a challenger's from its closed-loop run over the same
 inputs. Latency and cost of model calls that were never made are imputed, as a range.
 """
 

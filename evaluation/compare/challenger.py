@@ -1,7 +1,7 @@
 """Put together the comparison of one challenger with the baseline, over all recordings.
 
 Values come from the estimator and only behind its gates; facts come from the recording
-and from the challenger's own life.
+and from the challenger's closed-loop run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from typing import TypeVar
 from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from evaluation.compare.calibration import calibrated
 from evaluation.compare.charts import CurvePart, TradeoffPoint
+from evaluation.compare.closed_loop import ClosedLoopSummary
 from evaluation.compare.document import CassettePart, Comparison, Drift, Fact, Flip
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
-from evaluation.compare.life import Life
 from evaluation.compare.overall import Whole
 from evaluation.compare.rows import BASELINE, closed_share, flip_share
 from evaluation.compare.sentences import estimand, next_steps, would_change
@@ -22,7 +22,7 @@ from evaluation.compare.success import (
     breakdown,
     headline,
     sensitivity,
-    told_value,
+    shown_value,
     weights,
     without_each,
 )
@@ -33,7 +33,7 @@ from evaluation.ope.settings import SelfReplay
 from evaluation.ope.verdicts import Reason, Verdict
 from schemas.values.exact_math import total
 
-_Told = TypeVar("_Told", Gate, Reason)
+_Detailed = TypeVar("_Detailed", Gate, Reason)
 
 HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
 """The reason code of a verdict that unsupported mass could overturn."""
@@ -62,8 +62,8 @@ def comparison(whole: Whole, index: int) -> Comparison:
     tried = tuple(sensitivity(evidence, whole.wish.estimation))
     left_out = without_each(evidence, rows, whole.wish.estimation, verdict)
     flips = _flips(whole, index)
-    lives = _lives(whole, index)
-    ours, theirs = _behaviours(whole, lives)
+    runs = _runs(whole, index)
+    ours, theirs = _behaviours(whole, runs)
     return Comparison(
         challenger=challenger,
         verdict=verdict,
@@ -82,7 +82,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         facts=(
             *_agreement(whole, index),
             *facts(ours, theirs, _explored(whole)),
-            *_drift(lives),
+            *_drift(runs),
         ),
         headline=headline(found, evidence) if challenger.personality is None else (),
         estimate=shown,
@@ -95,8 +95,8 @@ def comparison(whole: Whole, index: int) -> Comparison:
         flip_decisions=len(flips),
         flip_counts=_by_status(flips),
         drift=Drift(
-            decisions=sum(life.compared for life in lives),
-            differ=sum(life.drifted for life in lives),
+            decisions=sum(run.compared for run in runs),
+            differ=sum(run.drifted for run in runs),
         ),
         tradeoff=_tradeoff(whole, index, ours, theirs, found),
         calibration=calibrated(whole.results),
@@ -104,7 +104,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         timeline=tuple(lanes(each, index) for each in whole.results),
         breakdown=breakdown(evidence, withheld=found.difference.withheld),
         weights=weights(rows),
-        cassette=_cassette(lives, whole.plan.answers.mode),
+        cassette=_cassette(runs, whole.plan.answers.mode),
     )
 
 
@@ -120,14 +120,14 @@ def _of_challenger(estimate: Estimate) -> Estimate:
     )
 
 
-def _renamed(part: _Told) -> _Told:
+def _renamed(part: _Detailed) -> _Detailed:
     return replace(part, detail=part.detail.replace("the target", "the challenger"))
 
 
 def _evidence(whole: Whole, index: int) -> Evidence:
     replayed = whole.self_replay
     first = replayed.divergence
-    cassette = _cassette(_lives(whole, index), whole.plan.answers.mode)
+    cassette = _cassette(_runs(whole, index), whole.plan.answers.mode)
     return Evidence(
         decisions=whole.decisions,
         challenger=index,
@@ -174,15 +174,17 @@ def _closed(
     return share if is_refused or (hangs_on_it and share > 0.0) else None
 
 
-def _lives(whole: Whole, index: int) -> list[Life]:
-    return [each.lives[index - 1] for each in whole.results]
+def _runs(whole: Whole, index: int) -> list[ClosedLoopSummary]:
+    return [each.closed_loops[index - 1] for each in whole.results]
 
 
-def _behaviours(whole: Whole, lives: Sequence[Life]) -> tuple[Behaviour, Behaviour]:
+def _behaviours(
+    whole: Whole, runs: Sequence[ClosedLoopSummary]
+) -> tuple[Behaviour, Behaviour]:
     ours = behaviour(
         act_of(record) for result in whole.results for record in result.recorded.records
     )
-    return ours, behaviour(act for life in lives for act in life.acts)
+    return ours, behaviour(act for run in runs for act in run.acts)
 
 
 def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
@@ -210,9 +212,9 @@ def _explored(whole: Whole) -> int:
     )
 
 
-def _drift(lives: Sequence[Life]) -> Iterator[Fact]:
-    compared = sum(life.compared for life in lives)
-    drifted = sum(life.drifted for life in lives)
+def _drift(runs: Sequence[ClosedLoopSummary]) -> Iterator[Fact]:
+    compared = sum(run.compared for run in runs)
+    drifted = sum(run.drifted for run in runs)
     if compared:
         yield Fact(
             name="drift",
@@ -230,8 +232,8 @@ def _tradeoff(
 ) -> tuple[TradeoffPoint, ...]:
     """Return cost, latency and success of both sides; success None where withheld."""
     sides = (
-        (whole.strategy(), ours, told_value(found.baseline)),
-        (whole.strategy(index), theirs, told_value(found.target)),
+        (whole.strategy(), ours, shown_value(found.baseline)),
+        (whole.strategy(index), theirs, shown_value(found.target)),
     )
     return tuple(
         TradeoffPoint(
@@ -246,25 +248,25 @@ def _tradeoff(
 
 
 def _curves(whole: Whole, index: int) -> tuple[CurvePart, ...]:
-    """Return confidence over time, in the recording and in the challenger's own life."""
+    """Return confidence over time, in the recording and in the challenger's run."""
     return tuple(
         CurvePart(
             heuristic=heuristic,
             name=result.names.get(heuristic, heuristic),
             session=", ".join(result.recording.sessions),
             baseline=result.curves.get(heuristic, ()),
-            challenger=result.lives[index - 1].curves.get(heuristic, ()),
+            challenger=result.closed_loops[index - 1].curves.get(heuristic, ()),
         )
         for result in whole.results
         for heuristic in sorted(
-            result.curves.keys() | result.lives[index - 1].curves.keys()
+            result.curves.keys() | result.closed_loops[index - 1].curves.keys()
         )
     )
 
 
-def _cassette(lives: Sequence[Life], mode: str) -> CassettePart:
-    hits = sum(life.hits for life in lives)
-    misses = sum(life.misses for life in lives)
+def _cassette(runs: Sequence[ClosedLoopSummary], mode: str) -> CassettePart:
+    hits = sum(run.hits for run in runs)
+    misses = sum(run.misses for run in runs)
     return CassettePart(
         mode=mode,
         hits=hits,

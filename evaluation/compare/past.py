@@ -28,7 +28,7 @@ class Past:
     """Each with the odds of the baseline and of all challengers."""
     recorded: RecordedDecisions
     history: History
-    """From the input on from which challengers live."""
+    """From the input on from which challengers act."""
     cassette: Cassette
     evidence: Sequence[Evidence]
     """Empty if the recorded confidences do not follow from the facts."""
@@ -47,8 +47,8 @@ async def past_of(
         recording: what to read.
         strategies: who is asked at each decision.
         outcome: what counts as a good outcome.
-        since: the input from which on others will live.
-        progress: told the sequence of each input.
+        since: the input from which on challengers will act.
+        progress: called with the sequence of each input.
 
     Raises:
         UnknownStrategyError: there is no such strategy.

@@ -53,7 +53,7 @@ def next_steps(
 ) -> tuple[str, ...]:
     """Return what to do next, with the command where there is one.
 
-    `difference` is the measured one and its standard error, as far as told. `closed` is
+    `difference` is the measured one and its standard error, as far as shown. `closed` is
     the share of what the challenger would do that no recording can show, if it is so much
     that none decides.
     """

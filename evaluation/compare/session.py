@@ -1,4 +1,4 @@
-"""Compare one recording: verify it, ask other strategies, and run their own lives.
+"""Compare one recording: verify it, ask other strategies, and run them in closed loop.
 
 This is what runs in a process of its own, so its result holds only what the document needs
 and can be pickled.
@@ -9,10 +9,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from evaluation.compare.charts import Curve
+from evaluation.compare.closed_loop import (
+    ClosedLoopRuns,
+    ClosedLoopSummary,
+    recorded_curves,
+    summarized,
+)
 from evaluation.compare.document import Flip
 from evaluation.compare.flips import flips
-from evaluation.compare.life import Life, believed
-from evaluation.compare.own_life import Lives, documented
 from evaluation.compare.past import Past, past_of
 from evaluation.compare.recording_note import RecordingNote, note_of
 from evaluation.compare.rows import asked, critical
@@ -45,7 +49,7 @@ class Plan:
     outcome: OutcomeSettings = field(default_factory=OutcomeSettings)
     answers: Answers = field(default_factory=Answers)
     since: int | None = None
-    """The input from which on challengers live; before, all is as it was recorded."""
+    """The input from which on challengers act; before, all is as it was recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ class SessionResult:
     """All of them, with what they came to."""
     flips: tuple[tuple[Flip, ...], ...]
     """Of each challenger."""
-    lives: tuple[Life, ...]
+    closed_loops: tuple[ClosedLoopSummary, ...]
     """Of each challenger."""
     predicted: Mapping[str, float]
     """The confidence of each heuristic that answered, by decision id."""
@@ -108,19 +112,19 @@ async def _compared(
     past = await past_of(
         recording, strategies, plan.outcome, since, work.passing(_READING)
     )
-    verification, lives = await _lives(recording, provider, plan, past, work)
+    verification, runs = await _runs(recording, provider, plan, past, work)
     reached = asked(past.decisions)
-    curves, called = believed(past.evidence, past.recorded)
+    curves, called = recorded_curves(past.evidence, past.recorded)
     note, names = await note_of(recording, strategies)
     names |= called
     found = tuple(
-        documented(
+        summarized(
             decisions,
             ending,
             {each.record.id: each.odds[index] for each in reached},
             past.recorded,
         )
-        for index, (decisions, ending) in enumerate(lives, start=1)
+        for index, (decisions, ending) in enumerate(runs, start=1)
     )
     # Contexts and candidates are large, and the result goes from one process to another.
     brief = {each.id: each.brief() for each in past.recorded.records}
@@ -135,10 +139,10 @@ async def _compared(
         critical=critical(reached),
         recorded=recorded,
         flips=tuple(
-            flips(reached, index, recorded.outcomes, life.texts, names)
-            for index, life in enumerate(found, start=1)
+            flips(reached, index, recorded.outcomes, run.texts, names)
+            for index, run in enumerate(found, start=1)
         ),
-        lives=found,
+        closed_loops=found,
         predicted=_predicted(reached),
         curves=curves,
         names=names,
@@ -148,7 +152,7 @@ async def _compared(
 async def _unread(
     recording: Recording, plan: Plan, verification: Verification
 ) -> SessionResult:
-    none = Life(acts=(), compared=0, drifted=0)
+    none = ClosedLoopSummary(acts=(), compared=0, drifted=0)
     note, _ = await note_of(recording, (plan.baseline, *plan.challengers))
     return SessionResult(
         recording=note,
@@ -157,7 +161,7 @@ async def _unread(
         critical=frozenset(),
         recorded=RecordedDecisions(),
         flips=((),) * len(plan.challengers),
-        lives=(none,) * len(plan.challengers),
+        closed_loops=(none,) * len(plan.challengers),
         predicted={},
         curves={},
         names={},
@@ -167,10 +171,10 @@ async def _unread(
 class _Work:
     """The progress of one recording over several passes, in inputs."""
 
-    def __init__(self, recording: Recording, lives: int, progress: Progress) -> None:
+    def __init__(self, recording: Recording, runs: int, progress: Progress) -> None:
         self._first = recording.first
         self._inputs = recording.last - recording.first + 1
-        self._whole = _READING + _DECIDING * (1 + lives)
+        self._whole = _READING + _DECIDING * (1 + runs)
         self._begun = 0
         self._progress = progress
 
@@ -186,10 +190,10 @@ class _Work:
         return read_to
 
 
-async def _lives(
+async def _runs(
     recording: Recording, provider: AidProvider, plan: Plan, past: Past, work: _Work
 ) -> tuple[Verification, list[tuple[list[ClosedLoopDecision], Ending]]]:
-    """Verify the recording and run each challenger's own life over it.
+    """Verify the recording and run each challenger over it in closed loop.
 
     All is done in one pass, since they need the same embeddings. Only where models are
     really asked do challengers run one after the other, as they share one budget.
@@ -208,15 +212,15 @@ async def _lives(
     await provider.fetch_packs_of(recording.start)
     # Only the first pass verifies; without challengers one pass remains for that alone.
     for is_later, together in enumerate(passes or [[]]):
-        lives, minds = Lives(together), len(together) + (not is_later)
+        runs, minds = ClosedLoopRuns(together), len(together) + (not is_later)
         progress = work.passing(_DECIDING * minds)
         async with aclosing(recording.groups()) as groups:
             async for group, input_, aids in provider.for_recorded(groups):
                 if not (is_later or verifying.is_over):
                     verifying.take(group, input_, aids)
-                await lives.take(group, input_, aids)
+                await runs.take(group, input_, aids)
                 progress(input_.sequence)
-        found += await lives.end()
+        found += await runs.end()
     return verifying.found(recording.chain), found
 
 

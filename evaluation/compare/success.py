@@ -85,7 +85,7 @@ class Evidence:
 def headline(found: Estimate, evidence: Evidence) -> tuple[Headline, ...]:
     """Return the headline rows on success: observed, estimated, bounded and predicted."""
     target, base = found.target, found.baseline
-    ours, theirs = _told(base, base.dm), _told(target, target.dm)
+    ours, theirs = _unless_withheld(base, base.dm), _unless_withheld(target, target.dm)
     return (
         _shared(evidence),
         _one_step(found),
@@ -154,12 +154,12 @@ def _nothing(replayed: SelfReplay) -> Estimate:
     return Estimate(side, side, difference)
 
 
-def told_value(side: PolicyEstimate) -> float | None:
+def shown_value(side: PolicyEstimate) -> float | None:
     """Return a strategy's doubly robust value; None if its gates withhold it."""
-    return _told(side, side.dr)
+    return _unless_withheld(side, side.dr)
 
 
-def _told(side: PolicyEstimate, value: float | None) -> float | None:
+def _unless_withheld(side: PolicyEstimate, value: float | None) -> float | None:
     return None if side.withheld else value
 
 
@@ -170,8 +170,8 @@ def _one_step(found: Estimate) -> Headline:
         name="one_step",
         label="success, one-step",
         kind="estimated",
-        baseline=told_value(found.baseline),
-        challenger=None if held else told_value(found.target),
+        baseline=shown_value(found.baseline),
+        challenger=None if held else shown_value(found.target),
         delta=None if held else difference.dr,
         ci=None if held else difference.ci,
         extra={} if held else {"snips": difference.snips, "ips": difference.ips},

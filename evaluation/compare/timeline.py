@@ -18,20 +18,20 @@ def lanes(result: SessionResult, challenger: int) -> Timeline:
         each.record.id: arm_class(each.odds[challenger].greedy)
         for each in result.decisions
     }
-    life = result.lives[challenger - 1]
+    run = result.closed_loops[challenger - 1]
     outcomes = result.recorded.outcomes
     events = []
     for record in result.recorded.records[:EVENT_LIMIT]:
         at_logged_state = theirs.get(record.id, GATED)
-        # The arm of its own life, if it decided there, is preferred to its most likely one
+        # The arm of its own run, if it decided there, is preferred to its most likely one
         # at the logged state.
-        lived = life.classes.get(record.decided.event_id)
+        own = run.classes.get(record.decided.event_id)
         outcome = outcomes.get(record.id)
         events.append(
             TimelineEvent(
                 at=rfc3339(record.at),
                 baseline=GATED if record.is_gated else arm_class(record.decided.arm),
-                challenger=lived or at_logged_state,
+                challenger=own or at_logged_state,
                 outcome=outcome.value if outcome is not None else None,
             )
         )

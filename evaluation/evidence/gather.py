@@ -12,7 +12,7 @@ from immutables import Map
 
 from evaluation.evidence import facts
 from evaluation.evidence.facts import Evidence, Fact
-from evaluation.evidence.refold import Believing
+from evaluation.evidence.refold import BeliefFold
 from evaluation.evidence.votes import Voting
 from projections.folds.controls import content_in_force
 from projections.folds.learning import beliefs, confidence, votes
@@ -104,7 +104,7 @@ class EvidenceReader:
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._start = start
         self._terms: Mapping[str, Terms] = {}
-        self._believing = Believing(start.beliefs, self._learning, {})
+        self._believing = BeliefFold(start.beliefs, self._learning, {})
         self._parts: list[_Part] = []
         self._outcomes: dict[str, float] = {}
         self._voting = Voting(start)

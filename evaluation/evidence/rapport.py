@@ -67,8 +67,8 @@ async def rapport_curves(
     """
     known: dict[str, tuple[list[float], list[float]]] = {}
     for recording in sorted(recordings, key=lambda each: (each.origin, each.first)):
-        lives = _Lives(recording, pace)
-        for person, recorded, retuned in [each async for each in lives.votes()]:
+        paces = _BothPaces(recording, pace)
+        for person, recorded, retuned in [each async for each in paces.votes()]:
             curves = known.setdefault(person, ([], []))
             curves[0].append(recorded)
             curves[1].append(retuned)
@@ -88,8 +88,8 @@ def as_fields(pace: Pace, curves: Sequence[RapportCurve]) -> dict[str, object]:
     return {"changes": changes, "people": [asdict(each) for each in curves]}
 
 
-class _Lives:
-    """One recording, lived at both paces."""
+class _BothPaces:
+    """The rapport in one recording, folded at both paces."""
 
     def __init__(self, recording: Recording, pace: Pace) -> None:
         start = recording.start.agents.get(recording.agent, STRANGER)

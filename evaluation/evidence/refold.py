@@ -38,7 +38,7 @@ class Curve:
     """The confidence of a heuristic over time, and the lifecycle it ends in."""
 
     points: tuple[Point, ...]
-    life: Lifecycle
+    lifecycle: Lifecycle
     """By its confidence alone; freezing by hand is not considered."""
 
 
@@ -55,7 +55,7 @@ class Prediction:
     """The outcome, 0 to 1."""
 
 
-class Believing:
+class BeliefFold:
     """The beliefs of one agent, folded fact by fact."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Believing:
         life = beliefs.lifecycle(held, frozen_by_hand=False, learning=self.learning)
         return life == "frozen"
 
-    def life(self, key: str) -> Lifecycle:
+    def lifecycle(self, key: str) -> Lifecycle:
         """Return a heuristic's lifecycle by its confidence; active without evidence."""
         held = self.believed.get(key)
         if held is None:
@@ -168,8 +168,8 @@ class Believing:
         self.believed = self.believed.set(key, belief)
 
 
-def _beginning(evidence: Evidence, changes: Mapping[str, Scalar]) -> Believing:
-    return Believing(evidence.believed, evidence.learning, changes, evidence.terms)
+def _beginning(evidence: Evidence, changes: Mapping[str, Scalar]) -> BeliefFold:
+    return BeliefFold(evidence.believed, evidence.learning, changes, evidence.terms)
 
 
 def predictions(
@@ -204,10 +204,12 @@ def curves(evidence: Evidence, changes: Mapping[str, Scalar]) -> Mapping[str, Cu
         # what is read and leave the beliefs themselves alone.
         if believing.believed is not before or isinstance(fact, facts.Termed):
             _extend(found, believing, fact)
-    return {key: Curve(tuple(found[key]), believing.life(key)) for key in sorted(found)}
+    return {
+        key: Curve(tuple(found[key]), believing.lifecycle(key)) for key in sorted(found)
+    }
 
 
-def _extend(found: dict[str, list[Point]], believing: Believing, fact: Fact) -> None:
+def _extend(found: dict[str, list[Point]], believing: BeliefFold, fact: Fact) -> None:
     """Add a point to each curve that the fact moved."""
     if isinstance(fact, facts.Carried) and fact.to in believing.believed:
         found.setdefault(fact.to, [])

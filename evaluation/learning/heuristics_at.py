@@ -6,7 +6,7 @@ Contents come from what is in force, confidences from the facts folded so far.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluation.evidence.refold import Believing
+from evaluation.evidence.refold import BeliefFold
 from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
 from replay.recording.standing import InForce
@@ -33,21 +33,21 @@ class Known:
     life: Lifecycle
 
 
-def known(standing: InForce, believing: Believing) -> Mapping[str, Known]:
+def known(standing: InForce, believing: BeliefFold) -> Mapping[str, Known]:
     """Return the agent's heuristics by id."""
     found = all_heuristics(standing.agent, standing.packs)
     return {each.id: _one(standing, believing, each) for each in found}
 
 
 def trust(
-    standing: InForce, believing: Believing, heuristic_id: str, content_hash: str
+    standing: InForce, believing: BeliefFold, heuristic_id: str, content_hash: str
 ) -> float:
     """Return what is believed of a content of a heuristic, of what stands there now."""
     start = beliefs.declared_confidence(standing.agent, standing.packs, heuristic_id)
     return believing.confidence(belief_key(heuristic_id, content_hash), start)
 
 
-def _one(standing: InForce, believing: Believing, each: Taught) -> Known:
+def _one(standing: InForce, believing: BeliefFold, each: Taught) -> Known:
     key = belief_key(each.id, each.content_hash)
     held = believing.believed.get(key)
     start = beliefs.declared_confidence(standing.agent, standing.packs, each.id)
@@ -65,5 +65,5 @@ def _one(standing: InForce, believing: Believing, each: Taught) -> Known:
         confidence=believing.confidence(key, start),
         fires=held.fire_count if held else 0,
         successes=held.success_count if held else 0,
-        life="frozen" if is_frozen else believing.life(key),
+        life="frozen" if is_frozen else believing.lifecycle(key),
     )

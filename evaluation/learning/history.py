@@ -12,7 +12,7 @@ from datetime import datetime
 from evaluation.evidence import facts
 from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.gather import gather
-from evaluation.evidence.refold import Believing
+from evaluation.evidence.refold import BeliefFold
 from evaluation.learning.causes import Cause, CauseKind, causes
 from evaluation.learning.heuristics_at import Known, known, trust
 from evaluation.learning.thresholds import threshold
@@ -57,7 +57,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class LearningHistory:
     """What one recording tells."""
 
     agent: str
@@ -87,8 +87,8 @@ class Story:
         )
 
 
-async def story(recording: Recording) -> Story:
-    """Return the story of a recording.
+async def learning_history(recording: Recording) -> LearningHistory:
+    """Return the history of a recording.
 
     Raises:
         UnprovenError: its confidences do not follow from its facts; names the input.
@@ -101,23 +101,23 @@ async def story(recording: Recording) -> Story:
         InForce.of(recording.start, recording.agent), recording.log
     )
     first = evidence[0]
-    believing = Believing(first.believed, first.learning, {}, first.terms)
+    believing = BeliefFold(first.believed, first.learning, {}, first.terms)
     begins = known(standing, believing)
-    writing = _Writing(evidence, believing)
+    reader = _HistoryReader(evidence, believing)
     async for group in recorded_groups(recording):
-        writing.take(group)
+        reader.take(group)
         standing = group.after
     ends = known(standing, believing)
-    return Story(
+    return LearningHistory(
         agent=recording.agent,
         origin=recording.origin,
         sessions=recording.sessions,
         began_ns=first.began_ns,
         evidence=evidence,
-        moves=tuple(writing.moves),
+        moves=tuple(reader.moves),
         begins=begins,
         ends=ends,
-        refused=dict(sorted(writing.refused.items())),
+        refused=dict(sorted(reader.refused.items())),
         names={
             **first.names,
             **{each.id: each.name for each in ends.values()},
@@ -126,10 +126,10 @@ async def story(recording: Recording) -> Story:
     )
 
 
-class _Writing:
-    """A story while the recording is read."""
+class _HistoryReader:
+    """Builds a history while the recording is read."""
 
-    def __init__(self, evidence: tuple[Evidence, ...], believing: Believing) -> None:
+    def __init__(self, evidence: tuple[Evidence, ...], believing: BeliefFold) -> None:
         self.moves: list[Move] = []
         self.refused: Counter[str] = Counter()
         self._believing = believing

@@ -12,7 +12,7 @@ from evaluation.evidence.refold import predictions
 from evaluation.learning.answers import Answer, answers
 from evaluation.learning.causes import BY_SILENCE, BY_SLEEP
 from evaluation.learning.credit_audit import RULES, Audit, Fault, audit
-from evaluation.learning.history import Story, story
+from evaluation.learning.history import LearningHistory, learning_history
 from evaluation.learning.periods import Period, by_voice, period, quarters, stretches
 from evaluation.learning.time_to_trust import Rise, named, rises
 from evaluation.ope.calibration import LEAST_PAIRS, Calibration, calibration
@@ -26,7 +26,7 @@ _SEED = "reliability"
 class Reading:
     """All that the report takes from one recording."""
 
-    story: Story
+    history: LearningHistory
     answers: tuple[Answer, ...]
     audit: Audit
 
@@ -97,10 +97,10 @@ async def read(recording: Recording) -> Reading:
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    told = await story(recording)
+    history = await learning_history(recording)
     # All parts of one recording share what is known of its fires.
-    said = await answers(recording, told.evidence[0].happened)
-    return Reading(told, said, await audit(recording))
+    said = await answers(recording, history.evidence[0].happened)
+    return Reading(history, said, await audit(recording))
 
 
 def report(
@@ -113,20 +113,20 @@ def report(
         per: so many decisions make a period; None: a quarter of the sessions does.
         has_voices: whether personalities are set side by side.
     """
-    ordered = sorted(readings, key=lambda each: each.story.began_ns)
-    stories = [each.story for each in ordered]
+    ordered = sorted(readings, key=lambda each: each.history.began_ns)
+    histories = [each.history for each in ordered]
     said = [answer for each in ordered for answer in each.answers]
     pairs = [
         (made.predicted, made.happened)
-        for each in stories
+        for each in histories
         for part in each.evidence
         for made in predictions(part, {})
     ]
-    causes = [move.cause for each in stories for move in each.moves]
+    causes = [move.cause for each in histories for move in each.moves]
     return Report(
-        agents=tuple(dict.fromkeys(each.agent for each in stories)),
+        agents=tuple(dict.fromkeys(each.agent for each in histories)),
         sessions=len(
-            {(each.agent, part.session) for each in stories for part in each.evidence}
+            {(each.agent, part.session) for each in histories for part in each.evidence}
         ),
         total=period("all", said),
         periods=quarters(said) if per is None else stretches(said, per),
@@ -134,7 +134,7 @@ def report(
         fires=len(pairs),
         calibration=_calibrated(pairs),
         rises=rises(
-            stories,
+            histories,
             [[answer.record.sequence for answer in each.answers] for each in ordered],
         ),
         formed=sum(
@@ -145,16 +145,16 @@ def report(
             cause.kind == "formed" and cause.by == BY_SILENCE for cause in causes
         ),
         kept=sum(cause.kind == "kept" for cause in causes),
-        refused=_summed(stories),
+        refused=_summed(histories),
         credits=sum(each.audit.credits for each in ordered),
         faults=tuple(fault for each in ordered for fault in each.audit.faults),
-        names=named(stories),
+        names=named(histories),
     )
 
 
-def _summed(stories: Sequence[Story]) -> dict[str, int]:
+def _summed(histories: Sequence[LearningHistory]) -> dict[str, int]:
     found: Counter[str] = Counter()
-    for each in stories:
+    for each in histories:
         found.update(each.refused)
     return dict(sorted(found.items()))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from evaluation.learning.history import Move, Story
+from evaluation.learning.history import LearningHistory, Move
 from schemas.values.reasons import Origin
 
 _BIRTHS = ("taught", "formed")
@@ -34,23 +34,23 @@ class Rise:
 
 
 def rises(
-    stories: Sequence[Story], decisions: Sequence[Sequence[int]]
+    histories: Sequence[LearningHistory], decisions: Sequence[Sequence[int]]
 ) -> tuple[Rise, ...]:
     """Return the rises in all recordings, agent by agent, finished or not.
 
     Args:
-        stories: one for each recording, in order.
+        histories: one for each recording, in order.
         decisions: the sequences of each recording's decisions.
     """
-    agents = dict.fromkeys(each.agent for each in stories)
+    agents = dict.fromkeys(each.agent for each in histories)
     return tuple(
         rise
         for agent in agents
         for rise in _of_agent(
             [
-                (story, sequences)
-                for story, sequences in zip(stories, decisions, strict=True)
-                if story.agent == agent
+                (history, sequences)
+                for history, sequences in zip(histories, decisions, strict=True)
+                if history.agent == agent
             ]
         )
     )
@@ -68,13 +68,13 @@ class _Climb:
     decisions: int | None = None
 
 
-def _of_agent(parts: Sequence[tuple[Story, Sequence[int]]]) -> Iterator[Rise]:
+def _of_agent(parts: Sequence[tuple[LearningHistory, Sequence[int]]]) -> Iterator[Rise]:
     climbs = _before(parts[0][0])
     decided = 0
-    for story, sequences in parts:
-        for move in story.moves:
+    for history, sequences in parts:
+        for move in history.moves:
             place = decided + bisect_right(sequences, move.cause.sequence)
-            _take(climbs, move, place, story.threshold)
+            _take(climbs, move, place, history.threshold)
         decided += len(sequences)
     last = parts[-1][0]
     for id_, climb in climbs.items():
@@ -96,12 +96,12 @@ def _of_agent(parts: Sequence[tuple[Story, Sequence[int]]]) -> Iterator[Rise]:
         )
 
 
-def _before(story: Story) -> dict[str, _Climb]:
+def _before(history: LearningHistory) -> dict[str, _Climb]:
     """Return those from before the recordings that have yet to get there."""
     return {
         id_: _Climb(each.confidence, None, 0)
-        for id_, each in story.begins.items()
-        if each.origin != "skill_pack" and each.confidence < story.threshold
+        for id_, each in history.begins.items()
+        if each.origin != "skill_pack" and each.confidence < history.threshold
     }
 
 
@@ -122,6 +122,6 @@ def _hours(climb: _Climb) -> float | None:
     return (climb.reached_at - climb.began_at).total_seconds() / 3600.0
 
 
-def named(stories: Sequence[Story]) -> Mapping[str, str]:
+def named(histories: Sequence[LearningHistory]) -> Mapping[str, str]:
     """Return what every heuristic is called, by the latest recording that knows it."""
-    return {id_: name for story in stories for id_, name in story.names.items()}
+    return {id_: name for history in histories for id_, name in history.names.items()}

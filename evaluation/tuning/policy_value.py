@@ -192,7 +192,7 @@ class WorthObjective:
                 f" {self._limits.model_share:.1%}",
             )
         found = estimate(observations(decisions, place, self._outcomes), settings)
-        refused = self._unsupported(found) or _untold(found)
+        refused = self._unsupported(found) or _withheld(found)
         difference = found.difference
         if refused is not None or difference.dr is None:
             return refused or Refused("not_enough_overlap", "there are bounds alone")
@@ -218,7 +218,7 @@ class WorthObjective:
         )
 
 
-def _untold(found: Estimate) -> Refused | None:
+def _withheld(found: Estimate) -> Refused | None:
     difference = found.difference
     if not difference.withheld:
         return None

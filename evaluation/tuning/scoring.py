@@ -126,7 +126,7 @@ def _curves(
             for key, curve in found.items():
                 place = each.agent, key
                 earlier = joined[place].points if place in joined else ()
-                joined[place] = Curve((*earlier, *curve.points), curve.life)
+                joined[place] = Curve((*earlier, *curve.points), curve.lifecycle)
     for agent, key in sorted(old):
         heuristic_id, _, content_hash = key.rpartition("@")
         yield Curves(
@@ -154,4 +154,4 @@ def _curve_fields(found: Curves) -> dict[str, object]:
 
 def _points(curve: Curve) -> dict[str, object]:
     points = [[point.sequence, point.confidence] for point in curve.points]
-    return {"points": points, "final": points[-1][1], "lifecycle": curve.life}
+    return {"points": points, "final": points[-1][1], "lifecycle": curve.lifecycle}

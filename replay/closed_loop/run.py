@@ -61,7 +61,7 @@ class ClosedLoopRun:
         self._provider = provider
         self._answers = answers or Answers()
         self._since = max(since or 0, recording.first)
-        self._life: Simulation | None = None
+        self._simulation: Simulation | None = None
 
     async def decisions(self) -> AsyncGenerator[ClosedLoopDecision, None]:
         """Run, and yield each decision once it is completed.
@@ -72,8 +72,8 @@ class ClosedLoopRun:
             LogDamaged, SessionFileError: the recording is not sound or not whole.
         """
         recording = self._recording
-        # The recording is read twice: what carries over can only be told once it is known
-        # what the recorded run did, later winners and answers included.
+        # The recording is read twice: what carries over depends on all that the recorded
+        # run did, later winners and answers included.
         self.begin(*await history_of(recording, self._since))
         await self._provider.fetch_packs_of(recording.start)
         async with aclosing(recording.groups()) as groups:
@@ -87,7 +87,7 @@ class ClosedLoopRun:
         """Start the run, given what the recorded run did from `since` on."""
         how = self._answers
         player = Player(cassette, how.mode, port=how.port, stub=how.stub)
-        self._life = Simulation(
+        self._simulation = Simulation(
             self._recording, self._strategy, self._provider, player, past
         )
 
@@ -99,18 +99,18 @@ class ClosedLoopRun:
         Raises:
             ModelMiss: mode `strict`, and a model's answer was not recorded.
         """
-        life = self._begun
+        run = self._begun
         if input_.agent not in (self._recording.agent, SHARED_AGENT):
             return iter(())
         if input_.sequence < self._since:
-            life.follow(input_, group.outputs, aids)
+            run.fold(input_, group.outputs, aids)
             return iter(())
-        await life.live(input_, aids)
-        return life.complete()
+        await run.answer_recorded(input_, aids)
+        return run.complete()
 
     async def end(self) -> Iterator[ClosedLoopDecision]:
         """Deliver the models' outstanding answers, and return the remaining decisions."""
-        await self._begun.hear_the_rest()
+        await self._begun.deliver_outstanding()
         return self._begun.complete(at_the_end=True)
 
     @property
@@ -120,6 +120,6 @@ class ClosedLoopRun:
 
     @property
     def _begun(self) -> Simulation:
-        if self._life is None:
-            raise RuntimeError("no life was led: go through decisions() first")
-        return self._life
+        if self._simulation is None:
+            raise RuntimeError("nothing was run yet: go through decisions() first")
+        return self._simulation

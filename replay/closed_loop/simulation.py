@@ -109,15 +109,15 @@ class Simulation:
         self._curves = _Curves()
         self._left_out: Counter[str] = Counter()
 
-    def follow(self, input_: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
+    def fold(self, input_: Input, outputs: tuple[Record, ...], aids: Aids) -> None:
         """Fold a group as it was recorded."""
         self._state = fold_recorded(self._state, input_, outputs, aids)
 
-    async def live(self, input_: Input, aids: Aids) -> None:
+    async def answer_recorded(self, input_: Input, aids: Aids) -> None:
         """Answer a recorded input, after everything that is due before it."""
         if not self._has_begun:
             self._has_begun = True
-            self._impose()
+            self._put_in_force()
         await self._pass_to(input_.record.time_ns)
         is_alien = self._strategy and carry_over.is_of_experiment(input_.message)
         message = (
@@ -132,10 +132,10 @@ class Simulation:
             input_ = structs.replace(input_, message=message)
         await self._answer(input_, aids)
 
-    async def hear_the_rest(self) -> None:
+    async def deliver_outstanding(self) -> None:
         """Deliver the answers that are outstanding when the recording ends."""
         while self._coming:
-            await self._hear()
+            await self._deliver_next()
 
     def complete(self, *, at_the_end: bool = False) -> Iterator[ClosedLoopDecision]:
         """Yield the completed decisions, in order; at the end the open ones as well."""
@@ -166,7 +166,7 @@ class Simulation:
     def _me(self) -> AgentState:
         return self._state.agents.get(self._agent, STRANGER)
 
-    def _impose(self) -> None:
+    def _put_in_force(self) -> None:
         self._state = carry_over.under(self._state, self._agent, self._strategy)
 
     async def _pass_to(self, time_ns: int) -> None:
@@ -179,7 +179,7 @@ class Simulation:
             if due_ns is not None and due_ns < min(time_ns, heard_ns or time_ns):
                 await self._tick(due_ns)
             elif heard_ns is not None and heard_ns <= time_ns:
-                await self._hear()
+                await self._deliver_next()
             else:
                 break
         self._now_ns = max(self._now_ns, time_ns)
@@ -194,7 +194,7 @@ class Simulation:
         assert due is not None
         await self._synthesize(ClockTicked(due_at=due), time_ns)
 
-    async def _hear(self) -> None:
+    async def _deliver_next(self) -> None:
         time_ns, _, message = heapq.heappop(self._coming)
         await self._synthesize(message, time_ns)
 
@@ -220,7 +220,7 @@ class Simulation:
         self._state = turn.state
         # A recorded control may have set another strategy or exploration.
         if isinstance(input_.message, Control):
-            self._impose()
+            self._put_in_force()
         for record in self._records.take(input_, turn.outputs):
             self._own.decided(record)
             self._takes.setdefault(record.id, [])

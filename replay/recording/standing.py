@@ -171,9 +171,9 @@ class InForce:
             return InForce(shared, self.agent, self.by_digest)
         agent = self.agent
         aids = Aids(packs=self.by_digest)
-        scene = FoldContext(self.shared, agent, input_, aids, input_.at)
+        context = FoldContext(self.shared, agent, input_, aids, input_.at)
         for output in said:
-            agent = agent_fold.said(agent, scene, output.id, output.message)
+            agent = agent_fold.said(agent, context, output.id, output.message)
         return InForce(self.shared, agent, self.by_digest)
 
     @cached_property

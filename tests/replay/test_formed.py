@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from evaluation.evidence.gather import gather, joined
-from evaluation.evidence.refold import Believing
+from evaluation.evidence.refold import BeliefFold
 from handlers.aids import AidProvider, PackLibrary
 from replay.closed_loop.run import Answers
 from replay.recording.source import Recording
@@ -141,9 +141,11 @@ async def test_another_weight_moves_what_models_said_alone(weight: float) -> Non
     life = taught()
     evidence = joined(await gather(recorded(life)))
     free = LearningSettings(endorsement_cap=1.0)
-    plain = Believing(evidence.believed, free, {"learning.weights.endorsement": 0.0})
-    other = Believing(evidence.believed, free, {"learning.weights.endorsement": weight})
-    own = Believing(evidence.believed, evidence.learning, {})
+    plain = BeliefFold(evidence.believed, free, {"learning.weights.endorsement": 0.0})
+    other = BeliefFold(
+        evidence.believed, free, {"learning.weights.endorsement": weight}
+    )
+    own = BeliefFold(evidence.believed, evidence.learning, {})
     for fact in evidence.facts:
         for each in (plain, other, own):
             each.take(fact)

@@ -5,7 +5,7 @@ from typing import Any
 from evaluation.evidence.gather import gather
 from evaluation.learning import summary as reporting
 from evaluation.learning.credit_audit import audit
-from evaluation.learning.history import story
+from evaluation.learning.history import learning_history
 from handlers.aids import AidProvider, PackLibrary
 from replay.open_loop.asked import ask_open_loop
 from replay.recording.outcomes import Ledger, OutcomeSettings
@@ -71,7 +71,7 @@ async def test_its_confidences_are_proved_and_its_credit_is_sound() -> None:
     (evidence,) = await gather(recording)
     found = await audit(recording)
     told = reporting.report([await reporting.read(recording)])
-    kinds = {move.cause.kind for move in (await story(recording)).moves}
+    kinds = {move.cause.kind for move in (await learning_history(recording)).moves}
 
     assert evidence.facts
     assert (found.faults, found.credits > 10) == ((), True)

@@ -112,7 +112,9 @@ def test_what_was_never_recorded_is_asked_live(tmp_path):
     assert requests == 2
     assert len(server.requests) == requests
     for results in (first, again):
-        texts = [text for each in results for text in each.lives[0].texts.values()]
+        texts = [
+            text for each in results for text in each.closed_loops[0].texts.values()
+        ]
         assert texts == ["Mind the step."] * 2
 
 

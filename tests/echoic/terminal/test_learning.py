@@ -16,7 +16,7 @@ from echoic.terminal import confidence_curve, learning
 from echoic.terminal.called import program
 from echoic.terminal.screen import PLAIN, Terminal, rendered
 from evaluation.learning.credit_audit import Fault
-from evaluation.learning.history import Story, story
+from evaluation.learning.history import LearningHistory, learning_history
 from evaluation.learning.near_misses import near_misses
 from evaluation.learning.summary import read, report
 from replay.recording.source import of_file
@@ -42,7 +42,7 @@ def same(name: str, lines: Iterable[str]) -> None:
     assert shown == file.read_text()
 
 
-def curve(found: Story, width: int) -> list[str]:
+def curve(found: LearningHistory, width: int) -> list[str]:
     """The curve of the lesson."""
     here = confidence_curve.bounded(Terminal(width))
     moves, threshold = found.of("h"), found.threshold
@@ -54,7 +54,7 @@ def curve(found: Story, width: int) -> list[str]:
 @pytest.mark.parametrize("width", [80, 120, 160])
 async def test_a_curve_is_drawn_as_ever(width: int) -> None:
     """With its signals below it, and never wider than the terminal."""
-    lines = curve(await story(recorded(lived())), width)
+    lines = curve(await learning_history(recorded(lived())), width)
 
     assert max(map(len, lines)) <= width
     same(f"curve_{width}", lines)
@@ -62,7 +62,7 @@ async def test_a_curve_is_drawn_as_ever(width: int) -> None:
 
 async def test_a_curve_has_room_for_any_width() -> None:
     """What is narrower than 80 columns is taken for 80, what is wider for 160."""
-    found = await story(recorded(lived()))
+    found = await learning_history(recorded(lived()))
 
     assert curve(found, 40) == curve(found, 80)
     assert curve(found, 400) == curve(found, 160)
@@ -72,7 +72,7 @@ async def test_a_quick_life_has_seconds_on_its_axis() -> None:
     """And one moment alone is a curve as well."""
     life = taught()
     life.decide("health low")
-    found = await story(recorded(life))
+    found = await learning_history(recorded(life))
 
     lines = curve(found, 80)
 
@@ -82,7 +82,7 @@ async def test_a_quick_life_has_seconds_on_its_axis() -> None:
 
 async def test_what_never_moved_has_no_curve() -> None:
     """It stands where it was declared."""
-    found = await story(of_file(evening(), "evening"))
+    found = await learning_history(of_file(evening(), "evening"))
     idle = next(known for known in found.ends.values() if not found.of(known.id))
 
     lines = lines_of(confidence_curve.curve(idle, (), found.threshold))
@@ -95,7 +95,7 @@ async def test_many_signals_are_cut_to_the_latest() -> None:
     life = taught(0.8)
     for _ in range(confidence_curve.SHOWN + 5):
         fire(life, "succeeded")
-    found = await story(recorded(life))
+    found = await learning_history(recorded(life))
 
     lines = curve(found, 120)
 

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from evaluation.evidence.facts import Carried, Evidence, Judged, Ruled, Seen, ShownFact
 from evaluation.evidence.gather import UnprovenError, gather, joined
-from evaluation.evidence.refold import Believing, curves, predictions
+from evaluation.evidence.refold import BeliefFold, curves, predictions
 from replay.recording.source import Recording, of_file
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.messages.decisions import HeuristicFired
@@ -79,7 +79,7 @@ async def test_the_recorded_settings_give_the_recorded_confidences(seed: int) ->
 
     evidence = await evidence_of(life)
 
-    believing = Believing(evidence.believed, evidence.learning, {})
+    believing = BeliefFold(evidence.believed, evidence.learning, {})
     for fact in evidence.facts:
         believing.take(fact)
     found = believing.believed
@@ -97,8 +97,8 @@ async def test_a_changed_weight_changes_its_own_signals_alone(seed: int) -> None
     wild.life.decide("health low")
     evidence = await evidence_of(wild.life)
     facts = tuple(each for each in evidence.facts if not isinstance(each, Ruled))
-    plain = Believing(evidence.believed, LearningSettings(), {})
-    changed = Believing(
+    plain = BeliefFold(evidence.believed, LearningSettings(), {})
+    changed = BeliefFold(
         evidence.believed, LearningSettings(), {"learning.weights.explicit": 1.8}
     )
     for fact in facts:

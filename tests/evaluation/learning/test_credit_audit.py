@@ -266,7 +266,7 @@ async def test_a_heuristic_that_a_sleep_proposed_needs_no_vote() -> None:
 
     assert found.audit.faults == ()
     assert report([found]).formed == 0
-    whats = {move.cause.what for move in found.story.moves}
+    whats = {move.cause.what for move in found.history.moves}
     assert f"formed by the proposal {proposal_id}" in whats
 
 

@@ -1,11 +1,11 @@
-"""The story of a recording: each move of confidence with its cause."""
+"""The history of a recording: each move of confidence with its cause."""
 
 from collections.abc import Sequence
 
 import pytest
 
 from evaluation.learning.heuristics_at import Known
-from evaluation.learning.history import Move, Story, story
+from evaluation.learning.history import LearningHistory, Move, learning_history
 from replay.recording.source import of_file
 from schemas.messages.controls import HeuristicFrozen, PriorUpdated
 from schemas.state.evidence import belief_key
@@ -20,9 +20,9 @@ from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
 
 
-async def told(life: Life) -> Story:
-    """The story of a life."""
-    return await story(recorded(life))
+async def told(life: Life) -> LearningHistory:
+    """The history of a life."""
+    return await learning_history(recorded(life))
 
 
 def steps(moves: Sequence[Move]) -> list[tuple[str, float | None, float]]:
@@ -107,7 +107,7 @@ async def test_the_ends_are_what_the_mind_believes(seed: int) -> None:
 
 async def test_the_moves_of_a_heuristic_join() -> None:
     """Each begins where the one before it ended, in a life in which everything happens."""
-    found = await story(recording_of(everything()))
+    found = await learning_history(recording_of(everything()))
 
     assert {move.cause.kind for move in found.moves} >= {"fire", "outcome", "vote"}
     contents: dict[tuple[str, str], float] = {}
@@ -155,7 +155,7 @@ async def test_a_pack_brings_and_edits() -> None:
 
 async def test_the_shipped_recording_tells_its_story() -> None:
     """Its moves end where its own beliefs do, and every heuristic has a name."""
-    found = await story(of_file(evening(), "evening"))
+    found = await learning_history(of_file(evening(), "evening"))
 
     last: dict[str, Known] = dict(found.ends)
     for move in found.moves:
@@ -169,7 +169,7 @@ async def test_the_shipped_recording_tells_its_story() -> None:
 
 async def test_what_models_taught_is_told() -> None:
     """What was formed, found again, refused and endorsed, with the model as its source."""
-    found = await story(learnt(taught_by_model()))
+    found = await learning_history(learnt(taught_by_model()))
 
     by_kind = {move.cause.kind: move for move in found.moves}
     formed, endorsed = by_kind["formed"], by_kind["endorsement"]

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.learning.answers import Answer, answers
 from evaluation.learning.differences import differences
-from evaluation.learning.history import story
+from evaluation.learning.history import learning_history
 from evaluation.learning.periods import by_voice, period, quarters, stretches
 from evaluation.learning.summary import read, report
 from replay.recording.decisions import DecisionRecords
@@ -104,7 +104,7 @@ def test_voices_stand_side_by_side() -> None:
 async def test_answers_tell_who_spoke_and_what_came_of_it() -> None:
     """By the recording alone."""
     recording = recorded(lived())
-    told = await story(recording)
+    told = await learning_history(recording)
 
     found = await answers(recording, told.evidence[0].happened)
 
@@ -195,7 +195,7 @@ async def test_a_difference_names_what_changed() -> None:
     """New, edited or moved, with both ends."""
     first, second = taught(), lived()
     first.decide("health low", salience=THREAT)
-    before, after = [await story(recorded(each)) for each in (first, second)]
+    before, after = [await learning_history(recorded(each)) for each in (first, second)]
 
     (edited,) = differences(before.ends, after.ends)
     (new,) = differences({}, after.ends)

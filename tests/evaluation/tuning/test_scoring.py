@@ -40,7 +40,7 @@ async def test_other_limits_change_where_a_heuristic_stands() -> None:
     found = retuned(evidence, {"learning.frozen_below": 0.5})
 
     assert found.recorded == found.retuned
-    lives = {each.name: each.retuned.life for each in found.curves}
+    lives = {each.name: each.retuned.lifecycle for each in found.curves}
     assert lives["flee-zombie"] == "frozen"
     assert lives["fight-zombie"] == "active"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.evidence.facts import Judged, Neglected
-from evaluation.evidence.refold import Believing, curves
+from evaluation.evidence.refold import BeliefFold, curves
 from schemas.messages.results import ClockTicked
 from schemas.values.settings_by_name import TuningError
 from tests.evaluation.evidence.test_refold import THREAT, evidence_of, held
@@ -67,7 +67,7 @@ async def test_ignored_advice_can_be_weighed_otherwise() -> None:
         life.wait(100).tell(ClockTicked(due_at=life.at))
     life.sense("health low", salience=THREAT)
     evidence = await evidence_of(life)
-    believing = Believing(evidence.believed, evidence.learning, {})
+    believing = BeliefFold(evidence.believed, evidence.learning, {})
     for fact in evidence.facts:
         believing.take(fact)
     (key,) = held(life)

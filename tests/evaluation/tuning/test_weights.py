@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.evidence.facts import Evidence, Ruled
 from evaluation.evidence.gather import gather, joined
-from evaluation.evidence.refold import Believing
+from evaluation.evidence.refold import BeliefFold
 from schemas.messages.asks import ModelAsked
 from schemas.state.evidence import Belief, Signal, SignalKind
 from schemas.values.settings import LearningSettings
@@ -75,7 +75,7 @@ async def lived(seed: int) -> Evidence:
 
 def folded(evidence: Evidence, **changes: float) -> Mapping[str, Belief]:
     """What is believed in the end, by the same facts under other weights."""
-    believing = Believing(
+    believing = BeliefFold(
         evidence.believed,
         FREE,
         {f"learning.weights.{name}": changes[name] for name in changes},

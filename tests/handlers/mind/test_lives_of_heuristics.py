@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.evidence.facts import Revived, Termed
 from evaluation.evidence.gather import gather, joined
-from evaluation.evidence.refold import Believing, curves, predictions
+from evaluation.evidence.refold import BeliefFold, curves, predictions
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded, PriorUpdated
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import DriftRaised, LifecycleChanged
@@ -135,7 +135,7 @@ async def test_a_revived_life_is_proven_and_replayed() -> None:
 
     evidence = joined(await gather(recording))
     assert any(isinstance(fact, Revived) for fact in evidence.facts)
-    weightier = Believing(
+    weightier = BeliefFold(
         evidence.believed, evidence.learning, {"learning.weights.explicit": 2.0}
     )
     for fact in evidence.facts:

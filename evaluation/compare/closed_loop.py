@@ -1,12 +1,15 @@
-"""Run challengers' own lives over a recording, and sum each up for the document."""
+"""Run challengers in closed loop over a recording, and sum each run up for the document."""
 
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from evaluation.compare.behaviour import Act, quantile
 from evaluation.compare.charts import Curve
 from evaluation.compare.flips import arm_class
-from evaluation.compare.life import Life
+from evaluation.evidence.facts import Evidence
+from evaluation.evidence.refold import curves
 from replay.cassette import ModelMiss
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import ClosedLoopRun
@@ -22,53 +25,75 @@ _FAST = ("heuristic",)
 """Paths whose latency is that of the mind alone, without a model."""
 
 
-class Lives:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedLoopSummary:
+    """What a challenger did while its state followed from its own decisions."""
+
+    acts: tuple[Act, ...]
+    compared: int
+    """Decisions that reached a strategy both here and at the logged state."""
+    drifted: int
+    """Those of them whose arm the challenger would not take at the logged state."""
+    classes: Mapping[str, str] = field(default_factory=dict)
+    """The class of the arm it took, by event id."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """What it said, by the recorded decision's id, as far as known."""
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    """Confidence of each heuristic over time."""
+    hits: int = 0
+    misses: int = 0
+    """Requests whose answer the recording held, or not."""
+    watermark: str | None = None
+    """A notice for documents that hold words nobody ever said."""
+
+
+class ClosedLoopRuns:
     """Several strategies' closed-loop runs, side by side over one pass of a recording."""
 
-    def __init__(self, lives: Iterable[ClosedLoopRun]) -> None:
-        """Lead lives that have begun."""
-        self._led: list[tuple[ClosedLoopRun, list[ClosedLoopDecision]]] = [
-            (o, []) for o in lives
+    def __init__(self, runs: Iterable[ClosedLoopRun]) -> None:
+        """Take runs that have begun."""
+        self._runs: list[tuple[ClosedLoopRun, list[ClosedLoopDecision]]] = [
+            (run, []) for run in runs
         ]
         self._miss: ModelMiss | None = None
 
     async def take(self, group: Group, input_: Input, aids: Aids) -> None:
-        """Give every life the next group."""
-        await self._each(lambda own: own.take(group, input_, aids))
+        """Give every run the next group."""
+        await self._each(lambda run: run.take(group, input_, aids))
 
     async def end(self) -> list[tuple[list[ClosedLoopDecision], Ending]]:
-        """Return the decisions of each life, and what it came to.
+        """Return the decisions of each run, and what it came to.
 
         Raises:
             ModelMiss: mode `strict`, and a model's answer was not recorded; that of the
-                first life that misses one.
+                first run that misses one.
         """
-        await self._each(lambda own: own.end())
+        await self._each(lambda run: run.end())
         if self._miss is not None:
             raise self._miss
-        return [(decisions, own.ending) for own, decisions in self._led]
+        return [(decisions, run.ending) for run, decisions in self._runs]
 
     async def _each(
         self, step: Callable[[ClosedLoopRun], Awaitable[Iterator[ClosedLoopDecision]]]
     ) -> None:
-        for index, (own, decisions) in enumerate(self._led):
+        for index, (run, decisions) in enumerate(self._runs):
             try:
-                decisions += await step(own)
+                decisions += await step(run)
             except ModelMiss as miss:
                 # Runs before this one go on: if one of them misses an answer later, its
                 # error is raised instead, as if they had run one after the other.
                 self._miss = miss
-                del self._led[index:]
+                del self._runs[index:]
                 return
 
 
-def documented(
+def summarized(
     decisions: Sequence[ClosedLoopDecision],
     ending: Ending,
     at_logged_state: Mapping[str, Odds],
     past: RecordedDecisions,
-) -> Life:
-    """Return what the document needs of a life.
+) -> ClosedLoopSummary:
+    """Return what the document needs of a run.
 
     Args:
         decisions: all of it made, in order.
@@ -84,7 +109,7 @@ def documented(
         and each.recorded is not None
         and each.recorded.id in at_logged_state
     ]
-    return Life(
+    return ClosedLoopSummary(
         acts=tuple(_act(each, fast) for each in decisions),
         compared=len(compared),
         drifted=sum(dict(odds.arms).get(own.arm, 0.0) == 0.0 for own, odds in compared),
@@ -142,3 +167,34 @@ def _curve(points: Sequence[tuple[int, float]]) -> Curve:
         (rfc3339(datetime.fromtimestamp(at_ns / 1e9, UTC)), confidence)
         for at_ns, confidence in points
     )
+
+
+def recorded_curves(
+    evidence: Sequence[Evidence], recorded: RecordedDecisions
+) -> tuple[Mapping[str, Curve], Mapping[str, str]]:
+    """Return the recorded curves and the names, by heuristic id."""
+    times = _Times(recorded)
+    found: dict[str, list[tuple[str, float]]] = {}
+    names: dict[str, str] = {}
+    for part in evidence:
+        for key, curve in curves(part, {}).items():
+            id_ = key.rpartition("@")[0]
+            points = [
+                (times.at(each.sequence), each.confidence) for each in curve.points
+            ]
+            found.setdefault(id_, []).extend(points)
+            names[id_] = part.names.get(id_, id_)
+    return {id_: tuple(points) for id_, points in found.items()}, names
+
+
+class _Times:
+    """The agent's time at a place in the recording: that of the last decision by then."""
+
+    def __init__(self, recorded: RecordedDecisions) -> None:
+        self._sequences = [each.sequence for each in recorded.records]
+        self._times: list[datetime] = [each.at for each in recorded.records]
+
+    def at(self, sequence: int) -> str:
+        """Return the time as RFC 3339; before the first decision it is that decision's."""
+        index = max(0, bisect_right(self._sequences, sequence) - 1)
+        return rfc3339(self._times[index])
