@@ -6,7 +6,7 @@ and from the challenger's closed-loop run.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from evaluation.compare.calibration import calibrated
@@ -51,61 +51,79 @@ def comparison(whole: Whole, index: int) -> Comparison:
     """Return the comparison with the challenger of this index, counted from 1."""
     evidence = _evidence(whole, index)
     rows = evidence.rows()
-    found = evidence.estimate(rows, whole.wish.estimation)
-    challenger = whole.strategy(index)
+    settings, challenger = whole.wish.estimation, whole.strategy(index)
+    found = evidence.estimate(rows, settings)
     shown = _of_challenger(found.shown())
     # Arms do not name the voice, so the estimator would credit one voice with what came of
     # the other.
-    if challenger.personality is not None:
+    has_values = challenger.personality is None
+    if not has_values:
         shown = _without_values(shown)
     verdict, reasons = shown.difference.verdict, shown.difference.reasons
-    tried = tuple(sensitivity(evidence, whole.wish.estimation))
-    left_out = without_each(evidence, rows, whole.wish.estimation, verdict)
-    flips = _flips(whole, index)
-    runs = _runs(whole, index)
-    ours, theirs = _behaviours(whole, runs)
+    tried = tuple(sensitivity(evidence, settings))
+    left_out = without_each(evidence, rows, settings, verdict)
+    difference = found.difference
     return Comparison(
         challenger=challenger,
         verdict=verdict,
-        short_term_only=found.difference.short_term_only,
+        short_term_only=difference.short_term_only,
         estimand=estimand(whole.strategy(), challenger),
         reasons=reasons,
         next=next_steps(
             verdict,
             rows,
-            (found.difference.dr, found.difference.se),
+            (difference.dr, difference.se),
             closed=_closed(whole, index, verdict, reasons),
-            short_term_only=found.difference.short_term_only,
+            short_term_only=difference.short_term_only,
             baseline=whole.strategy(),
             challenger=challenger,
         ),
-        facts=(
-            *_agreement(whole, index),
-            *facts(ours, theirs, _explored(whole)),
-            *_drift(runs),
-        ),
-        headline=headline(found, evidence) if challenger.personality is None else (),
+        headline=headline(found, evidence) if has_values else (),
         estimate=shown,
         holm=None,
-        sensitivity=tried if challenger.personality is None else (),
+        sensitivity=tried if has_values else (),
         would_change=would_change(verdict, tried, left_out),
-        matrix=matrix(whole.decisions, index),
-        flips_total=whole_of(flip.share for flip in flips),
-        flips=flips[:FLIP_LIMIT],
-        flip_decisions=len(flips),
-        flip_counts=_by_status(flips),
-        drift=Drift(
-            decisions=sum(run.compared for run in runs),
-            differ=sum(run.drifted for run in runs),
-        ),
-        tradeoff=_tradeoff(whole, index, ours, theirs, found),
         calibration=calibrated(whole.results),
         curves=_curves(whole, index),
         timeline=tuple(lanes(each, index) for each in whole.results),
-        breakdown=breakdown(evidence, withheld=found.difference.withheld),
+        breakdown=breakdown(evidence, withheld=difference.withheld),
         weights=weights(rows),
-        cassette=_cassette(runs, whole.plan.answers.mode),
+        **_of_flips(whole, index),
+        **_of_runs(whole, index, found),
     )
+
+
+def _of_flips(whole: Whole, index: int) -> dict[str, Any]:
+    """Return the fields on decisions at which the challenger takes another arm."""
+    every = (flip for result in whole.results for flip in result.flips[index - 1])
+    flips = tuple(sorted(every, key=order))
+    return {
+        "matrix": matrix(whole.decisions, index),
+        "flips_total": whole_of(flip.share for flip in flips),
+        "flips": flips[:FLIP_LIMIT],
+        "flip_decisions": len(flips),
+        "flip_counts": _by_status(flips),
+    }
+
+
+def _of_runs(whole: Whole, index: int, found: Estimate) -> dict[str, Any]:
+    """Return the fields on what both sides did, the challenger in closed loop."""
+    runs = _runs(whole, index)
+    ours, theirs = _behaviours(whole, runs)
+    drift = Drift(
+        decisions=sum(run.compared for run in runs),
+        differ=sum(run.drifted for run in runs),
+    )
+    return {
+        "facts": (
+            *_agreement(whole, index),
+            *facts(ours, theirs, _explored(whole)),
+            *_drift(drift),
+        ),
+        "drift": drift,
+        "tradeoff": _tradeoff(whole, index, ours, theirs, found),
+        "cassette": _cassette(runs, whole.plan.answers.mode),
+    }
 
 
 def _of_challenger(estimate: Estimate) -> Estimate:
@@ -143,11 +161,6 @@ def _evidence(whole: Whole, index: int) -> Evidence:
         ),
         cassette_hit_rate=cassette.hit_rate,
     )
-
-
-def _flips(whole: Whole, index: int) -> tuple[Flip, ...]:
-    found = (flip for result in whole.results for flip in result.flips[index - 1])
-    return tuple(sorted(found, key=order))
 
 
 def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
@@ -212,18 +225,16 @@ def _explored(whole: Whole) -> int:
     )
 
 
-def _drift(runs: Sequence[ClosedLoopSummary]) -> Iterator[Fact]:
-    compared = sum(run.compared for run in runs)
-    drifted = sum(run.drifted for run in runs)
-    if compared:
+def _drift(drift: Drift) -> Iterator[Fact]:
+    if drift.decisions:
         yield Fact(
             name="drift",
             label="state drift",
             kind="fact",
             unit="share",
             baseline=None,
-            challenger=drifted / compared,
-            note=f"{drifted:,} of {compared:,} differ",
+            challenger=drift.differ / drift.decisions,
+            note=f"{drift.differ:,} of {drift.decisions:,} differ",
         )
 
 

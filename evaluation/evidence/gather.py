@@ -208,10 +208,10 @@ class EvidenceReader:
             return facts.Seen(sequence, key, declared, place, (value or 0.0) > 0.0)
         # A vote on the timing counts for no confidence, so it withdraws the earlier one.
         aspect: Aspect = "timing" if value is None else "overall"
-        told = Vote(
+        weighed = Vote(
             aspect, place, message.actor, value or 0.0, base=0.0, place=sequence
         )
-        return facts.Judged(sequence, key, declared, told)
+        return facts.Judged(sequence, key, declared, weighed)
 
     def _vote(self, group: RecordedGroup, vote: FeedbackApplied) -> None:
         was, fact, earlier = self._believing.believed, None, None
@@ -228,7 +228,7 @@ class EvidenceReader:
                 vote,
                 given,
                 earlier,
-                is_told=vote.fire_id in self._outcomes,
+                is_seen=vote.fire_id in self._outcomes,
             )
             self._learn(group, fact)
             for other in self._carried(key, vote) if is_kept else ():

@@ -40,29 +40,29 @@ class Voting:
         given: InputMessage | Unreadable | NotBuilt,
         before: float | None = None,
         *,
-        is_told: bool = False,
+        is_seen: bool = False,
     ) -> Judged:
         """Return a vote on a heuristic as a fact.
 
-        `before` is the same rater's earlier vote on it, -1 to 1; `is_told` says that the
+        `before` is the same rater's earlier vote on it, -1 to 1; `is_seen` says that the
         recording showed the fire's outcome before the vote.
         """
         remembered = self._start.decisions.get(vote.decision_id or "")
         about = given.about if isinstance(given, FeedbackGiven) else None
         known = remembered or about
-        is_told = is_told or (known is not None and known.outcome in _ENDS)
-        told = judging.Vote(
+        is_seen = is_seen or (known is not None and known.outcome in _ENDS)
+        judged = judging.Vote(
             aspect=vote.aspect,
             fire_id=judging.vote_place(vote),
             actor=vote.actor,
             value=vote.value,
             base=raters.base(self._raters, vote.actor, judging.target(vote), before),
             place=sequence,
-            is_told=is_told,
+            is_told=is_seen,
             age_s=vote.age_s,
             is_models=vote.through is not None,
         )
-        return Judged(sequence, key, declared, told, self._earlier(vote, given))
+        return Judged(sequence, key, declared, judged, self._earlier(vote, given))
 
     def before(
         self,

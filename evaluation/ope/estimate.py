@@ -260,8 +260,8 @@ def _carry_over_gates(compared: Compared, checks: Sequence[Gate]) -> Iterator[Ga
     is_refused = any(
         each.status == "refused" and each.name in OVERLAP for each in checks
     )
-    is_told = compared.is_identified and compared.has_flips and not is_refused
-    if found is not None or (has_next and is_told):
+    is_shown = compared.is_identified and compared.has_flips and not is_refused
+    if found is not None or (has_next and is_shown):
         yield gates.carry_over(found)
 
 

@@ -161,8 +161,8 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
     # No fitted shape on either side is no reason to refuse: see `Weights.pareto_k`.
     if value is None:
         most = max(target.most, baseline.most)
-        told = "" if most == float("inf") else f": no weight exceeds {most:.3g}"
-        detail = f"no few decisions outweigh all others{told}"
+        bound = "" if most == float("inf") else f": no weight exceeds {most:.3g}"
+        detail = f"no few decisions outweigh all others{bound}"
         return Gate("pareto_k", "ok", None, limits.pareto_k_max, detail)
     status: Status = "ok"
     if value >= limits.pareto_k_max:

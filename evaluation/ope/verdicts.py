@@ -106,8 +106,8 @@ def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, 
         for gate in sorted(evidence.gates, key=lambda gate: -_WEIGHT[gate.status])
         if gate.status != "ok"
     ]
-    told = [reason, *gates] if reason is not None else gates
-    return verdict, (*told, *evidence.notes)
+    reasons = [reason, *gates] if reason is not None else gates
+    return verdict, (*reasons, *evidence.notes)
 
 
 _WEIGHT = {"invalid": 3, "refused": 2, "caution": 1, "ok": 0}
@@ -151,15 +151,15 @@ def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
             "single_session", "one session tells nothing of how sessions differ"
         )
     low, high = found.ci
-    told = f"95 % interval [{low:+.4f}, {high:+.4f}]"
+    interval = f"95 % interval [{low:+.4f}, {high:+.4f}]"
     if -margin <= low and high <= margin:
-        detail = f"{told} lies within ±{margin:.2g}, which counts as no difference"
+        detail = f"{interval} lies within ±{margin:.2g}, which counts as no difference"
         return Verdict.EQUIVALENT, Reason("interval_within_rope", detail)
     if low > 0.0:
-        return Verdict.BETTER, Reason("interval_above_zero", f"{told} lies above 0")
+        return Verdict.BETTER, Reason("interval_above_zero", f"{interval} lies above 0")
     if high < 0.0:
-        return Verdict.WORSE, Reason("interval_below_zero", f"{told} lies below 0")
-    detail = f"{told} holds 0 and more than ±{margin:.2g}"
+        return Verdict.WORSE, Reason("interval_below_zero", f"{interval} lies below 0")
+    detail = f"{interval} holds 0 and more than ±{margin:.2g}"
     return Verdict.INCONCLUSIVE, Reason("interval_holds_zero", detail)
 
 
@@ -189,9 +189,9 @@ def _survivor(
     if verdict in others and all(each == verdict for each in others):
         return found
     code, how = supposed
-    told = ", then ".join(map(_with_interval, others, worlds)) or "not known"
+    answers = ", then ".join(map(_with_interval, others, worlds)) or "not known"
     return Verdict.INCONCLUSIVE, Reason(
-        code, f"{how}, the verdict would be {told}; as is: {verdict}"
+        code, f"{how}, the verdict would be {answers}; as is: {verdict}"
     )
 
 

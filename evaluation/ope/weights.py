@@ -107,12 +107,12 @@ def _most(columns: Columns, odds: Odds) -> float:
     """Return the largest weight that could have been drawn, as far as the log shows."""
     drawn = odds.taken / columns.propensity
     logging = columns.logging
-    told = _cells(columns, logging)
+    logged = _cells(columns, logging)
     wanted = _cells(columns, odds)
-    if not len(told):
+    if not len(logged):
         return float(drawn.max(initial=0.0))
-    place = np.minimum(np.searchsorted(told, wanted), len(told) - 1)
-    chance = np.where(told[place] == wanted, logging.probability[place], 1.0)
+    place = np.minimum(np.searchsorted(logged, wanted), len(logged) - 1)
+    chance = np.where(logged[place] == wanted, logging.probability[place], 1.0)
     # Arms the logging policy could not take have no weight; they are unsupported mass.
     possible = odds.probability / np.maximum(chance, LEAST)
     return float(max(drawn.max(initial=0.0), possible.max(initial=0.0)))
@@ -129,10 +129,10 @@ def unsupported(columns: Columns, odds: Odds) -> Floats:
     guessed = _sum(columns, odds, unseen[odds.arm])
     certain = columns.propensity >= CERTAIN
     mass = np.where(certain, 1.0 - np.minimum(odds.taken, 1.0), guessed)
-    told = np.zeros(columns.rows, np.bool_)
-    told[columns.logging.row] = True
+    is_logged = np.zeros(columns.rows, np.bool_)
+    is_logged[columns.logging.row] = True
     possible = np.isin(_cells(columns, odds), _cells(columns, columns.logging))
-    missing = np.where(told, _sum(columns, odds, ~possible), mass)
+    missing = np.where(is_logged, _sum(columns, odds, ~possible), mass)
     # What is left of odds that add up to 1 but for rounding is no mass.
     return np.where(missing > 1e-9, missing, 0.0)
 
@@ -150,10 +150,10 @@ def uniform_z(columns: Columns) -> float | None:
     inverse = summed(
         row, 1.0 / np.maximum(columns.logging.probability, LEAST), columns.rows
     )
-    told = arms > 0
+    is_logged = arms > 0
     even = 1.0 / np.maximum(arms, 1)
-    excess = np.where(told, even / columns.propensity - 1.0, 0.0)
-    return _z(columns, excess, np.where(told, inverse * even * even - 1.0, 0.0))
+    excess = np.where(is_logged, even / columns.propensity - 1.0, 0.0)
+    return _z(columns, excess, np.where(is_logged, inverse * even * even - 1.0, 0.0))
 
 
 def _least_variance(taken: Floats, propensity: Floats) -> Floats:
