@@ -19,6 +19,20 @@ def test_rounding_heals_the_sum_that_misses_its_threshold():
     assert math.copysign(1.0, round6(-1e-9)) == 1.0
 
 
+HALVES = st.integers(-(10**13), 10**13).map(lambda whole: (whole + 0.5) / 1e6)
+"""Numbers next to which rounding turns, and beyond the bound of the fast way."""
+
+
+@given(st.floats(allow_nan=False) | HALVES, st.integers(-3, 3))
+def test_rounding_is_that_of_decimal_digits(x, steps):
+    """The fast way gives the float that `round` gives, also right beside a half."""
+    for _ in range(abs(steps)):
+        x = math.nextafter(x, math.inf if steps > 0 else -math.inf)
+
+    assert math.isinf(x) or round6(x) == round(x, 6)
+    assert str(round6(x)) == str(round(x, 6) + 0.0)
+
+
 @pytest.mark.parametrize(
     ("x", "expected"),
     [(-1.0, 0.05), (0.05, 0.05), (0.5, 0.5), (0.95, 0.95), (7.0, 0.95)],
