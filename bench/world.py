@@ -11,7 +11,7 @@ from uuid import UUID
 
 import orjson
 
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action
 from schemas.packs.manifest import (
     EventType,
     Executive,

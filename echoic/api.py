@@ -19,16 +19,9 @@ from handlers.mind.strategies.awaiting import (
     awaiting,
 )
 from replay.recording.outcomes import OutcomeSettings
+from schemas.messages.arms import SILENT, Action, heuristic_arm
 from schemas.messages.asks import ModelAsked
-from schemas.messages.controls import Action
-from schemas.messages.decisions import (
-    SILENT,
-    Excluded,
-    Exploration,
-    Factors,
-    Gate,
-    heuristic_arm,
-)
+from schemas.messages.decisions import Excluded, Exploration, Factors, Gate
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import (
     DecisionContext,

@@ -1,5 +1,6 @@
 """The former place of a strategy's arms; goes with 0.3: import `echoic.api`."""
 
-from schemas.messages.decisions import SILENT, Gate, heuristic_arm
+from schemas.messages.arms import SILENT, heuristic_arm
+from schemas.messages.decisions import Gate
 
 __all__ = ["SILENT", "Gate", "heuristic_arm"]

@@ -23,7 +23,7 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
 from schemas.values import subjects
-from schemas.values.reasons import InputKind
+from schemas.values.base import InputKind
 from schemas.values.record import Record
 from streams.errors import StreamsError, Unanswered
 

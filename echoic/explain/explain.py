@@ -10,15 +10,8 @@ from dataclasses import dataclass, field
 from echoic.client.names import Names, named
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.decisions import (
-    RACE,
-    SILENT,
-    Candidate,
-    Completed,
-    Decided,
-    Dropped,
-    Gate,
-)
+from schemas.messages.arms import RACE, SILENT
+from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
 
 REASONS: Mapping[str, str] = {
     "below_relevance": "it did not matter enough",

@@ -9,7 +9,7 @@ from rich.table import Column, Table
 from echoic.client.names import Names, named
 from echoic.terminal.screen import counted, figure, text
 from replay.open_loop.shadow import Shadowed, Totals
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 
 _HEURISTIC = "heuristic:"
 

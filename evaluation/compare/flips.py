@@ -24,7 +24,8 @@ from evaluation.compare.rows import BASELINE, flip_share
 from evaluation.ope.rows import SUM_TOLERANCE
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import UNKNOWN, Outcome
-from schemas.messages.decisions import SILENT, Gate
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Gate
 from schemas.ports.decision_context import Odds
 from schemas.values.base import rfc3339
 

@@ -10,7 +10,7 @@ from evaluation.ope.rows import Observation
 from handlers.mind.strategies.exploration import criticality
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import UNKNOWN, Outcome
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import Odds
 from schemas.values.exact_math import total
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from replay.recording.recorded_groups import RecordedGroup
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
-from schemas.messages.decisions import Completed, Decided, HeuristicFired, heuristic_arm
+from schemas.messages.arms import heuristic_arm
+from schemas.messages.decisions import Completed, Decided, HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import STRANGER

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from evaluation.ope.rows import Observation, ObservationError, check
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 
 REQUIRED = ("arm", "p", "reward", "target", "baseline")
 # Python's json writes these for NaN and infinity, and other readers accept them; the error

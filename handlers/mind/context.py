@@ -15,7 +15,7 @@ from projections.folds.learning import beliefs
 from projections.folds.learning.drift import Drift, drift
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action
 from schemas.messages.decisions import RelevantGoal
 from schemas.messages.experiments import AS_SET, Variant
 from schemas.messages.learning import (

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.envelope import Input
-from schemas.messages import controls
+from schemas.messages import arms, controls
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, PackRef, Taught
@@ -77,7 +77,7 @@ def content_in_force(
 
 def action(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
-) -> controls.Action | None:
+) -> arms.Action | None:
     """Return the action of a heuristic in force; None if it has only a text."""
     taught = state.taught(heuristic_id)
     if taught is not None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from projections.folds.learning import beliefs
 from projections.rows import confidence_changes
 from projections.rows.changes import Row, json_text
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, Taught
 from schemas.values.settings import LearningSettings

@@ -15,7 +15,8 @@ from replay.recording.in_force import standing_before
 from replay.recording.recency import RECENCY_TOKENS, Recalling
 from replay.recording.recorded_groups import RecordedGroup, in_context, records_in
 from replay.recording.standing import Asked, InForce
-from schemas.messages.decisions import SILENT, Decided
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Decided
 from schemas.messages.experiments import VariantName
 from schemas.ports.decision_context import Odds
 from schemas.values.settings import StrategySpec

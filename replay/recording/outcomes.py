@@ -14,7 +14,8 @@ from typing import Literal
 from projections.folds import fires
 from replay.recording.session_outcomes import SessionLedger, ends_life
 from schemas.codec.envelope import Input, Output
-from schemas.messages.decisions import SILENT, Decided
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Decided
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns

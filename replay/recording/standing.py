@@ -16,8 +16,7 @@ from projections.folds.fold_context import FoldContext
 from projections.folds.learning.heuristics import all_heuristics, of_pack
 from projections.folds.partition import shared_after
 from schemas.codec.envelope import Input, Output
-from schemas.messages.controls import Action
-from schemas.messages.decisions import heuristic_arm
+from schemas.messages.arms import Action, heuristic_arm
 from schemas.messages.experiments import Variant, VariantName
 from schemas.messages.learning import HeuristicFormed, ProposalMade
 from schemas.messages.notes import ControlApplied

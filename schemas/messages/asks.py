@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.messages.controls import Action
-from schemas.messages.decisions import Arm
+from schemas.messages.arms import Action, Arm
 from schemas.values.base import (
+    Kind,
     Moment,
     Name,
     Part,
@@ -15,7 +15,7 @@ from schemas.values.base import (
     Unit,
     written,
 )
-from schemas.values.reasons import Kind, Path, ResponseType
+from schemas.values.reasons import Path, ResponseType
 
 
 class Ask(StructMessage, frozen=True, kw_only=True):

@@ -4,10 +4,11 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
+from schemas.messages.arms import Action
 from schemas.messages.experiments import UnitKind, Variant
 from schemas.messages.sensing import Fields
-from schemas.values.base import Message, Moment, Name, Part, Unit
-from schemas.values.reasons import Kind, Origin, ResponseType
+from schemas.values.base import Kind, Message, Moment, Name, Unit
+from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
 from schemas.values.settings_by_name import Scalar
 
@@ -89,14 +90,6 @@ class StrategySelected(Control):
 
     strategy: Name
     parameters: Fields = Field(default_factory=dict)
-
-
-class Action(Part):
-    """Something to do, for whoever can do it."""
-
-    type: Name
-    target: str | None = None
-    params: Fields = Field(default_factory=dict)
 
 
 class HeuristicSeeded(Control):

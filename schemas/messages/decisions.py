@@ -8,59 +8,25 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action, Arm
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Dimension
-from schemas.values.base import Moment, Name, StructMessage, StructPart, Unit, written
-from schemas.values.reasons import Drop, Kind, Path, ResponseType, Silence, Timing
-
-Arm = Annotated[str, Field(min_length=1, max_length=600)]
-"""What an outcome is credited to; it holds names of up to 200 characters and hashes."""
+from schemas.values.base import (
+    Kind,
+    Moment,
+    Name,
+    StructMessage,
+    StructPart,
+    Unit,
+    written,
+)
+from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing
 
 Exploration = Literal["none", "uniform", "challenger"]
 """The scheme by which arms other than the strategy's had a chance."""
 
 Exclusion = Literal["critical_urgency", "threat", "muted", "budget_exhausted"]
 """Why exploration was held back at an occasion."""
-
-SILENT = "silent"
-"""The arm of saying nothing."""
-
-RACE = "race:"
-"""What the arms of races begin with."""
-
-
-def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
-    """Return the arm of answering by a heuristic: another content is another arm."""
-    return f"heuristic:{heuristic_id}@{content_hash}"
-
-
-def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
-    """Return the arm of asking a model in one way.
-
-    Neither event nor candidates are part of it, so that evidence adds up over events.
-    """
-    return f"llm:{model}@{template_hash}@{sampling_hash}"
-
-
-def template_of(llm: str) -> str:
-    """Return the template hash that an arm of asking a model was made with."""
-    # From the right: the name of a model may hold an @ itself.
-    return llm.rsplit("@", 2)[1]
-
-
-def race_arm(llm: str, heuristic: str, deadline_ms: int) -> str:
-    """Return the arm of a race: the model is asked, and a heuristic answers if it has not
-    by the deadline.
-    """
-    return f"{RACE}{llm}+{heuristic}@{deadline_ms}"
-
-
-def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
-    """Return the deadline in the arm of a race between these two; None if it is none."""
-    # The arms hold `@` and `+` themselves, so the text is compared and not split.
-    deadline = arm.removeprefix(race_arm(llm, heuristic, 0)[:-1])
-    return int(deadline) if deadline.isdecimal() else None
 
 
 class Gate(StructPart, frozen=True, kw_only=True):

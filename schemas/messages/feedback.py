@@ -4,8 +4,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.values.base import Message, Name, Part, Signed, added
-from schemas.values.reasons import Kind, Outcome, Path
+from schemas.values.base import Kind, Message, Name, Part, Signed, added
+from schemas.values.reasons import Outcome, Path
 
 Aspect = Literal["overall", "timing", "condition", "action"]
 """What is judged: all of it; when it was said; that anything was said to such an event;

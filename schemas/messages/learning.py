@@ -6,15 +6,17 @@ from pydantic import Field
 
 from schemas.messages.feedback import Aspect
 from schemas.messages.repertoire import RepertoireChange
-from schemas.values.base import Message, Name, Part, Signed, StructMessage, Unit, added
-from schemas.values.reasons import (
+from schemas.values.base import (
     Kind,
-    Lifecycle,
-    NotFormed,
-    Outcome,
-    Refusal,
-    ResponseType,
+    Message,
+    Name,
+    Part,
+    Signed,
+    StructMessage,
+    Unit,
+    added,
 )
+from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
 from schemas.values.settings_by_name import Scalar
 
 

@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from schemas.values.base import Name, StructMessage, written
-from schemas.values.reasons import Handling, Kind, Quarantine, Refusal
+from schemas.values.base import Kind, Name, StructMessage, written
+from schemas.values.reasons import Handling, Quarantine, Refusal
 
 
 class Note(StructMessage, frozen=True, kw_only=True):

@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.values.base import Message, Moment, Name
-from schemas.values.reasons import Kind
+from schemas.values.base import Kind, Message, Moment, Name
 
 
 class ClockTicked(Message):

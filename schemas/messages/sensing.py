@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from schemas.values.base import Message, Moment, Name, Part, Seconds, Signed, Unit
-from schemas.values.reasons import Kind, ReportedOutcome
+from schemas.values.base import Kind, Message, Moment, Name, Part, Seconds, Signed, Unit
+from schemas.values.reasons import ReportedOutcome
 
 Dimension = Literal[
     "threat",

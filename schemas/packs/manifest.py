@@ -14,7 +14,7 @@ import orjson
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action
 from schemas.messages.sensing import Dimension
 from schemas.packs import conditions, word_patterns
 from schemas.packs.conditions import When

@@ -8,14 +8,8 @@ from typing import Protocol
 from msgspec import Struct, field
 from pydantic import JsonValue
 
-from schemas.messages.controls import Action
-from schemas.messages.decisions import (
-    Excluded,
-    Exploration,
-    Factors,
-    Gate,
-    heuristic_arm,
-)
+from schemas.messages.arms import Action, heuristic_arm
+from schemas.messages.decisions import Excluded, Exploration, Factors, Gate
 from schemas.state.recency import NEVER, Recent
 from schemas.values.reasons import Origin, Path, ResponseType, Silence
 

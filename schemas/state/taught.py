@@ -5,7 +5,7 @@ from datetime import datetime
 from immutables import Map
 from msgspec import Struct, field
 
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.vectors import Vector
 

@@ -12,13 +12,17 @@ error in our own code and are ignored when an older program reads a newer log.
 
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from schemas.values.reasons import Kind
+InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
+
+OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
+
+Kind = InputKind | OutputKind
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""

@@ -110,12 +110,3 @@ Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unkn
 ReportedOutcome = Literal["succeeded", "failed", "overridden", "cancelled"]
 
 Lifecycle = Literal["active", "deprecated", "frozen"]
-
-
-InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
-
-
-OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
-
-
-Kind = InputKind | OutputKind

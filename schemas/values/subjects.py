@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from schemas.values.reasons import InputKind, OutputKind
+from schemas.values.base import InputKind, OutputKind
 from schemas.values.unicode_text import quoted
 
 Direction = Literal["in", "out"]

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from echoic.run.instance import Instance
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
+from schemas.messages.arms import SILENT
 from schemas.messages.controls import StrategySelected
-from schemas.messages.decisions import SILENT, Completed, Decided, HeuristicFired
+from schemas.messages.decisions import Completed, Decided, HeuristicFired
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate
 from tests.e2e.companion import Companion, companion, of_pack
 from tests.e2e.conftest import running_instance

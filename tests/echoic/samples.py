@@ -9,17 +9,9 @@ from schemas.codec.catalogue import OutputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.encode import write_output
 from schemas.codec.envelope import Input, Mark, Output
+from schemas.messages.arms import SILENT, heuristic_arm, race_arm
 from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import (
-    SILENT,
-    Candidate,
-    Completed,
-    Decided,
-    Gate,
-    Salience,
-    heuristic_arm,
-    race_arm,
-)
+from schemas.messages.decisions import Candidate, Completed, Decided, Gate, Salience
 from schemas.messages.sensing import Sensed
 from schemas.values.record import Record, nanoseconds
 from schemas.values.subjects import partition_of

@@ -11,8 +11,9 @@ from replay.open_loop.asked import ask_open_loop
 from replay.recording.outcomes import Ledger, OutcomeSettings
 from replay.recording.source import Recording
 from replay.verify import Span, verify
+from schemas.messages.arms import SILENT
 from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import SILENT, HeuristicFired
+from schemas.messages.decisions import HeuristicFired
 from schemas.messages.sensing import Sensed
 from schemas.values.settings import StrategySpec
 from tests import factories

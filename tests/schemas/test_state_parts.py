@@ -12,7 +12,8 @@ from immutables import Map
 from schemas.codec import checkpoint
 from schemas.codec.checkpoint import CheckpointError
 from schemas.codec.upcasts import NewerVersionError, upcast
-from schemas.messages.controls import Action, HeuristicSeeded, SessionStarted
+from schemas.messages.arms import Action
+from schemas.messages.controls import HeuristicSeeded, SessionStarted
 from schemas.ports import aids
 from schemas.ports.aids import Aids, MissingPackError
 from schemas.state.agent import AgentState, PackRef, PartitionState, SharedState

@@ -13,15 +13,9 @@ from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
 from projections.folds.events import Domain
+from schemas.messages.arms import SILENT, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
-from schemas.messages.decisions import (
-    SILENT,
-    Candidate,
-    Decided,
-    HeuristicFired,
-    RelevantGoal,
-    template_of,
-)
+from schemas.messages.decisions import Candidate, Decided, HeuristicFired, RelevantGoal
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy

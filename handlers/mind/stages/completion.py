@@ -7,8 +7,9 @@ decision then ends as dropped with the reason, unless a heuristic stands by.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from schemas.messages.arms import heuristic_arm
 from schemas.messages.asks import Rival, Words
-from schemas.messages.decisions import Completed, Dropped, heuristic_arm
+from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelFailed, Result
 from schemas.ports.decision_context import ReadAnswer

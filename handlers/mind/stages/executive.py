@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from schemas.messages.decisions import RACE, SILENT, Candidate, Draw, race_deadline_ms
+from schemas.messages.arms import RACE, SILENT, race_deadline_ms
+from schemas.messages.decisions import Candidate, Draw
 from schemas.ports.decision_context import (
     DecisionContext,
     DecisionResult,

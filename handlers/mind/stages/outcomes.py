@@ -12,7 +12,7 @@ response, its action or an entity. A text that merely speaks of cancelling undoe
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from schemas.messages.controls import Action
+from schemas.messages.arms import Action
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns

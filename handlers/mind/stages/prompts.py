@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.codec import model_answer
-from schemas.messages.decisions import llm_arm
+from schemas.messages.arms import llm_arm
 from schemas.packs.manifest import CompiledPack
 from schemas.packs.templates import ANSWER
 from schemas.ports.decision_context import (

@@ -14,7 +14,7 @@ from typing import Any, Protocol, get_args
 import orjson
 from pydantic import JsonValue
 
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds, Question
 from schemas.values.reasons import Silence
 from schemas.values.unicode_text import quoted

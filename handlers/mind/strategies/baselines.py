@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from handlers.mind.strategies.heuristic_first import Asking, ask_or_reject
 from handlers.mind.strategies.scoring import ranked
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds
 from schemas.values.base import Part
 from schemas.values.exact_math import round6

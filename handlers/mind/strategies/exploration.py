@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from schemas.messages.decisions import SILENT, Excluded, Exclusion
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Excluded, Exclusion
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.values.exact_math import round6, total
 from schemas.values.settings import ExplorationSettings

@@ -8,7 +8,8 @@ from pydantic import Field, JsonValue
 
 from handlers.mind.strategies.exploration import criticality, whole
 from handlers.mind.strategies.scoring import Rank, Weights, best_first, ranked, scored
-from schemas.messages.decisions import SILENT, Gate
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Gate
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.values.base import Part, Unit

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from handlers.mind.strategies.exploration import criticality
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
-from schemas.messages.decisions import race_arm
+from schemas.messages.arms import race_arm
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 
 

@@ -22,7 +22,8 @@ from pydantic import JsonValue
 
 from handlers.mind.strategies.exploration import eligible_arms, whole
 from schemas.codec.struct_models import part_model
-from schemas.messages.decisions import SILENT, Gate
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Gate
 from schemas.ports.aids import MissingStrategyError
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.values.exact_math import total

@@ -8,12 +8,8 @@ from collections.abc import Iterator, Sequence
 import orjson
 from msgspec.structs import replace
 
-from schemas.messages.controls import (
-    Action,
-    HeuristicEdited,
-    HeuristicFrozen,
-    HeuristicSeeded,
-)
+from schemas.messages.arms import Action
+from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.learning import HeuristicFormed
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids

@@ -14,7 +14,8 @@ from echoic.terminal.called import program
 from echoic.terminal.decisions import explained
 from echoic.terminal.screen import rendered
 from replay.recording.decisions import DecisionRecord, DecisionRecords
-from schemas.messages.decisions import SILENT, Completed, Decided, Dropped, Gate
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Completed, Decided, Dropped, Gate
 from schemas.values.reasons import Drop, Silence
 from tests.echoic.samples import (
     NAMES,

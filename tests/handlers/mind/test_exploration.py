@@ -3,8 +3,9 @@
 from collections import Counter
 
 from handlers.mind.strategies.exploration import CRITICAL_URGENCY
+from schemas.messages.arms import SILENT
 from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import SILENT, Decided, Excluded
+from schemas.messages.decisions import Decided, Excluded
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests.factories import MODEL, heuristic, mind_started, pack
 from tests.life import Life, names, one, refused

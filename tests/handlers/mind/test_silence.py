@@ -6,9 +6,10 @@ import pytest
 
 from handlers.mind.stages import quiet
 from handlers.mind.turn import Turn
+from schemas.messages.arms import SILENT
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import HeuristicSeeded
-from schemas.messages.decisions import SILENT, Decided, HeuristicFired
+from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.messages.learning import FeedbackApplied, HeuristicFormed, SilenceWeighed
 from schemas.state.agent import Taught
 from schemas.state.evidence import Belief

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from handlers.mind.turn import Turn
+from schemas.messages.arms import Action
 from schemas.messages.controls import (
-    Action,
     HeuristicEdited,
     HeuristicFrozen,
     HeuristicSeeded,

@@ -9,9 +9,9 @@ from handlers.mind.turn import Turn
 from projections.folds import events
 from schemas.codec.catalogue import ControlMessage
 from schemas.codec.encode import write_input
+from schemas.messages.arms import Action
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import (
-    Action,
     ExperimentStarted,
     GoalsSet,
     HeuristicSeeded,

@@ -5,12 +5,8 @@ from typing import Any
 import pytest
 
 from handlers.mind.turn import Turn
-from schemas.messages.controls import (
-    Action,
-    HeuristicEdited,
-    HeuristicFrozen,
-    HeuristicSeeded,
-)
+from schemas.messages.arms import Action
+from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import LifecycleChanged
 from schemas.messages.notes import ControlApplied

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from schemas.messages.decisions import SILENT, Gate
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Gate
 from schemas.ports.decision_context import DecisionContext, Odds
 
 Parameters = dict[str, Any]

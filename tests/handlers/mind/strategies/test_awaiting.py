@@ -10,8 +10,9 @@ import pytest
 from handlers.mind.strategies import plugin
 from handlers.mind.strategies.awaiting import AwaitingError, LLMRequest, awaiting
 from handlers.mind.turn import Turn
+from schemas.messages.arms import SILENT
 from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import SILENT, Completed, Decided
+from schemas.messages.decisions import Completed, Decided
 from schemas.ports.decision_context import DecisionContext, DecisionResult, Question
 from schemas.values.settings import StrategySpec
 from tests.factories import MODEL, candidate, heuristic, pack

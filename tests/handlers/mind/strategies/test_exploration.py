@@ -11,7 +11,8 @@ from handlers.mind.stages import executive
 from handlers.mind.strategies import exploration
 from handlers.mind.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
-from schemas.messages.decisions import SILENT, Excluded
+from schemas.messages.arms import SILENT
+from schemas.messages.decisions import Excluded
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.values.ids import draw
 from schemas.values.settings import ExplorationSettings

@@ -11,7 +11,7 @@ from handlers.mind.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
-from schemas.messages.decisions import SILENT, race_arm, race_deadline_ms
+from schemas.messages.arms import SILENT, race_arm, race_deadline_ms
 from schemas.ports.decision_context import DecisionContext, Odds
 from schemas.values.settings import StrategySpec
 from tests import factories

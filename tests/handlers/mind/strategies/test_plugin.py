@@ -13,8 +13,9 @@ from handlers.mind.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
+from schemas.messages.arms import SILENT
 from schemas.messages.controls import StrategySelected
-from schemas.messages.decisions import SILENT, Decided
+from schemas.messages.decisions import Decided
 from schemas.messages.notes import ControlRefused
 from schemas.ports.aids import MissingStrategyError
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy

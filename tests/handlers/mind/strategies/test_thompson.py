@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from handlers.mind.strategies import thompson
 from handlers.mind.strategies.thompson import Thompson
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds
 from tests.factories import candidate
 

@@ -6,7 +6,7 @@ import pytest
 
 from handlers.mind.strategies.registry import create_decision_strategy
 from handlers.mind.strategies.urgency import FirstUrgency, Urgency
-from schemas.messages.decisions import SILENT
+from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.values.settings import StrategySpec
 from tests import factories

@@ -1,0 +1,58 @@
+"""Arms: what a decision can choose, and the action of a heuristic that answers."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from schemas.messages.sensing import Fields
+from schemas.values.base import Name, Part
+
+Arm = Annotated[str, Field(min_length=1, max_length=600)]
+"""What an outcome is credited to; it holds names of up to 200 characters and hashes."""
+
+SILENT = "silent"
+"""The arm of saying nothing."""
+
+RACE = "race:"
+"""What the arms of races begin with."""
+
+
+def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
+    """Return the arm of answering by a heuristic: another content is another arm."""
+    return f"heuristic:{heuristic_id}@{content_hash}"
+
+
+def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:
+    """Return the arm of asking a model in one way.
+
+    Neither event nor candidates are part of it, so that evidence adds up over events.
+    """
+    return f"llm:{model}@{template_hash}@{sampling_hash}"
+
+
+def template_of(llm: str) -> str:
+    """Return the template hash that an arm of asking a model was made with."""
+    # From the right: the name of a model may hold an @ itself.
+    return llm.rsplit("@", 2)[1]
+
+
+def race_arm(llm: str, heuristic: str, deadline_ms: int) -> str:
+    """Return the arm of a race: the model is asked, and a heuristic answers if it has not
+    by the deadline.
+    """
+    return f"{RACE}{llm}+{heuristic}@{deadline_ms}"
+
+
+def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
+    """Return the deadline in the arm of a race between these two; None if it is none."""
+    # The arms hold `@` and `+` themselves, so the text is compared and not split.
+    deadline = arm.removeprefix(race_arm(llm, heuristic, 0)[:-1])
+    return int(deadline) if deadline.isdecimal() else None
+
+
+class Action(Part):
+    """Something to do, for whoever can do it."""
+
+    type: Name
+    target: str | None = None
+    params: Fields = Field(default_factory=dict)
