@@ -14,10 +14,9 @@ from evaluation.evidence import facts
 from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.refold import BeliefFold
 from evaluation.evidence.votes import Voting
-from projections.folds.controls import content_in_force
 from projections.folds.learning import beliefs, confidence, votes
 from projections.folds.learning.beliefs import Terms
-from projections.folds.learning.heuristics import all_heuristics
+from projections.folds.learning.heuristics import all_heuristics, content_in_force
 from projections.folds.learning.votes import Vote
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording

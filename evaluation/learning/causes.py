@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from projections.folds.controls import content_in_force
+from projections.folds.learning.heuristics import content_in_force
 from replay.recording.recorded_groups import RecordedGroup
 from replay.recording.standing import InForce
 from schemas.codec.envelope import Output

@@ -16,7 +16,7 @@ from evaluation.evidence.refold import BeliefFold
 from evaluation.learning.causes import Cause, CauseKind, causes
 from evaluation.learning.heuristics_at import Known, known, trust
 from evaluation.learning.thresholds import threshold
-from projections.folds.controls import content_in_force
+from projections.folds.learning.heuristics import content_in_force
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
 from replay.recording.standing import InForce, brought

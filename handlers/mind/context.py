@@ -8,10 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from projections.folds import agent as agent_fold
-from projections.folds import controls, experiments, goals_and_biases
+from projections.folds import experiments, goals_and_biases
 from projections.folds.events import Appearance
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning import beliefs
+from projections.folds.learning import beliefs, heuristics
 from projections.folds.learning.drift import Drift, drift
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
@@ -163,7 +163,7 @@ class TurnContext:
 
     def action_of(self, fire: ShownFire) -> Action | None:
         """Return the action of a fire's heuristic, as that is defined now."""
-        return controls.action(self.state, self.packs, fire.heuristic_id)
+        return heuristics.action(self.state, self.packs, fire.heuristic_id)
 
     def credit(self, message: Credited) -> None:
         """Emit evidence on a heuristic, and announce the limit that it crosses by it."""

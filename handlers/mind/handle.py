@@ -25,7 +25,7 @@ from handlers.mind.stages import completion, controls, feedback, intake, outcome
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, rate_limits, timers
-from projections.folds.controls import content_in_force
+from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import (

@@ -135,7 +135,7 @@ def _revived(
 ) -> AgentState:
     """Return the state in which a released heuristic begins a trial if it froze by itself."""
     id_ = message.heuristic_id
-    content_hash = controls.content_in_force(state, scene.packs, id_)
+    content_hash = heuristics.content_in_force(state, scene.packs, id_)
     if message.frozen or content_hash is None:
         return state
     learning = scene.judging(state, id_)

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.envelope import Input
-from schemas.messages import arms, controls
+from schemas.messages import controls
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, PackRef, Taught
@@ -60,35 +59,6 @@ def _prior_updated(state: AgentState, message: controls.PriorUpdated) -> AgentSt
     return replace(state, priors=priors)
 
 
-def content_in_force(
-    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
-) -> str | None:
-    """Return the content hash of a heuristic in force; None if there is none."""
-    # Taught heuristics first: an id of a pack that was taught again hides the pack's.
-    taught = state.taught(heuristic_id)
-    if taught is not None:
-        return taught.content_hash
-    for pack in packs:
-        row = pack.row_of(heuristic_id)
-        if row is not None:
-            return pack.content_hashes[row]
-    return None
-
-
-def action(
-    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
-) -> arms.Action | None:
-    """Return the action of a heuristic in force; None if it has only a text."""
-    taught = state.taught(heuristic_id)
-    if taught is not None:
-        return taught.action
-    for pack in packs:
-        row = pack.row_of(heuristic_id)
-        if row is not None:
-            return pack.pack.heuristics[row].action.action
-    return None
-
-
 def revived(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
     """Return the belief that begins a new trial, from the declared confidence.
 
@@ -126,25 +96,3 @@ def redeclared(
     its = beliefs.learning_under(learning, beliefs.terms_of(state, packs, taught.id))
     known = confidence.redeclared(known, declared, its)
     return replace(state, beliefs=state.beliefs.set(key, known))
-
-
-def reread(
-    state: AgentState,
-    packs: Sequence[CompiledPack],
-    before: LearningSettings,
-    after: LearningSettings,
-) -> AgentState:
-    """Return the state with every belief and fit recounted under other settings."""
-    if before == after:
-        return state
-
-    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
-        found = {}
-        # Of contents that were edited too: an outcome may still come for them.
-        for key in sorted(believed):
-            # From the right: a heuristic id is free text and may hold an `@`.
-            its = beliefs.terms_of(state, packs, key.rpartition("@")[0])
-            found[key] = beliefs.relearnt(believed[key], before, after, its)
-        return Map(found)
-
-    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))

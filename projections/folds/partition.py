@@ -11,7 +11,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls, goals_and_biases, rate_limits
+from projections.folds import clock, controls, goals_and_biases, proposals, rate_limits
 from projections.folds.fold_context import FoldContext
 from schemas.codec.decode import read_output
 from schemas.codec.encode import wire_digest
@@ -122,7 +122,7 @@ def _reread(
     for name in sorted(agents):
         agent = agents[name]
         packs = aiding.in_force(shared, agent, aids)
-        reread = controls.reread(
+        reread = proposals.reread(
             agent, packs, agent.learning(before), agent.learning(after)
         )
         agents = agents.set(name, reread)
@@ -144,7 +144,8 @@ def _agent(
         return rate_limits.shed(state, input_)
     if kept is not None:
         return rate_limits.charged(state, shared.settings, input_)
-    state = rate_limits.admitted(state, shared.settings, input_)
+    # It was within its limit when it was answered; if it would not be here, it uses none.
+    state = rate_limits.unless_excess(state, shared.settings, input_) or state
     # Only now: an input that was shed or quarantined rests on no aids.
     if aids.fault is not None:
         raise MissingAidsError(

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds import controls
-from projections.folds.controls import content_in_force
-from projections.folds.learning import heuristics
+from projections.folds.learning import beliefs, heuristics
+from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.controls import ProposalApplied, ProposalReverted
 from schemas.messages.learning import ProposalMade, SettingChange
 from schemas.messages.repertoire import RepertoireChange, Stand
@@ -22,8 +21,9 @@ from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state import limits
 from schemas.state.agent import AgentState
+from schemas.state.evidence import Belief
 from schemas.state.proposals import Overrides, Proposal
-from schemas.values.settings import MindSettings
+from schemas.values.settings import LearningSettings, MindSettings
 from schemas.values.settings_by_name import LEARNING, learning_with, strategy_with
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector
@@ -179,7 +179,29 @@ def _going_by(
     # Read before the overrides change: beliefs are recounted from these to the new ones.
     learning = state.learning(settings)
     state = replace(state, strategy=overrides.strategy, tuned=overrides.tuned)
-    return controls.reread(state, packs, learning, state.learning(settings))
+    return reread(state, packs, learning, state.learning(settings))
+
+
+def reread(
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    before: LearningSettings,
+    after: LearningSettings,
+) -> AgentState:
+    """Return the state with every belief and fit recounted under other settings."""
+    if before == after:
+        return state
+
+    def recounted(believed: Map[str, Belief]) -> Map[str, Belief]:
+        found = {}
+        # Of contents that were edited too: an outcome may still come for them.
+        for key in sorted(believed):
+            # From the right: a heuristic id is free text and may hold an `@`.
+            its = beliefs.terms_of(state, packs, key.rpartition("@")[0])
+            found[key] = beliefs.relearnt(believed[key], before, after, its)
+        return Map(found)
+
+    return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
 
 
 def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vector]:

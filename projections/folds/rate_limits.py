@@ -63,20 +63,12 @@ def after(
     return replace(allowance, free_at_ns=time_ns + ahead_ns + one_ns)
 
 
-def admitted(
-    state: AgentState, settings: MindSettings | None, input_: Input
-) -> AgentState:
-    """Return the state after an input within its limit."""
-    # It was admitted when it was answered; if it would not be here, it uses nothing.
-    return unless_excess(state, settings, input_) or state
-
-
 def charged(
     state: AgentState, settings: MindSettings | None, input_: Input
 ) -> AgentState:
     """Return the state after a quarantined input; unchanged if charging it raises."""
     try:
-        return admitted(state, settings, input_)
+        return unless_excess(state, settings, input_) or state
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:

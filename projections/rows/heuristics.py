@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from immutables import Map
 
 from projections.folds import proposals as proposals_fold
-from projections.folds.controls import content_in_force
 from projections.folds.learning import beliefs
+from projections.folds.learning.heuristics import content_in_force
 from projections.rows import confidence_changes, heuristics_contents
 from projections.rows.changes import Change, Patch, Put, Row
 from projections.rows.folded_group import Folded, Step

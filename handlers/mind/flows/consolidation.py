@@ -15,8 +15,8 @@ from handlers.mind.flows import consult, propose
 from handlers.mind.flows.consult import threshold_of
 from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
-from projections.folds import controls, proposals
-from projections.folds.learning import beliefs
+from projections.folds import proposals
+from projections.folds.learning import beliefs, heuristics
 from schemas.messages.learning import ProposalMade
 from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.packs import conditions
@@ -117,7 +117,7 @@ def _goes_for(given: ConsolidationInput, taught: Taught, other: KnownHeuristic) 
         return False
     if _likeness(other, taught) < given.limits.endorse:
         return False
-    if controls.action(given.state, given.packs, id_) != taught.action:
+    if heuristics.action(given.state, given.packs, id_) != taught.action:
         return False
     # A pack's heuristic always stays: its author maintains it.
     if given.state.taught(id_) is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from projections.folds.controls import content_in_force
+from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
 from schemas.messages.notes import ControlApplied, ControlRefused

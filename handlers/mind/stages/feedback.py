@@ -7,7 +7,7 @@ itself. What it moves, by its aspect, is in `projections/folds/learning/votes.py
 
 from collections.abc import Sequence
 
-from projections.folds.controls import content_in_force
+from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.feedback import Aspect, FeedbackGiven, Recalled
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs.manifest import CompiledPack

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import orjson
 from msgspec.structs import replace
 
+from schemas.messages import arms
 from schemas.messages.arms import Action
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.learning import HeuristicFormed
@@ -52,6 +53,35 @@ def of_pack(pack: CompiledPack) -> Iterator[Taught]:
             vector=b"",
             origin="skill_pack",
         )
+
+
+def content_in_force(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> str | None:
+    """Return the content hash of a heuristic in force; None if there is none."""
+    # Taught heuristics first: an id of a pack that was taught again hides the pack's.
+    taught = state.taught(heuristic_id)
+    if taught is not None:
+        return taught.content_hash
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return pack.content_hashes[row]
+    return None
+
+
+def action(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> arms.Action | None:
+    """Return the action of a heuristic in force; None if it has only a text."""
+    taught = state.taught(heuristic_id)
+    if taught is not None:
+        return taught.action
+    for pack in packs:
+        row = pack.row_of(heuristic_id)
+        if row is not None:
+            return pack.pack.heuristics[row].action.action
+    return None
 
 
 def seeded(

@@ -127,7 +127,9 @@ def test_the_state_stays_bounded() -> None:
     for number in range(2 * limits.SOURCES + 10):
         subject = f"ev.{life.partition}.in.{AGENT}.sensor.s{number}.x"
         record = Record(subject, {"ce-id": str(number)}, b"", 1, nanoseconds(NOON))
-        agent = rate_limits.admitted(life.mind, life.settings, read_input(record))
+        input_ = read_input(record)
+        agent = rate_limits.unless_excess(life.mind, life.settings, input_)
+        assert agent is not None
         state = PartitionState(
             shared=life.state.shared, agents=life.state.agents.set(AGENT, agent)
         )

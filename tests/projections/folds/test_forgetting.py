@@ -2,7 +2,7 @@
 
 from immutables import Map
 
-from projections.folds import controls, fires, formation, proposals, timers
+from projections.folds import fires, formation, proposals, timers
 from projections.folds.learning import beliefs, heuristics
 from schemas.messages.controls import (
     HeuristicEdited,
@@ -65,7 +65,7 @@ def test_an_unknown_heuristic_is_left_alone() -> None:
     assert heuristics.edited(state, edited, Aids()) == state
     assert heuristics.frozen(state, released) == state
     assert beliefs.declared_confidence(state, (), "h") == 0.5
-    assert controls.content_in_force(state, (), "h") is None
+    assert heuristics.content_in_force(state, (), "h") is None
 
 
 def test_an_unknown_proposal_is_left_alone() -> None:

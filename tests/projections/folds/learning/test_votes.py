@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from projections.folds import controls, fires
-from projections.folds.learning import confidence, raters, votes
+from projections.folds import fires
+from projections.folds.learning import confidence, heuristics, raters, votes
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import AdviceIgnored, FeedbackApplied
@@ -157,9 +157,9 @@ def test_an_action_is_that_of_the_heuristic_as_it_stands() -> None:
     lamp = {"text": "Light!", "action": {"type": "light_on"}}
     packs = [GARDEN, pack(heuristic("lamp", "dark", "Light!", action=lamp), name="b")]
 
-    found = controls.action(STRANGER, packs, packs[1].ids[0])
+    found = heuristics.action(STRANGER, packs, packs[1].ids[0])
 
     assert found is not None
     assert found.type == "light_on"
-    assert controls.action(STRANGER, packs, GARDEN.ids[0]) is None
-    assert controls.action(STRANGER, packs, "gone") is None
+    assert heuristics.action(STRANGER, packs, GARDEN.ids[0]) is None
+    assert heuristics.action(STRANGER, packs, "gone") is None
