@@ -8,11 +8,12 @@ from the log, which knows what became of the write.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from time import time_ns
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from handlers.aids import AidProvider
 from handlers.mind import turn as turns
@@ -24,7 +25,7 @@ from handlers.worker.clock import Alarms, wall_clock
 from handlers.worker.inbox import Arrivals
 from handlers.worker.lanes import in_turn
 from handlers.worker.listening import Listeners, Timed
-from handlers.worker.partition_owner import PartitionOwner, advanced, parted, writes
+from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
 from handlers.worker.timing import Times
 from projections.folds import rate_limits
@@ -191,19 +192,15 @@ class Worker:
         write: asyncio.Task[None] | None = None
         try:
             while decided < len(taken):
-                timed = await self._turns(
-                    taken[decided : decided + INPUTS_AT_ONCE], ahead
-                )
+                timed = await self._round(arrivals, taken, decided, ahead, write)
                 decided += len(timed)
                 if write is not None:
                     await write
                 # One write at a time: the next one's fence is the last output of this one.
                 write = asyncio.create_task(self._write(timed))
-                # While the disk syncs the write, take what arrives; the bound keeps timers
-                # from waiting.
-                if decided == len(taken) < TAKEN_AT_ONCE:
-                    arrived = self._owned(await arrivals.before(write))
-                    taken += self._unanswered(arrived)
+                # While the disk syncs the write, take what arrives.
+                if decided == len(taken):
+                    taken += await self._meanwhile(arrivals, taken, write)
             if write is not None:
                 await write
         finally:
@@ -213,28 +210,45 @@ class Worker:
                 write.cancel()
                 await asyncio.wait({write})
 
+    async def _round(
+        self,
+        arrivals: Arrivals,
+        taken: list[Taken],
+        start: int,
+        ahead: dict[int, PartitionState],
+        write: asyncio.Task[None] | None,
+    ) -> list[Timed]:
+        """Decide on `taken` from `start` on, and on what arrives until `write` is done.
+
+        What waits for a write to end shares the next one: each costs a sync of the disk.
+        """
+        timed: list[Timed] = []
+        while (room := INPUTS_AT_ONCE - len(timed)) and start < len(taken):
+            made = await self._turns(taken[start : start + room], ahead, timed)
+            # No message more fits into the write.
+            if not made:
+                break
+            timed += made
+            start += len(made)
+            if write is not None and start == len(taken):
+                taken += await self._meanwhile(arrivals, taken, write)
+        return timed
+
+    async def _meanwhile(
+        self, arrivals: Arrivals, taken: Sequence[Taken], write: asyncio.Task[None]
+    ) -> list[Taken]:
+        """Return what arrives before `write` is done; nothing once much was taken."""
+        # The bound keeps timers from waiting.
+        if write.done() or len(taken) >= TAKEN_AT_ONCE:
+            return []
+        return self._unanswered(self._owned(await arrivals.before(write)))
+
     async def _write(self, timed: Sequence[Timed]) -> None:
-        """Append turns: a few of one message each one by one, all others in one batch.
+        """Append turns in one fenced write, adopt their states, notify the listeners.
 
         Raises:
-            Fenced, LogUnavailable, LogFull: of the first write that failed.
+            Fenced, LogUnavailable, LogFull: the write failed, or may have.
         """
-        alone, together = parted(timed)
-        begun = [self._write_one_by_one(each) for each in alone]
-        if together:
-            begun.append(self._write_at_once(together))
-        # All are waited for: none may go on when one has failed.
-        ended = await asyncio.gather(*begun, return_exceptions=True)
-        for failure in ended:
-            if failure is not None:
-                raise failure
-
-    async def _write_one_by_one(self, timed: Sequence[Timed]) -> None:
-        for each in timed:
-            await self._write_at_once([each])
-
-    async def _write_at_once(self, timed: Sequence[Timed]) -> None:
-        """Append turns in one fenced write, adopt their states, notify the listeners."""
         made = [turn for turn, _ in timed]
         # The fence: refused as a whole if anybody wrote an output since `last_output`.
         ends = await self._writer.commit(writes(made, self._owners))
@@ -251,11 +265,17 @@ class Worker:
         ]
 
     async def _turns(
-        self, taken: Sequence[Taken], states: dict[int, PartitionState]
+        self,
+        taken: Sequence[Taken],
+        states: dict[int, PartitionState],
+        before: Sequence[Timed],
     ) -> list[Timed]:
-        """Answer as many inputs as fit into one write; `states` is advanced with each."""
+        """Answer as many inputs as fit into one write with those `before`.
+
+        `states` is advanced with each.
+        """
         made: list[Timed] = []
-        messages = 0
+        messages = sum(len(turn.outputs) for turn, _ in before)
         # Known before any embedding, so that a flood costs no vectors. It may be shorter
         # than `taken`: the rest waits for the next call.
         shed = rate_limits.sheds(states, [each for each, _ in taken])
@@ -268,7 +288,7 @@ class Worker:
             messages += len(turn.outputs)
             # A group is never split; this input is answered again with the next write. The
             # first always fits, since `turn.answer` bounds a group to the same limit.
-            if made and messages > BATCH_LIMIT:
+            if messages > BATCH_LIMIT and (made or before):
                 break
             states[each.partition] = turn.state
             times = Times(
@@ -284,8 +304,9 @@ class Worker:
     def _adopt(self, made: Sequence[Turn], owners: dict[int, PartitionOwner]) -> None:
         """Make acknowledged turns the worker's state; note their timers and checkpoints."""
         self._owners |= owners
-        for turn in made:
-            agent, partition = turn.input.agent, turn.input.partition
+        # Each agent once: its alarm follows from its newest state alone.
+        met = dict.fromkeys((turn.input.partition, turn.input.agent) for turn in made)
+        for partition, agent in met:
             own = owners[partition].state.agents.get(agent)
             if own is not None:
                 self._alarms.note(partition, agent, own)

@@ -4,14 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from handlers.mind.turn import Turn
-from handlers.worker.listening import Timed
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from streams.log import GroupWrite
-
-FEW = 8
-"""Up to so many turns are written one by one: most are one message, which the broker
-stores in a sixth of the time that it takes for a batch (measured)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +51,15 @@ def advanced(
 
     `ends` holds the sequence of each partition's last output, as the broker gave it.
     """
+    # Of several turns of one partition the last holds the newest state.
+    newest = {turn.input.partition: turn for turn in turns}
     return {
-        # Of several turns of one partition the last wins, which holds the newest state.
-        turn.input.partition: PartitionOwner(
-            partition=turn.input.partition,
+        partition: PartitionOwner(
+            partition=partition,
             state=turn.state,
-            last_output=ends[turn.input.partition],
+            last_output=ends[partition],
             last_input_id=turn.input.id,
             last_input_ns=turn.input.record.time_ns,
         )
-        for turn in turns
+        for partition, turn in newest.items()
     }
-
-
-def parted(timed: Sequence[Timed]) -> tuple[list[list[Timed]], list[Timed]]:
-    """Divide turns by how they are written: one by one by partition, or all in one batch.
-
-    A batch costs the server seven times a single message, whether it holds two or twenty:
-    partitions that need one for a turn share it.
-    """
-    if len(timed) > FEW:
-        return [], list(timed)
-    # Within a partition the order must stay; partitions know nothing of one another.
-    by_partition: dict[int, list[Timed]] = {}
-    for each in timed:
-        by_partition.setdefault(each[0].input.partition, []).append(each)
-    alone, together = [], []
-    for turns_of_one in by_partition.values():
-        if all(len(turn.outputs) == 1 for turn, _ in turns_of_one):
-            alone.append(turns_of_one)
-        else:
-            together += turns_of_one
-    return alone, together

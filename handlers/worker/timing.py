@@ -1,10 +1,9 @@
 """When the worker did what with an input: for traces and metrics, never for the mind."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class Times(Struct, frozen=True, kw_only=True):
     """The times of one input's steps, in nanoseconds since 1970."""
 
     picked_up_ns: int

@@ -1,17 +1,12 @@
 """Writes under way while the next inputs are decided on: what a failed one costs."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-from handlers.mind.turn import Turn
-from handlers.worker.listening import Timed
 from handlers.worker.loop import INPUTS_AT_ONCE, TAKEN_AT_ONCE, Worker
-from handlers.worker.partition_owner import FEW, parted
-from handlers.worker.timing import Times
 from replay.verify import Span, verify
 from schemas.values.record import Wire
 from schemas.values.subjects import PARTITIONS, partition_of
@@ -23,6 +18,7 @@ from tests.minds import all_groups, bringer, publish, sensed, started, until, wo
 
 ADA, BOB = "ada", "bob"
 COUNT = 2 * TAKEN_AT_ONCE
+FEW = 8
 
 
 @dataclass
@@ -34,6 +30,12 @@ class Unreliable:
     """The number of a commit to its error, and whether it is stored all the same."""
     sizes: list[int] = field(default_factory=list)
     stored: int = 0
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    """While it is clear, commits wait."""
+
+    def __post_init__(self) -> None:
+        """Let commits pass."""
+        self.gate.set()
 
     async def append(self, wire: Wire, message_id: str) -> int:
         """Append an input."""
@@ -43,6 +45,7 @@ class Unreliable:
         """Write, or fail."""
         self.sizes.append(sum(len(write.messages) for write in writes))
         error, is_stored = self.plan.get(len(self.sizes), (None, True))
+        await self.gate.wait()
         ends = await self.log.commit(writes) if is_stored else {}
         self.stored += self.sizes[-1] if is_stored else 0
         if error is not None:
@@ -54,42 +57,34 @@ class Unreliable:
         return await self.log.put_blob(data)
 
 
-async def test_a_few_are_written_one_by_one() -> None:
-    """A handful of events are as many writes, and one that fails stops those behind it."""
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_waits_for_a_write_shares_the_next(fails: bool) -> None:
+    """However they arrive meanwhile: each write is a sync of the broker's disk.
+
+    What was decided on top of one that failed is decided again, and answered in order.
+    """
     log = MemoryLog()
-    writer = Unreliable(log, {PARTITIONS + 2: (LogUnavailable("away"), False)})
+    writer = Unreliable(log, {})
     async with working(log, writer, started()) as worker:
         await until(lambda: writer.stored == PARTITIONS, "the starts are answered")
         before = len(writer.sizes)
-        wires = [sensed(ADA, f"e{n}", f"something {n} of note") for n in range(FEW)]
-        sequences = await publish(log, wires)
+        if fails:
+            writer.plan[before + 1] = (Fenced(partition_of(ADA), 1), False)
+        writer.gate.clear()
+        sequences: list[int] = []
+        for number in range(FEW):
+            sensing = sensed(ADA, f"e{number}", f"something {number} of note")
+            sequences += await publish(log, [sensing])
+            # Enough turns of the event loop for the reader and the mind.
+            for _ in range(50):
+                await asyncio.sleep(0)
+        writer.gate.set()
         await until(lambda: _has_seen(worker, f"e{FEW - 1}"), "events are answered")
     answered = [group.input.sequence for group in await all_groups(log, ADA)]
 
     assert answered == sequences
-    assert set(writer.sizes[before:]) == {1}
+    assert writer.sizes[before:] == ([1, FEW] if fails else [1, FEW - 1])
     assert (await audit(log)).sound
-
-
-def test_partitions_that_need_a_batch_share_it() -> None:
-    """Turns of one message are written apart by partition; in none does the order change."""
-    one, two, other = _turn(1, 1), _turn(1, 1), _turn(2, 1)
-    many, after = _turn(3, 2), _turn(3, 1)
-    more = _turn(4, 3)
-
-    assert parted([one, many, other, two, after, more]) == (
-        [[one, two], [other]],
-        [many, after, more],
-    )
-    assert parted([one] * (FEW + 1)) == ([], [one] * (FEW + 1))
-
-
-def _turn(partition: int, outputs: int) -> Timed:
-    """A turn of which only its place and its size count."""
-    turn = SimpleNamespace(
-        input=SimpleNamespace(partition=partition), outputs=(None,) * outputs
-    )
-    return cast(Turn, turn), Times(picked_up_ns=0, started_ns=0, decided_ns=0)
 
 
 async def test_what_was_answered_before_a_start_is_passed_over() -> None:
