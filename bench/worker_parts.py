@@ -12,7 +12,6 @@ import json
 import os
 import statistics
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
 from time import process_time_ns
 
 # Before numpy is loaded: a second thread of it counts as the worker's.
@@ -22,7 +21,7 @@ from bench import live, mind, world
 from bench.rig import PARTITIONS, Rig, rig, store
 from bench.worker import a_worker
 from echoic.run.process import prepare
-from handlers.worker.lanes import in_turn
+from handlers.worker.lanes import Lanes
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import INPUTS_AT_ONCE
 from schemas.values.record import Wire
@@ -86,11 +85,10 @@ async def _receiving(running: Rig, after: int, events: int) -> float:
     """Read what waits as the worker does; return microseconds per event."""
     taken, begun = 0, process_time_ns()
     positions = dict.fromkeys(PARTITIONS, after)
-    async with aclosing(in_turn(running.log, positions, INPUTS_AT_ONCE)) as arriving:
-        async for records in arriving:
-            taken += len(records)
-            if taken >= events:
-                break
+    arriving = Lanes(running.log, positions, INPUTS_AT_ONCE)
+    while taken < events:
+        taken += len(await arriving.within(None))
+    await arriving.close()
     return (process_time_ns() - begun) / taken / 1000
 
 

@@ -7,9 +7,10 @@ is none.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 
-from handlers.worker.inbox import Arrivals
+from handlers.retry import heed_cancellation
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of
 from streams.log import ReadableLog, Records
@@ -18,60 +19,124 @@ READ_AT_ONCE = 192
 """How many records of a partition are taken from its reader at once; twice as many are
 held at most, besides what the reader asked for and the next that it has ready."""
 
+CANCEL_AGAIN_S = 0.1
+"""How long a cancelled reader may take to end before it is cancelled once more."""
 
-async def in_turn(
-    log: ReadableLog, after: Mapping[int, int], limit: int
-) -> AsyncGenerator[Records, None]:
-    """Yield the inputs of partitions behind these sequences, at most `limit` at a time.
 
-    Each time every partition that has some gives one before any gives another.
+class Lanes:
+    """The records that arrive in some partitions; waiting for them can be given up.
 
-    Raises:
-        LogRefused, LogUnavailable: of the first reader that ends.
+    One future wakes whoever waits. A task for each wait, over a task for each lane, would
+    cost more than the mind where events come one at a time.
     """
-    lanes = [
-        _Lane(Arrivals(log.follow(inputs_of(partition), position, READ_AT_ONCE)))
-        for partition, position in after.items()
-    ]
-    try:
-        while True:
-            for lane in lanes:
-                lane.take_in()
-            # Nothing is at hand: sleep until any reader has something, then look at all.
-            if not any(lane.waiting for lane in lanes):
-                await asyncio.wait(
-                    {lane.arrivals.coming() for lane in lanes},
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                continue
-            yield tuple(served(lanes, limit))
-            # Whoever came first gives way next time, where the limit leaves some out.
-            lanes.append(lanes.pop(0))
-    finally:
-        for lane in lanes:
-            # Also when one reader failed: the others would keep their subscriptions open.
-            await lane.arrivals.close()
+
+    def __init__(self, log: ReadableLog, after: Mapping[int, int], limit: int) -> None:
+        """Read inputs behind these sequences by partition; serve `limit` at a time."""
+        self._log = log
+        self._limit = limit
+        self._lanes = [_Lane() for _ in after]
+        self._news: asyncio.Future[None] | None = None
+        self._fault: BaseException | None = None
+        self._readers = [
+            asyncio.create_task(self._read(lane, inputs_of(partition), position))
+            for lane, (partition, position) in zip(
+                self._lanes, after.items(), strict=True
+            )
+        ]
+        for reader in self._readers:
+            reader.add_done_callback(self._ended)
+
+    async def within(self, seconds: float | None) -> Records:
+        """Return the next records; nothing if none come in so many seconds.
+
+        Each partition that has some gives one before any gives another.
+
+        Raises:
+            LogRefused, LogUnavailable: of the first reader that ended.
+        """
+        loop = asyncio.get_running_loop()
+        timer = None if seconds is None else loop.call_later(seconds, self._wake)
+        try:
+            await self._wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
+        return self._served()
+
+    async def before(self, end: asyncio.Task[None]) -> Records:
+        """Return the next records; nothing if none come before `end`.
+
+        Raises:
+            LogRefused, LogUnavailable: of the first reader that ended.
+        """
+        end.add_done_callback(self._wake)
+        try:
+            await self._wait()
+        finally:
+            end.remove_done_callback(self._wake)
+        return self._served()
+
+    async def close(self) -> None:
+        """Stop reading."""
+        while running := [each for each in self._readers if not each.done()]:
+            # Once may not be enough: see `heed_cancellation`.
+            for reader in running:
+                reader.cancel()
+            await asyncio.wait(running, timeout=CANCEL_AGAIN_S)
+
+    async def _wait(self) -> None:
+        """Wait for a record, the end of a reader, or whoever else calls `_wake`."""
+        self._news = asyncio.get_running_loop().create_future()
+        # Others get to run in any case: a write that was just begun is to be sent.
+        if self._fault or any(lane.waiting for lane in self._lanes):
+            self._wake()
+            await asyncio.sleep(0)
+        await self._news
+
+    def _wake(self, *_: object) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+
+    async def _read(self, lane: "_Lane", subjects: str, position: int) -> None:
+        following = self._log.follow(subjects, position, READ_AT_ONCE)
+        async with aclosing(following):
+            async for records in following:
+                heed_cancellation()
+                lane.waiting.extend(records)
+                self._wake()
+                if len(lane.waiting) >= READ_AT_ONCE:
+                    lane.has_room.clear()
+                    await lane.has_room.wait()
+
+    def _ended(self, reader: asyncio.Task[None]) -> None:
+        # Nobody goes on with only some of the partitions.
+        if not reader.cancelled():
+            self._fault = self._fault or reader.exception()
+        self._wake()
+
+    def _served(self) -> Records:
+        if self._fault is not None:
+            raise self._fault
+        taken = served(self._lanes, self._limit)
+        for lane in self._lanes:
+            if len(lane.waiting) < READ_AT_ONCE:
+                lane.has_room.set()
+        # Whoever came first gives way next time, where the limit leaves some out.
+        self._lanes.append(self._lanes.pop(0))
+        return tuple(taken)
 
 
 class _Lane:
-    """One partition: its reader, and the records that were read and not yet served."""
+    """One partition: the records that were read and not yet served."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
-        self.arrivals = arrivals
+    def __init__(self) -> None:
         self.waiting: deque[Record] = deque()
-
-    def take_in(self) -> None:
-        """Queue what was read, unless enough waits, and start the next read."""
-        if len(self.waiting) < READ_AT_ONCE:
-            self.waiting.extend(self.arrivals.arrived())
-            self.arrivals.coming()
+        self.has_room = asyncio.Event()
 
 
 def served(lanes: Sequence[_Lane], limit: int) -> list[Record]:
     """Remove and return up to `limit` records, one of each lane in turn."""
     taken: list[Record] = []
-    while len(taken) < limit and any(lane.waiting for lane in lanes):
-        for lane in lanes:
-            if lane.waiting and len(taken) < limit:
-                taken.append(lane.waiting.popleft())
+    while busy := [lane for lane in lanes if lane.waiting][: limit - len(taken)]:
+        taken += [lane.waiting.popleft() for lane in busy]
     return taken

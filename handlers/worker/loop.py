@@ -22,8 +22,7 @@ from handlers.retry import PAUSE_S, heed_cancellation, until_available
 from handlers.state_sources import state_code
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms, wall_clock
-from handlers.worker.inbox import Arrivals
-from handlers.worker.lanes import in_turn
+from handlers.worker.lanes import Lanes
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
@@ -128,7 +127,7 @@ class Worker:
             partition: max(first, standing.state.position)
             for partition, standing in self._owners.items()
         }
-        arrivals = Arrivals(in_turn(self._log, after, INPUTS_AT_ONCE))
+        arrivals = Lanes(self._log, after, INPUTS_AT_ONCE)
         self.ready.set()
         try:
             while True:
@@ -170,7 +169,7 @@ class Worker:
             and record.sequence > self._owners[partition].state.position
         ]
 
-    async def _answer(self, arrivals: Arrivals, taken: list[Taken]) -> None:
+    async def _answer(self, arrivals: Lanes, taken: list[Taken]) -> None:
         """Answer inputs in order, and those that arrive before the last is written."""
         while taken := self._unanswered(taken):
             try:
@@ -178,7 +177,7 @@ class Worker:
             except _PASSING as error:
                 await self._fold_again(taken, error)
 
-    async def _answer_ahead(self, arrivals: Arrivals, taken: list[Taken]) -> None:
+    async def _answer_ahead(self, arrivals: Lanes, taken: list[Taken]) -> None:
         """Decide on the next inputs while those before are being written.
 
         `taken` grows by what arrives meanwhile.
@@ -212,7 +211,7 @@ class Worker:
 
     async def _round(
         self,
-        arrivals: Arrivals,
+        arrivals: Lanes,
         taken: list[Taken],
         start: int,
         ahead: dict[int, PartitionState],
@@ -235,7 +234,7 @@ class Worker:
         return timed
 
     async def _meanwhile(
-        self, arrivals: Arrivals, taken: Sequence[Taken], write: asyncio.Task[None]
+        self, arrivals: Lanes, taken: Sequence[Taken], write: asyncio.Task[None]
     ) -> list[Taken]:
         """Return what arrives before `write` is done; nothing once much was taken."""
         # The bound keeps timers from waiting.

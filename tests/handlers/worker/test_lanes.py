@@ -1,14 +1,14 @@
 """Partitions are read apart and served in turn."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import pytest
 
 from handlers.worker import lanes
-from handlers.worker.lanes import READ_AT_ONCE, in_turn
+from handlers.worker.lanes import READ_AT_ONCE, Lanes
 from schemas.values.subjects import parse, partition_of
 from streams.errors import LogUnavailable
 from streams.log import Records
@@ -25,11 +25,23 @@ async def told(log: MemoryLog, *agents: str) -> None:
     await publish(log, [sensed(each, str(uuid4()), "dusk") for each in agents])
 
 
-async def soon(reading: AsyncGenerator[Records, None]) -> Records:
+@asynccontextmanager
+async def reading(
+    log: MemoryLog, after: Mapping[int, int], limit: int
+) -> AsyncIterator[Lanes]:
+    """Read the partitions for the length of the block."""
+    found = Lanes(log, after, limit)
+    try:
+        yield found
+    finally:
+        await found.close()
+
+
+async def soon(read: Lanes) -> Records:
     """What is served next, once the readers had time to read what is there."""
     for _ in range(20):
         await asyncio.sleep(0)
-    return await anext(reading)
+    return await read.within(None)
 
 
 def partitions(records: Records) -> list[int]:
@@ -42,8 +54,8 @@ async def test_a_flood_in_one_partition_delays_no_other() -> None:
     log = MemoryLog()
     await told(log, *["ada"] * FLOOD, "ben", "cleo", "ben")
 
-    async with aclosing(in_turn(log, {ADA: 0, BEN: 0, CLEO: 0}, 192)) as reading:
-        served = [partitions(await soon(reading)) for _ in range(3)]
+    async with reading(log, {ADA: 0, BEN: 0, CLEO: 0}, 192) as read:
+        served = [partitions(await soon(read)) for _ in range(3)]
 
     first = [each for records in served for each in records]
     assert first.count(BEN) == 2
@@ -56,11 +68,11 @@ async def test_what_comes_during_a_flood_is_served_next() -> None:
     log = MemoryLog()
     await told(log, *["ada"] * FLOOD)
 
-    async with aclosing(in_turn(log, {ADA: 0, BEN: 0}, 16)) as reading:
-        assert set(partitions(await anext(reading))) == {ADA}
+    async with reading(log, {ADA: 0, BEN: 0}, 16) as read:
+        assert set(partitions(await read.within(None))) == {ADA}
         for _ in range(5):
             await told(log, "ben")
-            assert partitions(await soon(reading)).count(BEN) == 1
+            assert partitions(await soon(read)).count(BEN) == 1
 
 
 async def test_each_partition_keeps_its_order_and_loses_nothing() -> None:
@@ -69,9 +81,9 @@ async def test_each_partition_keeps_its_order_and_loses_nothing() -> None:
     await told(log, *["ada", "ben", "ada", "cleo"] * 100)
     found: dict[int, list[int]] = {ADA: [], BEN: [], CLEO: []}
 
-    async with aclosing(in_turn(log, {ADA: 0, BEN: 200, CLEO: 396}, 7)) as reading:
+    async with reading(log, {ADA: 0, BEN: 200, CLEO: 396}, 7) as read:
         while sum(map(len, found.values())) < 200 + 50 + 1:
-            for record in await anext(reading):
+            for record in await read.within(None):
                 found[parse(record.subject).partition].append(record.sequence)
 
     assert all(each == sorted(set(each)) for each in found.values())
@@ -83,10 +95,10 @@ async def test_whoever_is_left_out_comes_first_next_time() -> None:
     log = MemoryLog()
     await told(log, *["ada", "ben", "cleo"] * 50)
 
-    async with aclosing(in_turn(log, {ADA: 0, BEN: 0, CLEO: 0}, 1)) as reading:
+    async with reading(log, {ADA: 0, BEN: 0, CLEO: 0}, 1) as read:
         for _ in range(3):
-            await soon(reading)
-        seen = [partitions(await soon(reading))[0] for _ in range(9)]
+            await soon(read)
+        seen = [partitions(await soon(read))[0] for _ in range(9)]
 
     assert all(seen.count(each) == 3 for each in (ADA, BEN, CLEO))
 
@@ -110,8 +122,21 @@ async def test_a_reader_that_ends_ends_them_all() -> None:
                 open_.remove(subjects)
 
     with pytest.raises(LogUnavailable):
-        await anext(in_turn(Breaking(), {ADA: 0, BEN: 0}, 10))
+        async with reading(Breaking(), {ADA: 0, BEN: 0}, 10) as read:
+            await read.within(None)
     assert open_ == set()
+
+
+async def test_waiting_ends_with_the_time_or_with_a_task() -> None:
+    """And loses nothing that comes later."""
+    log = MemoryLog()
+    async with reading(log, {ADA: 0}, 10) as read:
+        assert await read.within(0.0) == ()
+        assert await read.before(asyncio.create_task(asyncio.sleep(0))) == ()
+        await told(log, "ada")
+        forever = asyncio.create_task(asyncio.sleep(60))
+        assert partitions(await read.before(forever)) == [ADA]
+        forever.cancel()
 
 
 def test_no_lane_holds_more_than_a_few() -> None:
