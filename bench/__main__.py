@@ -128,7 +128,12 @@ def show(figures: Figures) -> None:
 
 def _live(found: live.Throughput, bare: float) -> dict[str, float]:
     ratio = round(found.events_per_s / bare, 3)
-    return {"events_per_s": round(found.events_per_s), "ratio": ratio}
+    return {
+        "events_per_s": round(found.events_per_s),
+        "ratio": ratio,
+        "worker_us": round(found.worker_us),
+        "broker_us": round(found.broker_us),
+    }
 
 
 def _latency(found: live.Latency) -> dict[str, float]:

@@ -37,9 +37,13 @@ DECIDED = "ev.*.out.*.decision.decided"
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Rate and memory of a worker whose inputs waited for it."""
+    """Rate, cost and memory of workers whose inputs waited for them."""
 
     events_per_s: float
+    worker_us: float
+    """CPU of all workers an event, in microseconds, from when they are ready."""
+    broker_us: float
+    """CPU of the broker an event, meanwhile."""
     rss_mb: float
     """The highest memory seen."""
     pss_mb: float
@@ -84,13 +88,18 @@ async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput
     stored = await store_all(running, world.events(count, seed=processes))
     rss = 0
     async with AsyncExitStack() as stack:
-        workers = [
-            psutil.Process((await stack.enter_async_context(each)).pid)
-            for each in (
-                child(running, "bench.worker", f"{number}/{processes}")
+        # All begin together: one that came later would find the others half way.
+        started = await asyncio.gather(
+            *(
+                stack.enter_async_context(
+                    child(running, "bench.worker", f"{number}/{processes}")
+                )
                 for number in range(processes)
             )
-        ]
+        )
+        workers = [psutil.Process(each.pid) for each in started]
+        broker = [psutil.Process(running.server.process_id)]
+        begun_s = _cpu_s(workers), _cpu_s(broker)
 
         def watch() -> None:
             nonlocal rss
@@ -99,10 +108,22 @@ async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput
         for last in stored:
             await answered(running, last, watch)
         watch()
+        spent_s = _cpu_s(workers) - begun_s[0], _cpu_s(broker) - begun_s[1]
         # PSS is read once, at the end: the kernel walks every page for it, which takes time
         # from the workers that are measured.
         pss = max(each.memory_full_info().pss for each in workers)
-    return Throughput(await rate(running, first, count), rss / 2**20, pss / 2**20)
+    return Throughput(
+        await rate(running, first, count),
+        spent_s[0] / count * 1e6,
+        spent_s[1] / count * 1e6,
+        rss / 2**20,
+        pss / 2**20,
+    )
+
+
+def _cpu_s(processes: Sequence[psutil.Process]) -> float:
+    times = [each.cpu_times() for each in processes]
+    return float(sum(each.user + each.system for each in times))
 
 
 async def store_all(running: Rig, events: Sequence[world.Event]) -> list[int]:

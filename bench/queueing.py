@@ -1,11 +1,13 @@
 """What latency to expect from the times of single steps: `python -m bench.queueing`.
 
-The model: an event passes the letter box and comes to the worker after `arrive_ms`. The
-worker is one server that works in rounds: it decides on all that waits (`decide_ms` each)
-while the round before is being written. A round of at most `FEW` turns, none of several
-messages, is written one by one (`plain_ms` each, partitions side by side); any other costs
-one atomic batch (`batch_ms`, and `batched_ms` for each turn). Every time is measured alone,
-as the median of repetitions; the queue is then simulated, with events at a fixed interval
+The model: an event passes the letter box and comes to the worker, which works in rounds. It
+decides on all that has come (`decide_ms` each), and on what comes until the round before is
+written; then it writes them at once: `plain_ms` for a single message, else an atomic batch
+(`batch_ms`, and `batched_ms` for each turn). The log stores one message after the other, so
+that a write takes longer by the share of time for which it stores events. Every time is
+measured alone, as the median of repetitions; `alone_ms` is the latency of an event that
+comes alone, and what the other steps do not explain of it (wake-ups, hand-overs, the
+follower) is added as a delay. The queue is then simulated, with events at a fixed interval
 and turns of several messages drawn at `several`, their part among the recorded ones.
 """
 
@@ -14,7 +16,6 @@ import json
 import os
 import random
 import statistics
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
@@ -24,9 +25,9 @@ from time import perf_counter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import live, mind, world
-from bench.rig import PARTITIONS, Rig, rig
+from bench.rig import PARTITIONS, Rig, child, rig
 from echoic.run.process import prepare
-from handlers.worker.partition_owner import FEW
+from handlers.worker.loop import INPUTS_AT_ONCE
 from schemas.values.record import Wire
 from schemas.values.subjects import outputs_of
 from streams.groups import groups
@@ -45,6 +46,7 @@ class Service:
     """How long single steps take, in milliseconds, and how often a turn is large."""
 
     arrive_ms: float
+    alone_ms: float
     decide_ms: float
     plain_ms: float
     batch_ms: float
@@ -57,20 +59,24 @@ def expected(service: Service, per_s: int, seconds: float = 20.0) -> dict[str, f
     rng = random.Random(per_s)
     count = int(per_s * seconds)
     arrivals = [number * 1e3 / per_s for number in range(count)]
+    delay_ms = max(service.alone_ms - service.decide_ms - service.plain_ms, 0.0)
+    # What is left of the log's time beside storing the events themselves.
+    share = max(1 - per_s * service.plain_ms / 1e3, 0.05)
     latencies: list[float] = []
-    taken, decider_free, writer_free = 0, 0.0, 0.0
-    while taken < count:
-        begun = max(decider_free, arrivals[taken])
-        # At most 192, as the worker takes at once (`INPUTS_AT_ONCE`); at least the one that
-        # the server has waited for.
-        waiting = sum(at <= begun for at in arrivals[taken : taken + 192]) or 1
-        decided = begun + waiting * service.decide_ms
-        # A round is decided while the one before is written: the slower of the two counts.
-        decider_free = max(decided, writer_free)
-        writer_free = decider_free + _write_ms(service, waiting, rng)
-        done = writer_free + service.arrive_ms
-        latencies += [done - at for at in arrivals[taken : taken + waiting]]
-        taken += waiting
+    begun, written = 0.0, 0.0
+    while len(latencies) < count:
+        now = max(begun, arrivals[len(latencies)])
+        rest = arrivals[len(latencies) : len(latencies) + INPUTS_AT_ONCE]
+        taken: list[float] = []
+        for at in rest:
+            # The round is open until it is decided and the one before is written.
+            if at > max(now, written):
+                break
+            now = max(now, at) + service.decide_ms
+            taken.append(at)
+        begun = max(now, written)
+        written = begun + _write_ms(service, len(taken), rng) / share
+        latencies += [written + delay_ms - at for at in taken]
     ordered = sorted(latencies)
     return {
         "p50_ms": round(ordered[count // 2], 2),
@@ -80,14 +86,9 @@ def expected(service: Service, per_s: int, seconds: float = 20.0) -> dict[str, f
 
 def _write_ms(service: Service, turns: int, rng: random.Random) -> float:
     """Return how long a round of so many turns takes to be written."""
-    places = [rng.randrange(len(PARTITIONS)) for _ in range(turns)]
-    batched = {place for place in places if rng.random() < service.several}
-    if turns > FEW:
-        batched = set(places)
-    alone = Counter(place for place in places if place not in batched)
-    together = sum(place in batched for place in places)
-    batch = service.batch_ms + together * service.batched_ms if together else 0.0
-    return max(batch, max(alone.values(), default=0) * service.plain_ms)
+    if turns == 1 and rng.random() >= service.several:
+        return service.plain_ms
+    return service.batch_ms + turns * service.batched_ms
 
 
 async def measured(running: Rig) -> Service:
@@ -98,7 +99,8 @@ async def measured(running: Rig) -> Service:
     # Noise may turn the slope negative; a message never costs less than nothing.
     each = max(many - two, 0.0) / (MANY - 2)
     return Service(
-        arrive_ms=await _arriving_ms(running),
+        arrive_ms=await _arriving_ms(running, "ev.*.in.>"),
+        alone_ms=await _alone_ms(running),
         decide_ms=(await mind.measured(EVENTS, 1))["sum"] / 1000,
         plain_ms=one,
         # The intercept: what a batch costs before its first message.
@@ -108,11 +110,19 @@ async def measured(running: Rig) -> Service:
     )
 
 
-async def _arriving_ms(running: Rig) -> float:
-    """Measure from publishing an event to its record at a follower, one at a time."""
+async def _alone_ms(running: Rig) -> float:
+    """Measure from publishing an event to its decision at a follower, one at a time."""
+    async with child(running, "bench.worker"):
+        # The settings that a worker announces at its start are answered first.
+        await asyncio.sleep(live.WARM_UP_S)
+        return await _arriving_ms(running, live.DECIDED)
+
+
+async def _arriving_ms(running: Rig, subjects: str) -> float:
+    """Measure from publishing an event to what a follower of `subjects` gets of it."""
     after = await running.log.last_sequence(">")
-    events = iter(world.events(REPEATED, seed=REPEATED))
-    async with aclosing(running.log.follow("ev.*.in.>", after, 1)) as following:
+    events = iter(world.events(REPEATED, seed=after))
+    async with aclosing(running.log.follow(subjects, after, 1)) as following:
 
         async def arrive() -> None:
             event = next(events)
