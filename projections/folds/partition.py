@@ -28,15 +28,25 @@ from schemas.values.subjects import SHARED_AGENT
 
 
 def evolve(
-    state: PartitionState, input_: Input, outputs: Sequence[Output], aids: Aids
+    state: PartitionState,
+    input_: Input,
+    outputs: Sequence[Output],
+    aids: Aids,
+    *,
+    is_chained: bool = True,
 ) -> PartitionState:
     """Return the state after an input and the whole group that answers it.
+
+    Whoever only reads what a state holds may leave the chain hash as it was: it costs a
+    tenth of the fold. On such a state nothing may be decided.
 
     Raises:
         MissingAidsError: the shell could not compute the aids that the answer used.
     """
     before = state.agents.get(input_.agent, STRANGER)
     after = _agent(before, state.shared, input_, outputs, aids)
+    if not is_chained and input_.agent != SHARED_AGENT:
+        return _with(state, input_, after)
     return concluded(state, input_, outputs, after, aids)
 
 
@@ -65,7 +75,11 @@ def concluded(
         shared = _shared(state.shared, input_, outputs, aids)
         agents = _reread(state, shared, aids)
         return replace(state, position=input_.sequence, shared=shared, agents=agents)
-    agent = replace(agent, chain=linked(agent.chain, input_, outputs))
+    chain = linked(agent.chain, input_, outputs)
+    return _with(state, input_, replace(agent, chain=chain))
+
+
+def _with(state: PartitionState, input_: Input, agent: AgentState) -> PartitionState:
     agents = state.agents.set(input_.agent, agent)
     return replace(state, position=input_.sequence, agents=agents)
 

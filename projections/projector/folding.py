@@ -126,7 +126,8 @@ class Folding:
         for input_, outputs, aids in zip(inputs, answers, brought, strict=True):
             aids = _as_recorded(aids, outputs)
             before = self._state(partition)
-            after = evolve(before, input_, outputs, aids)
+            # No row holds a chain but that of decisions, which is in their messages.
+            after = evolve(before, input_, outputs, aids, is_chained=False)
             if input_.sequence > written:
                 changes = changes_of(Folded(before, input_, outputs, after, aids))
                 at = Position(input_.sequence, self._epoch, input_.id)

@@ -1,6 +1,5 @@
 """Rows of the history of confidence: each change, its reason, and its message."""
 
-from dataclasses import replace
 from typing import TypeAlias
 
 from projections.folds.learning import beliefs, confidence
@@ -14,7 +13,6 @@ from schemas.messages.learning import (
     OutcomeObserved,
     SilenceWeighed,
 )
-from schemas.ports import aids as aiding
 from schemas.state.evidence import Belief
 from schemas.values.settings import LearningSettings
 
@@ -103,19 +101,32 @@ def declared(
     why: str,
     detail: str,
     before: float | None = None,
-    agent: str | None = None,
 ) -> Put:
-    """Return the entry of a heuristic that comes into force or is edited.
-
-    `agent` names whose heuristic it is, if the input concerns all agents.
-    """
+    """Return the entry of a heuristic that is taught, formed or edited."""
     about: Row = {"why": why, "detail": detail, "at": folded.input.at}
-    whose = folded.after.agents[agent or folded.name]
-    packs = aiding.in_force(folded.after.shared, whose, folded.aids)
-    its = beliefs.terms_of(whose, packs, content[0])
-    learning = beliefs.learning_under(whose.learning(folded.settings), its)
-    put = _entry(folded.input, output, content, before, held, learning, about)
-    return replace(put, key=(agent, put.key[1])) if agent is not None else put
+    its = beliefs.terms_of(folded.agent, folded.packs, content[0])
+    learning = beliefs.learning_under(folded.learning, its)
+    return _entry(folded.input, output, content, before, held, learning, about)
+
+
+def of_pack(
+    folded: Folded, agent: str, content: Content, standing: Row, detail: str
+) -> Put:
+    """Return the entry of an agent's pack heuristic that came into force as it stands.
+
+    The input may concern all agents, of whom this is one.
+    """
+    row: Row = {
+        **_about(folded.input, None, content),
+        "before": None,
+        "after": standing["confidence"],
+        "alpha": standing["alpha"],
+        "beta": standing["beta"],
+        "why": "pack",
+        "detail": detail,
+        "at": folded.input.at,
+    }
+    return Put("confidence_changes", (agent, _key(folded.input, None, content)), row)
 
 
 def counts(held: Belief, learning: LearningSettings) -> tuple[float, float]:
@@ -165,23 +176,33 @@ def _entry(
     learning: LearningSettings,
     about: Row,
 ) -> Put:
-    heuristic_id, content_hash = content
     alpha, beta = counts(held, learning)
-    index = output.mark.index if output is not None else "in"
     row: Row = {
-        "heuristic_id": heuristic_id,
-        "content_hash": content_hash,
+        **_about(input_, output, content),
         "before": before,
         "after": held.confidence,
         "alpha": alpha,
         "beta": beta,
+        **about,
+    }
+    key = input_.agent, _key(input_, output, content)
+    return Put("confidence_changes", key, row)
+
+
+def _about(input_: Input, output: Output | None, content: Content) -> Row:
+    heuristic_id, content_hash = content
+    return {
+        "heuristic_id": heuristic_id,
+        "content_hash": content_hash,
         "fire_id": None,
         "decision_id": None,
         "message_id": output.id if output is not None else None,
         "cause_id": input_.id,
         "sequence": input_.sequence,
-        **about,
     }
+
+
+def _key(input_: Input, output: Output | None, content: Content) -> str:
     # Heuristic ids may be long and are people's to choose, so they go last.
-    key = (input_.agent, f"{input_.sequence}/{index}/{heuristic_id}")
-    return Put("confidence_changes", key, row)
+    index = output.mark.index if output is not None else "in"
+    return f"{input_.sequence}/{index}/{content[0]}"

@@ -15,49 +15,45 @@ from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
 _NOTHING = AgentState()
 
 
-@dataclass(frozen=True, slots=True)
 class Folded:
-    """An input, its outputs, and the partition's state before and after them."""
+    """An input, its outputs, and the partition's state before and after them.
 
-    before: PartitionState
-    input: Input
-    outputs: tuple[Output, ...]
-    after: PartitionState
-    aids: Aids
+    What every row asks for is looked up once, when it is made.
+    """
 
-    @property
-    def name(self) -> str:
+    def __init__(
+        self,
+        before: PartitionState,
+        input_: Input,
+        outputs: tuple[Output, ...],
+        after: PartitionState,
+        aids: Aids,
+    ) -> None:
+        """Take what was folded; nothing of it may be changed afterwards."""
+        self.before = before
+        self.input = input_
+        self.outputs = outputs
+        self.after = after
+        self.aids = aids
+        self.name = input_.agent
         """The agent's name."""
-        return self.input.agent
-
-    @property
-    def is_new(self) -> bool:
+        known = before.agents.get(input_.agent)
+        self.is_new = known is None
         """Whether this is the agent's first group."""
-        return self.input.agent not in self.before.agents
-
-    @property
-    def agent_before(self) -> AgentState:
+        self.agent_before = known or _NOTHING
         """The agent's state before the group."""
-        return self.before.agents.get(self.input.agent, _NOTHING)
-
-    @property
-    def agent(self) -> AgentState:
+        # The shared agent has no state of its own.
+        self.agent = after.agents.get(input_.agent, _NOTHING)
         """The agent's state after the group."""
-        return self.after.agents[self.input.agent]
-
-    @property
-    def now(self) -> datetime:
+        self.now = self.agent.now or input_.at
         """The agent's time after the group; the broker's where it has none."""
-        return self.agent.now or self.input.at
+        self.settings: MindSettings = after.shared.settings or UNSTARTED
+        """The settings in force."""
+        self._packs: tuple[CompiledPack, ...] | None = None
 
     def now_of(self, agent: AgentState) -> datetime:
         """Return the time of another agent that the input concerns."""
         return agent.now or self.input.at
-
-    @property
-    def settings(self) -> MindSettings:
-        """The settings in force."""
-        return self.after.shared.settings or UNSTARTED
 
     @property
     def learning(self) -> LearningSettings:
@@ -67,7 +63,9 @@ class Folded:
     @property
     def packs(self) -> tuple[CompiledPack, ...]:
         """The packs in force for the agent, by name."""
-        return in_force(self.after.shared, self.agent, self.aids)
+        if self._packs is None:
+            self._packs = in_force(self.after.shared, self.agent, self.aids)
+        return self._packs
 
 
 @dataclass(frozen=True, slots=True)

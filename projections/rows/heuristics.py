@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from immutables import Map
 
 from projections.folds import proposals as proposals_fold
-from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import content_in_force
 from projections.rows import confidence_changes, heuristics_contents
 from projections.rows.changes import Change, Patch, Put, Row
@@ -194,8 +193,7 @@ def _replaced(
         pack = aiding.pack(ref, folded.aids)
         if earlier is not None:
             yield from _gone(folded, name, pack, earlier)
-        for row in range(len(pack.ids)):
-            yield from _pack_row(folded, name, agent, pack, row)
+        yield from _pack_rows(folded, name, agent, pack)
 
 
 def _gone(
@@ -207,29 +205,26 @@ def _gone(
             yield Patch("heuristics", (name, heuristic_id), {"in_force": False})
 
 
-def _pack_row(
-    folded: Folded, name: str, agent: AgentState, pack: CompiledPack, row: int
+def _pack_rows(
+    folded: Folded, name: str, agent: AgentState, pack: CompiledPack
 ) -> Iterator[Change]:
-    heuristic_id, content_hash = pack.ids[row], pack.content_hashes[row]
+    """Yield the heuristics of a pack that came into force, with their first confidence."""
     packs, learning = _packs(folded, agent), agent.learning(folded.settings)
-    held = beliefs.bounded_belief(agent, packs, learning, heuristic_id, content_hash)
-    columns: Row = {
-        **heuristics_contents.of_pack(pack)[row],
-        **_standing(folded, agent, heuristic_id, content_hash),
-        "embedder": folded.settings.embedder,
-        "created_at": folded.now_of(agent),
-        "created_by": folded.input.sequence,
-    }
-    yield Put("heuristics", (name, heuristic_id), columns)
-    yield confidence_changes.declared(
-        folded,
-        None,
-        (heuristic_id, content_hash),
-        held,
-        why="pack",
-        detail=f"{pack.pack.name} {pack.pack.version}",
-        agent=name,
-    )
+    detail = f"{pack.pack.name} {pack.pack.version}"
+    contents = zip(pack.ids, pack.content_hashes, strict=True)
+    for content, of_pack in zip(
+        contents, heuristics_contents.of_pack(pack), strict=True
+    ):
+        standing = heuristics_contents.standing(agent, packs, learning, *content)
+        columns: Row = {
+            **of_pack,
+            **standing,
+            "embedder": folded.settings.embedder,
+            "created_at": folded.now_of(agent),
+            "created_by": folded.input.sequence,
+        }
+        yield Put("heuristics", (name, content[0]), columns)
+        yield confidence_changes.of_pack(folded, name, content, standing, detail)
 
 
 def _reassessed(folded: Folded, name: str, agent: AgentState) -> Iterator[Change]:

@@ -95,8 +95,8 @@ def _action(type_: str, text: str, action: Action | None, urgency: float) -> str
 def _embedding(vector: Vector) -> Row:
     """Return a vector as pgvector reads it, and its dimension; None for an empty one."""
     # Iterating bytes gives 0 to 255; the elements are int8.
-    values = ",".join(str(each - 256 if each > 127 else each) for each in vector)
+    values = str(memoryview(vector).cast("b").tolist()).replace(" ", "")
     return {
-        "condition_embedding": f"[{values}]" if vector else None,
+        "condition_embedding": values if vector else None,
         "dimension": len(vector) or None,
     }
