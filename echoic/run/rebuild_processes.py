@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.connection import Connection as Pipe
@@ -32,6 +32,9 @@ from streams.jetstream.read import open_reader
 
 END_S = 5.0
 """Seconds that a process may take to end before it is killed."""
+
+_NEXT = "next"
+"""What a process says when it can take another partition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,32 +128,30 @@ class Crew:
         # A state cannot move between processes, so a partition stays where it was folded.
         owned = {each for worker in self._workers for each in worker.partitions}
         free = deque(each for each in self.order if each not in owned)
+        busy = {worker.pipe: worker for worker in self._workers}
         for worker in self._workers:
             worker.due = deque(worker.partitions)
-        idle, busy = list(self._workers), dict[Any, _Worker]()
-        while idle or busy:
-            for worker in idle:
-                partition = worker.next_partition(free)
-                if partition is not None:
-                    worker.pipe.send((version, partition, until))
-                    busy[worker.pipe] = worker
-            # Waiting for nothing would never end.
-            said = connection.wait(list(busy)) if busy else ()
-            idle = [busy.pop(pipe) for pipe in said if self._is_done(busy[pipe])]
+            worker.pipe.send((version, until))
+        while busy:
+            for pipe in connection.wait(list(busy)):
+                if self._is_done(busy[pipe], free):
+                    del busy[pipe]
 
-    def _is_done(self, worker: _Worker) -> bool:
-        """Receive one message of a process; tell whether it has finished its partition.
+    def _is_done(self, worker: _Worker, free: deque[int]) -> bool:
+        """Receive one message of a process; tell whether it has finished its pass.
 
-        An int counts groups just written, None ends a partition, a tuple is an error.
+        An int counts groups just written, `_NEXT` asks for a partition, None ends the pass,
+        a tuple is an error.
         """
         said = worker.pipe.recv()
         if isinstance(said, int):
             self._written += said
             self.progress(self._written)
-            return False
-        if said is not None:
+        elif said == _NEXT:
+            worker.pipe.send(worker.next_partition(free))
+        elif said is not None:
             raise raised(*said)
-        return True
+        return said is None
 
     def _end(self) -> None:
         workers, self._workers = self._workers, []
@@ -177,7 +178,7 @@ def _serve(job: Job, pipe: Pipe) -> None:
 
 
 async def _fill_ordered(job: Job, pipe: Pipe) -> None:
-    """Fill each partition that is requested by the pipe; EOFError ends it."""
+    """Fill partitions, pass by pass as the pipe says; EOFError ends it."""
     made_by = embedder(job.embedder)
     async with connected(job.credentials, "echoic rebuild") as client:
         log = await open_reader(client)
@@ -185,9 +186,23 @@ async def _fill_ordered(job: Job, pipe: Pipe) -> None:
         with Store(job.database_url) as store:
             here = Here(log, store, aids, pipe.send)
             while True:
-                version, partition, until = await asyncio.to_thread(pipe.recv)
-                await here.fill_partitions([partition], version, until)
+                version, until = await asyncio.to_thread(pipe.recv)
+                await here.fill_partitions(_handed_out(pipe), version, until)
                 pipe.send(None)
+
+
+def _handed_out(pipe: Pipe) -> Iterator[int]:
+    """Yield the partitions that this process gets, asking for each once the last is folded.
+
+    What was folded is written meanwhile. The answer comes at once, so that blocking for it
+    delays nothing.
+    """
+    while True:
+        pipe.send(_NEXT)
+        partition: int | None = pipe.recv()
+        if partition is None:
+            return
+        yield partition
 
 
 def raised(
