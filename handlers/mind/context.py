@@ -63,11 +63,11 @@ class TurnContext:
         self.learning: LearningSettings = self._scene.learning
         """The learning settings in force for the agent."""
         self.packs: tuple[CompiledPack, ...] = self._scene.packs
+        self.state = state
+        """The agent's state after the input and the outputs emitted so far."""
         self._epoch = epoch
-        self._state = state
         self._outputs: list[OutputMessage] = []
         self._ids: list[str] = []
-        self._folded = 0
 
     @property
     def outputs(self) -> tuple[OutputMessage, ...]:
@@ -106,18 +106,6 @@ class TurnContext:
         return goals_and_biases.biases(self.settings, self.state, self.packs, domain)
 
     @property
-    def state(self) -> AgentState:
-        """The agent's state after the input and the outputs emitted so far."""
-        # Folded on demand: nothing in the turn reads the state after its last outputs.
-        while self._folded < len(self._outputs):
-            index = self._folded
-            self._folded += 1
-            self._state = agent_fold.said(
-                self._state, self._scene, self._ids[index], self._outputs[index]
-            )
-        return self._state
-
-    @property
     def next_id(self) -> str:
         """The id of the output to be emitted next."""
         place = len(self._outputs)
@@ -126,24 +114,19 @@ class TurnContext:
         return self._ids[place]
 
     def emit(self, message: OutputMessage) -> str:
-        """Add an output, and return its id."""
+        """Add an output, fold it into the state, and return its id.
+
+        Raises whatever the fold raises of it, before anything of it can be written.
+        """
         id_ = self.next_id
         self._outputs.append(message)
+        self.state = agent_fold.said(self.state, self._scene, id_, message)
         return id_
-
-    def settle(self) -> int:
-        """Fold all outputs emitted so far; return how many there are.
-
-        Raises whatever a fold raises of them, before anything of it can be written.
-        """
-        # Reading `state` folds the outputs.
-        assert self.state is not None
-        return len(self._outputs)
 
     def unsay(self, count: int, state: AgentState) -> None:
         """Take back all but the first `count` outputs; `state` is the one after those."""
         del self._outputs[count:]
-        self._state, self._folded = state, count
+        self.state = state
         # The variant was adopted for what is taken back; the next output chooses its own.
         self.adopt(None)
 

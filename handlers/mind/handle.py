@@ -153,13 +153,11 @@ def _run_timers(turn: TurnContext, at_once: int) -> int:
 
 def _run_apart(turn: TurnContext, timer: Timer) -> None:
     """Run a timer; end one that raises, or it would fail each later input as well."""
-    # Settled first, so that a fold which raises below is of this timer's outputs alone.
-    said, before = turn.settle(), turn.state
+    said, before = len(turn.outputs), turn.state
     try:
         _run_timer(turn, timer)
         # Checked here, where it can be blamed on one timer and undone.
         faults.check_size([each.to_bytes() for each in turn.outputs[said:]])
-        turn.settle()
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT as error:
@@ -172,10 +170,9 @@ def _end_timer(turn: TurnContext, timer: Timer, detail: str) -> None:
     turn.emit(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
     if pending is None:
         return
-    said, ended = turn.settle(), turn.state
+    said, ended = len(turn.outputs), turn.state
     try:
         turn.emit(completion.broken(pending, detail))
-        turn.settle()
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:
