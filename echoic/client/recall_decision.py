@@ -4,12 +4,13 @@ When the mind refuses a vote because it does not know the decision, the sender l
 and sends what it finds along with the vote, so that it becomes part of the log.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
+from echoic.client.find import record_of
 from projections.folds.learning.votes import STRANDS
 from schemas.codec.decode import read_output
 from schemas.codec.envelope import Output
-from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven, Recalled, Strand
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.values.reasons import Outcome
@@ -37,29 +38,18 @@ async def recalled(
     decision = await _decision(log, agent, decision_id)
     if decision is None:
         return None
-    decided = decision.message
-    assert isinstance(decided, Decided)
-    path, fire = decided.path, None
-    async for output in _what_follows(log, decision):
-        match output.message:
-            case HeuristicFired(mode="shown" | "kept") as message:
-                fire = (output.id, message.heuristic_id, message.content_hash)
-            case Completed() as message:
-                path = message.path
-            case Dropped():
-                path = "fallback"
-            case _:
-                pass
+    record = await record_of(log, decision)
     latest = await _votes(log, decision)
-    fire_id, heuristic_id, content_hash = fire or (None, None, None)
+    fires = list(record.fires.items())
+    fire_id, fire = fires[-1] if fires else (None, None)
     return Recalled(
-        event_id=decided.event_id,
-        source=decided.source,
-        session_id=decided.session_id,
-        path=path,
+        event_id=record.decided.event_id,
+        source=record.decided.source,
+        session_id=record.decided.session_id,
+        path=record.path,
         fire_id=fire_id,
-        heuristic_id=heuristic_id,
-        content_hash=content_hash,
+        heuristic_id=fire.heuristic_id if fire else None,
+        content_hash=fire.content_hash if fire else None,
         entries=_entries(latest) if fire else (),
         vote=latest[actor].value if actor in latest else None,
         outcome=await _outcome(log, decision) if fire else None,
@@ -73,22 +63,6 @@ async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:
         if record.headers.get("ce-id") == id_:
             return read_output(record)
     return None
-
-
-async def _what_follows(log: ReadableLog, decision: Output) -> AsyncIterator[Output]:
-    """Yield the outputs that concern a decision, up to its completion or drop."""
-    decided = decision.message
-    is_final = isinstance(decided, Decided) and decided.final
-    subject = output_subject(decision.partition, decision.agent, "*", "*")
-    async for record in scan(log, subject, decision.record.sequence):
-        output = read_output(record)
-        # A final decision's fire is in its own group; everything behind that is unrelated.
-        if is_final and output.mark.cause_sequence != decision.mark.cause_sequence:
-            return
-        if getattr(output.message, "decision_id", None) == decision.id:
-            yield output
-            if isinstance(output.message, Completed | Dropped):
-                return
 
 
 async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplied]:

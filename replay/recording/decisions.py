@@ -21,6 +21,7 @@ from schemas.messages.decisions import (
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
 from schemas.values.exact_math import total
+from schemas.values.reasons import Drop, Path, Silence
 
 OPEN_LIMIT = 10_000
 """Decisions that may wait for their end; the oldest is dropped first."""
@@ -45,8 +46,8 @@ class DecisionRecord:
     """What models were asked for its sake, by the ask's id."""
     answers: tuple[ModelAnswered, ...] = ()
     """What they sent, whatever was made of it."""
-    shown_fire: str | None = None
-    """The fire of the heuristic that the person saw."""
+    fires: Mapping[str, HeuristicFired] = field(default_factory=dict)
+    """The fires of heuristics that spoke, or kept it silent, by the fire's id."""
     ending: Completed | Dropped | None = None
     answered_ns: int
     """The broker's time of the last message on it."""
@@ -68,6 +69,12 @@ class DecisionRecord:
         return own[-1] if own else None
 
     @property
+    def shown_fire(self) -> str | None:
+        """The fire of the heuristic that the person saw."""
+        shown = [id_ for id_, each in self.fires.items() if each.mode == "shown"]
+        return shown[-1] if shown else None
+
+    @property
     def is_gated(self) -> bool:
         """Whether a gate closed before the strategy was asked."""
         return self.decided.path == "none"
@@ -87,14 +94,14 @@ class DecisionRecord:
         return None
 
     @property
-    def silence(self) -> str | None:
+    def silence(self) -> Silence | Drop | None:
         """The reason of a silence, from the closed lists."""
         if isinstance(self.ending, Dropped):
             return self.ending.reason
         return self.decided.silence
 
     @property
-    def path(self) -> str:
+    def path(self) -> Path:
         """The path by which the final answer came about."""
         if isinstance(self.ending, Completed):
             return self.ending.path
@@ -209,8 +216,8 @@ class DecisionRecords:
             case ModelAsked():
                 self._asked[output.id] = known.id
                 return replace(known, asks={**known.asks, output.id: message})
-            case HeuristicFired(mode="shown"):
-                return replace(known, shown_fire=output.id)
+            case HeuristicFired(mode="shown" | "kept"):
+                return replace(known, fires={**known.fires, output.id: message})
             case _:
                 return None
 
