@@ -18,9 +18,8 @@ from echoic.terminal.called import as_typed
 from evaluation.experiments.switchback import Switchback, analyse
 from evaluation.experiments.trials import Course, course, newest
 from handlers.mind.stages.executive import config_hash
-from replay.recording.in_force import standing_before
+from replay.recording.in_force import InForce, in_force_before
 from replay.recording.outcomes import OutcomeSettings
-from replay.recording.standing import InForce
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
 from schemas.messages.experiments import UnitKind, Variant
 
@@ -69,10 +68,10 @@ def start(
 
     async def begin(connection: Connection) -> None:
         log, agent = connection.log, connection.settings.agent
-        standing = await standing_before(log, agent)
+        in_force = await in_force_before(log, agent)
         # What is left out comes from the agent's settings, so variants that are written
         # differently may still decide alike.
-        if _identity(started.a, standing) == _identity(started.b, standing):
+        if _identity(started.a, in_force) == _identity(started.b, in_force):
             raise _alike()
         await tell(log, agent, started)
 
@@ -121,9 +120,9 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
     return went, analyse(went.trials, went.open_unit)
 
 
-def _identity(variant: Variant, standing: InForce) -> tuple[str, str | None]:
+def _identity(variant: Variant, in_force: InForce) -> tuple[str, str | None]:
     """Return what a variant decides by: the hash of its strategy, and its personality."""
-    strategy = standing.asked(variant).strategy
+    strategy = in_force.asked(variant).strategy
     return config_hash(strategy), variant.personality
 
 

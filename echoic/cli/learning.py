@@ -181,14 +181,14 @@ def _life(
     id_ = resolve(known, heuristic)
     last = next(each for each in reversed(histories) if id_ in each.names)
     # One that is gone at the end may still be shown as it was at the beginning.
-    standing = last.ends.get(id_) or last.begins.get(id_)
-    if standing is None:
+    in_force = last.ends.get(id_) or last.begins.get(id_)
+    if in_force is None:
         raise EchoicError(
             f"the heuristic {heuristic!r} was in force for a while only",
             next_step="name the session in which it was",
         )
     moves = tuple(move for each in histories for move in each.of(id_))
-    return standing, moves, last.threshold
+    return in_force, moves, last.threshold
 
 
 def _fields(moves: Sequence[Move]) -> list[dict[str, object]]:

@@ -129,8 +129,8 @@ async def _learning_task(
 
 
 def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
-    standing = objective.standing
-    strategy = registry.create_decision_strategy(objective.spec, standing.settings)
+    in_force = objective.in_force
+    strategy = registry.create_decision_strategy(objective.spec, in_force.settings)
     found = {name: parameter_in(strategy.config, name) for name in ranges}
     current = {name: value for name, value in found.items() if value is not None}
     return Task(objective, WORTH, current)

@@ -7,8 +7,8 @@ from evaluation.compare.document import StrategyPart
 from handlers.mind.stages.executive import config_hash
 from handlers.mind.strategies.spec import text_of
 from projections.folds.learning.heuristics import all_heuristics
+from replay.recording.in_force import InForce, with_packs
 from replay.recording.source import Recording
-from replay.recording.standing import InForce, brought
 from schemas.codec.decode import read_input
 from schemas.messages.controls import SessionStarted
 from schemas.messages.experiments import Variant
@@ -38,10 +38,10 @@ async def note_of(
     recording: Recording, strategies: Sequence[Variant]
 ) -> tuple[RecordingNote, dict[str, str]]:
     """Return the note on a recording, and what the heuristics are called, by id."""
-    standing = await brought(
+    in_force = await with_packs(
         InForce.of(recording.start, recording.agent), recording.log
     )
-    refs = {**standing.shared.packs, **standing.agent.packs}
+    refs = {**in_force.shared.packs, **in_force.agent.packs}
     note = RecordingNote(
         agent=recording.agent,
         sessions=recording.sessions,
@@ -55,17 +55,17 @@ async def note_of(
             (refs[name].name, refs[name].version, refs[name].digest)
             for name in sorted(refs)
         ),
-        embedder=standing.settings.embedder,
-        seed=standing.settings.seed,
-        strategies=tuple(_strategy(each, standing) for each in strategies),
+        embedder=in_force.settings.embedder,
+        seed=in_force.settings.seed,
+        strategies=tuple(_strategy(each, in_force) for each in strategies),
     )
-    return note, _names(standing)
+    return note, _names(in_force)
 
 
-def _strategy(variant: Variant, standing: InForce) -> StrategyPart:
-    strategy = standing.asked(variant).strategy
+def _strategy(variant: Variant, in_force: InForce) -> StrategyPart:
+    strategy = in_force.asked(variant).strategy
     return StrategyPart(
-        label=_label(variant, standing),
+        label=_label(variant, in_force),
         personality=variant.personality,
         name=strategy.name,
         version=strategy.version,
@@ -74,9 +74,9 @@ def _strategy(variant: Variant, standing: InForce) -> StrategyPart:
     )
 
 
-def _names(standing: InForce) -> dict[str, str]:
+def _names(in_force: InForce) -> dict[str, str]:
     """Return the names of the heuristics in force, by id."""
-    found = all_heuristics(standing.agent, standing.packs)
+    found = all_heuristics(in_force.agent, in_force.packs)
     return {each.id: each.name for each in found}
 
 
@@ -86,6 +86,6 @@ async def _title(recording: Recording) -> str:
     return message.title if isinstance(message, SessionStarted) else ""
 
 
-def _label(variant: Variant, standing: InForce) -> str:
-    name = text_of(variant.strategy or standing.strategy)
+def _label(variant: Variant, in_force: InForce) -> str:
+    name = text_of(variant.strategy or in_force.strategy)
     return name if variant.personality is None else f"{name}, another personality"

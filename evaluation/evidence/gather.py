@@ -18,9 +18,9 @@ from projections.folds.learning import beliefs, confidence, votes
 from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.heuristics import all_heuristics, content_in_force
 from projections.folds.learning.votes import Vote
+from replay.recording.in_force import InForce
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import InForce
 from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.decisions import Decided, HeuristicFired
@@ -99,7 +99,7 @@ class EvidenceReader:
     def __init__(self, recording: Recording) -> None:
         """Begin with what was believed before the recording."""
         self._agent = recording.agent
-        self._standing = InForce.of(recording.start, recording.agent)
+        self._in_force = InForce.of(recording.start, recording.agent)
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._start = start
         self._terms: Mapping[str, Terms] = {}
@@ -114,7 +114,7 @@ class EvidenceReader:
 
     @property
     def _learning(self) -> LearningSettings:
-        return self._standing.agent.learning(self._standing.settings)
+        return self._in_force.agent.learning(self._in_force.settings)
 
     def read(self, group: RecordedGroup) -> None:
         """Read one group of the recording."""
@@ -216,7 +216,7 @@ class EvidenceReader:
         was, fact, earlier = self._believing.believed, None, None
         given = group.input.message
         key, declared = self._about(vote.heuristic_id or "", vote.content_hash or "")
-        is_kept = self._standing.settings.edition >= 2
+        is_kept = self._in_force.settings.edition >= 2
         if is_kept:
             earlier = self._voting.before(vote, given, was.get(key))
         if vote.heuristic_id is not None and vote.content_hash is not None:
@@ -266,12 +266,12 @@ class EvidenceReader:
 
     def _change(self, group: RecordedGroup) -> None:
         learning = self._learning
-        self._standing = group.after
+        self._in_force = group.after
         self._carry(group)
         if self._learning != learning:
             # In edition 1 shared settings do not apply to evidence counted before them.
             is_own = group.input.agent != SHARED_AGENT
-            is_recounted = is_own or self._standing.settings.edition >= 2
+            is_recounted = is_own or self._in_force.settings.edition >= 2
             ruled = facts.Ruled(
                 group.sequence, self._learning, is_recounted=is_recounted
             )
@@ -294,10 +294,10 @@ class EvidenceReader:
 
     def _redeclare(self, group: RecordedGroup) -> None:
         """Learn that a heuristic taught again counts from its new declared confidence."""
-        message, standing = group.input.message, group.after
-        if not isinstance(message, HeuristicSeeded) or standing.settings.edition < 2:
+        message, in_force = group.input.message, group.after
+        if not isinstance(message, HeuristicSeeded) or in_force.settings.edition < 2:
             return
-        taught = standing.agent.taught(message.heuristic_id)
+        taught = in_force.agent.taught(message.heuristic_id)
         if taught is not None:
             key, declared = self._about(taught.id, taught.content_hash)
             self._learn(group, facts.Redeclared(group.sequence, key, declared))
@@ -315,12 +315,12 @@ class EvidenceReader:
         if self._believing.is_frozen(key, declared):
             self._learn(group, facts.Revived(group.sequence, key, declared))
 
-    def _put_in_force(self, standing: InForce, sequence: int) -> None:
+    def _put_in_force(self, in_force: InForce, sequence: int) -> None:
         """Learn of names, and of changed constraints or priors, if there are any."""
-        self._standing = standing
-        found = all_heuristics(standing.agent, standing.packs)
+        self._in_force = in_force
+        found = all_heuristics(in_force.agent, in_force.packs)
         self._names.update({each.id: each.name for each in found})
-        now = beliefs.terms_in_force(standing.agent, standing.packs)
+        now = beliefs.terms_in_force(in_force.agent, in_force.packs)
         if now == self._terms:
             return
         self._terms = now
@@ -350,8 +350,8 @@ class EvidenceReader:
         return belief_key(heuristic_id, content_hash), self._declared(heuristic_id)
 
     def _declared(self, heuristic_id: str) -> float:
-        standing = self._standing
-        return beliefs.declared_confidence(standing.agent, standing.packs, heuristic_id)
+        in_force = self._in_force
+        return beliefs.declared_confidence(in_force.agent, in_force.packs, heuristic_id)
 
     def _prove(self, group: RecordedGroup, key: str, recorded: float) -> None:
         declared = self._declared(key.rpartition("@")[0])

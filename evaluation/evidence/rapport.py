@@ -95,7 +95,7 @@ class _BothPaces:
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recording = recording
         self._paces = (USUAL, pace)
-        self._standing = [AgentState(rapport=start.rapport)] * 2
+        self._in_force = [AgentState(rapport=start.rapport)] * 2
         self._said = {
             (decision_id, actor): start.decisions[decision_id].votes[actor]
             for decision_id in start.decisions.sorted_keys()
@@ -115,11 +115,11 @@ class _BothPaces:
         place = vote.decision_id or "", vote.actor
         before = self._said.get(place)
         self._said[place] = vote.value
-        self._standing = [
+        self._in_force = [
             judging.felt(state, vote, at, before, pace)
-            for state, pace in zip(self._standing, self._paces, strict=True)
+            for state, pace in zip(self._in_force, self._paces, strict=True)
         ]
-        usual, other = (each.rapport.get(vote.actor) for each in self._standing)
+        usual, other = (each.rapport.get(vote.actor) for each in self._in_force)
         assert usual is not None
         assert other is not None
         return usual.value, other.value

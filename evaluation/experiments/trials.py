@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from evaluation.experiments.session_trials import SessionTrial
 from evaluation.experiments.switchback import Trial
-from replay.recording.in_force import standing_before
+from replay.recording.in_force import in_force_before
 from replay.recording.outcomes import Outcomes, OutcomeSettings
 from replay.recording.recorded_groups import RecordedGroup, in_context
 from schemas.codec.decode import read_input, read_mark
@@ -73,15 +73,15 @@ async def course(
         LogDamaged: the log is not sound there.
         MissingPackError: a pack in force is not in the log's store.
     """
-    standing = await standing_before(log, agent, begun.sequence)
+    in_force = await in_force_before(log, agent, begun.sequence)
     reading = _Reading(begun.message, Outcomes(settings))
     walk = groups(log, partition_of(agent), begun.sequence)
     async with aclosing(walk) as following:
         async for group in following:
             if parse(group.input.subject).agent not in (agent, SHARED_AGENT):
                 continue
-            read = await in_context(group, standing, log)
-            standing = read.after
+            read = await in_context(group, in_force, log)
+            in_force = read.after
             reading.take(read)
             if reading.stopped_at is not None:
                 break

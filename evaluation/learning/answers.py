@@ -10,11 +10,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from replay.recording.decisions import DecisionRecord
+from replay.recording.in_force import InForce
 from replay.recording.outcomes import SEEN, OutcomeSettings
 from replay.recording.recorded_decisions import DecisionsReader
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import InForce
 from schemas.messages.decisions import Candidate
 
 
@@ -84,9 +84,9 @@ async def answers(
     )
 
 
-def _voice(standing: InForce, record: DecisionRecord) -> str:
+def _voice(in_force: InForce, record: DecisionRecord) -> str:
     """Return the variant of an experiment where one ran, else how the personality begins."""
     experiment = record.decided.experiment
     if experiment is not None:
         return f"{experiment.id}: {experiment.variant}"
-    return " ".join(standing.settings.personality.split()) or "no personality"
+    return " ".join(in_force.settings.personality.split()) or "no personality"

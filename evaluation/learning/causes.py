@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Literal
 
 from projections.folds.learning.heuristics import content_in_force
+from replay.recording.in_force import InForce
 from replay.recording.recorded_groups import RecordedGroup
-from replay.recording.standing import InForce
 from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.decisions import HeuristicFired
@@ -236,16 +236,16 @@ def _of_packs(group: RecordedGroup, output: Output) -> Iterator[Cause]:
             yield _controlled(group, output, id_, "pack", what)
 
 
-def _of_all_packs(standing: InForce) -> dict[str, str]:
+def _of_all_packs(in_force: InForce) -> dict[str, str]:
     return {
         id_: content_hash
-        for pack in standing.packs
+        for pack in in_force.packs
         for id_, content_hash in zip(pack.ids, pack.content_hashes, strict=True)
     }
 
 
-def _content(standing: InForce, heuristic_id: str) -> str:
-    found = content_in_force(standing.agent, standing.packs, heuristic_id)
+def _content(in_force: InForce, heuristic_id: str) -> str:
+    found = content_in_force(in_force.agent, in_force.packs, heuristic_id)
     return found or ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evaluation.evidence.refold import BeliefFold
 from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
-from replay.recording.standing import InForce
+from replay.recording.in_force import InForce
 from schemas.state.evidence import belief_key
 from schemas.state.taught import Taught
 from schemas.values.reasons import Lifecycle, Origin
@@ -33,25 +33,25 @@ class Known:
     life: Lifecycle
 
 
-def known(standing: InForce, believing: BeliefFold) -> Mapping[str, Known]:
+def known(in_force: InForce, believing: BeliefFold) -> Mapping[str, Known]:
     """Return the agent's heuristics by id."""
-    found = all_heuristics(standing.agent, standing.packs)
-    return {each.id: _one(standing, believing, each) for each in found}
+    found = all_heuristics(in_force.agent, in_force.packs)
+    return {each.id: _one(in_force, believing, each) for each in found}
 
 
 def trust(
-    standing: InForce, believing: BeliefFold, heuristic_id: str, content_hash: str
+    in_force: InForce, believing: BeliefFold, heuristic_id: str, content_hash: str
 ) -> float:
     """Return what is believed of a content of a heuristic, of what stands there now."""
-    start = beliefs.declared_confidence(standing.agent, standing.packs, heuristic_id)
+    start = beliefs.declared_confidence(in_force.agent, in_force.packs, heuristic_id)
     return believing.confidence(belief_key(heuristic_id, content_hash), start)
 
 
-def _one(standing: InForce, believing: BeliefFold, each: Taught) -> Known:
+def _one(in_force: InForce, believing: BeliefFold, each: Taught) -> Known:
     key = belief_key(each.id, each.content_hash)
     held = believing.believed.get(key)
-    start = beliefs.declared_confidence(standing.agent, standing.packs, each.id)
-    by_hand = standing.agent.frozen.get(each.id, False)
+    start = beliefs.declared_confidence(in_force.agent, in_force.packs, each.id)
+    by_hand = in_force.agent.frozen.get(each.id, False)
     is_frozen = by_hand or believing.is_frozen(key, start)
     return Known(
         id=each.id,

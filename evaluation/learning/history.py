@@ -17,9 +17,9 @@ from evaluation.learning.causes import Cause, CauseKind, causes
 from evaluation.learning.heuristics_at import Known, known, trust
 from evaluation.learning.thresholds import threshold
 from projections.folds.learning.heuristics import content_in_force
+from replay.recording.in_force import InForce, with_packs
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import InForce, brought
 from schemas.messages.controls import PackLoaded, PriorUpdated
 from schemas.messages.learning import CandidateRefused
 from schemas.state.evidence import belief_key
@@ -97,17 +97,17 @@ async def learning_history(recording: Recording) -> LearningHistory:
         MissingPackError: a pack in force is not in the recording's store.
     """
     evidence = await gather(recording)
-    standing = await brought(
+    in_force = await with_packs(
         InForce.of(recording.start, recording.agent), recording.log
     )
     first = evidence[0]
     believing = BeliefFold(first.believed, first.learning, {}, first.terms)
-    begins = known(standing, believing)
+    begins = known(in_force, believing)
     reader = _HistoryReader(evidence, believing)
     async for group in recorded_groups(recording):
         reader.take(group)
-        standing = group.after
-    ends = known(standing, believing)
+        in_force = group.after
+    ends = known(in_force, believing)
     return LearningHistory(
         agent=recording.agent,
         origin=recording.origin,
@@ -122,7 +122,7 @@ async def learning_history(recording: Recording) -> LearningHistory:
             **first.names,
             **{each.id: each.name for each in ends.values()},
         },
-        threshold=threshold(standing),
+        threshold=threshold(in_force),
     )
 
 
@@ -177,8 +177,8 @@ class _HistoryReader:
             return None
         return self._confidence(group.before, cause, content_hash)
 
-    def _confidence(self, standing: InForce, cause: Cause, content_hash: str) -> float:
-        return trust(standing, self._believing, cause.heuristic_id, content_hash)
+    def _confidence(self, in_force: InForce, cause: Cause, content_hash: str) -> float:
+        return trust(in_force, self._believing, cause.heuristic_id, content_hash)
 
     def _fold_until(self, here: deque[Fact], cause: Cause) -> None:
         """Fold the facts up to the one that belongs to the cause, if there is one.
@@ -214,8 +214,8 @@ def _is_of(fact: Fact, cause: Cause) -> bool:
     return key in (getattr(fact, "key", None), getattr(fact, "to", None))
 
 
-def _content(standing: InForce, heuristic_id: str) -> str | None:
-    return content_in_force(standing.agent, standing.packs, heuristic_id)
+def _content(in_force: InForce, heuristic_id: str) -> str | None:
+    return content_in_force(in_force.agent, in_force.packs, heuristic_id)
 
 
 def _ruled(group: RecordedGroup, heuristic_id: str, content_hash: str) -> Cause:

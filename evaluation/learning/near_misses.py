@@ -13,9 +13,9 @@ from datetime import datetime
 from evaluation.learning.thresholds import tested, threshold
 from handlers.mind.strategies.heuristic_first import THRESHOLD_BIAS
 from replay.open_loop.asked import LoggedDecision, ask_open_loop
+from replay.recording.in_force import InForce
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import InForce
 from schemas.messages.decisions import Decided
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values.settings_by_name import strategy_with
@@ -95,8 +95,8 @@ async def near_misses(recording: Recording) -> NearMisses:
         LogDamaged: the recording is not sound.
         MissingPackError: a pack in force is not in the recording's store.
     """
-    standing = await _at_first_decision(recording)
-    spec = tested(standing)
+    in_force = await _at_first_decision(recording)
+    spec = tested(in_force)
     asked = tuple(
         strategy_with(spec, {"strategy.threshold": each}) for each in THRESHOLDS
     )
@@ -106,10 +106,10 @@ async def near_misses(recording: Recording) -> NearMisses:
             count.take(decision)
     return NearMisses(
         strategy=spec.name,
-        is_own=spec == standing.strategy,
-        threshold=threshold(standing),
-        bias=standing.biases_of().get(THRESHOLD_BIAS, 0.0),
-        match_limit=standing.settings.limits.match,
+        is_own=spec == in_force.strategy,
+        threshold=threshold(in_force),
+        bias=in_force.biases_of().get(THRESHOLD_BIAS, 0.0),
+        match_limit=in_force.settings.limits.match,
         decisions=count.decisions,
         gated=count.gated,
         without_candidate=count.without_candidate,

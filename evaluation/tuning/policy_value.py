@@ -19,11 +19,11 @@ from evaluation.ope.verdicts import Verdict
 from evaluation.tuning.search import Evaluation, Gain, Refused, Values
 from handlers.aids import AidProvider
 from replay.open_loop.asked import LoggedDecision, ask_open_loop
+from replay.recording.in_force import InForce
 from replay.recording.outcomes import Outcome, OutcomeSettings
 from replay.recording.recorded_decisions import DecisionsReader
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
-from replay.recording.standing import InForce
 from replay.verify import Span, verify
 from schemas.values.exact_math import total
 from schemas.values.settings import StrategySpec
@@ -56,7 +56,7 @@ class VerifiedRecording:
     outcomes: Mapping[str, Outcome]
     sessions: tuple[tuple[int, str], ...]
     """The broker's time of the first decision of each session, and its id."""
-    standing: InForce
+    in_force: InForce
     """What is in force at its end."""
 
 
@@ -79,18 +79,18 @@ async def verified(
         place = found.divergence.sequence if found.divergence else recording.last
         raise UnprovenError(f"input {place}: deciding it again gives something else")
     reader = DecisionsReader(settings)
-    standing = InForce.of(recording.start, recording.agent)
+    in_force = InForce.of(recording.start, recording.agent)
     async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
             reader.read(group)
-            standing = group.after
+            in_force = group.after
     recorded = reader.found()
     began: dict[str, int] = {}
     for record in recorded.records:
         if not record.is_gated:
             began.setdefault(record.session, record.arrived_ns)
     sessions = tuple((began[session], session) for session in began)
-    return VerifiedRecording(recording, recorded.outcomes, sessions, standing)
+    return VerifiedRecording(recording, recorded.outcomes, sessions, in_force)
 
 
 class WorthObjective:
@@ -117,7 +117,7 @@ class WorthObjective:
         return self._latest.strategy
 
     @property
-    def standing(self) -> InForce:
+    def in_force(self) -> InForce:
         """All that is in force there."""
         return self._latest
 
@@ -156,7 +156,7 @@ class WorthObjective:
     @property
     def _latest(self) -> InForce:
         _, index, _ = self._places[-1] if self._places else (0, -1, "")
-        return self._recordings[index].standing
+        return self._recordings[index].in_force
 
     async def _decisions(
         self, specs: tuple[StrategySpec, ...], sessions: range

@@ -8,7 +8,7 @@ from msgspec.structs import replace as replace_state
 
 from projections.folds import timers
 from replay.closed_loop.history import History
-from replay.recording.standing import Contender, variant_of
+from replay.recording.in_force import Contender, variant_of
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import NotBuilt, Unreadable
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped

@@ -14,8 +14,8 @@ from replay.cassette import Cassette, Mode, ModelPort, Player
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.history import History, history_of
 from replay.closed_loop.simulation import Ending, Simulation
+from replay.recording.in_force import Contender
 from replay.recording.source import Recording
-from replay.recording.standing import Contender
 from schemas.codec.envelope import Input
 from schemas.ports.aids import Aids
 from schemas.values.subjects import SHARED_AGENT

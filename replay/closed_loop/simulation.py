@@ -20,8 +20,8 @@ from replay.closed_loop import carry_over
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.history import MILLISECOND_NS, History
 from replay.recording.decisions import DecisionRecords
+from replay.recording.in_force import Contender
 from replay.recording.source import Recording
-from replay.recording.standing import Contender
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input

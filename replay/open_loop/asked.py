@@ -14,10 +14,10 @@ from msgspec import structs
 
 from handlers.mind.stages import salience
 from replay.recording.decisions import DecisionRecord, DecisionRecords
+from replay.recording.in_force import Asked, Contender, InForce
 from replay.recording.recency import RECENCY_TOKENS, Recalling, known
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups, records_in
 from replay.recording.source import Recording
-from replay.recording.standing import Asked, Contender, InForce
 from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.decisions import Candidate, Decided
 from schemas.messages.experiments import VariantName
@@ -78,7 +78,7 @@ async def ask_open_loop(
 
 def context_of(
     record: DecisionRecord,
-    standing: InForce,
+    in_force: InForce,
     llm_arm: str | None,
     recalling: Recalling,
 ) -> DecisionContext:
@@ -101,38 +101,38 @@ def context_of(
         salience=dict(cast(Mapping[str, float], dimensions)),
         candidates=tuple(
             [
-                _candidate(each, standing, recalling)
+                _candidate(each, in_force, recalling)
                 for each in decided.candidates
                 if each.arm.startswith(_HEURISTIC) and not each.silence
             ]
         ),
         immediate=event.immediate,
-        goals=_goals(decided, standing),
-        personality_biases=standing.biases_of(decided.domain),
-        urgency=salience.urgency(event.urgency, dimensions, standing.settings.edition),
+        goals=_goals(decided, in_force),
+        personality_biases=in_force.biases_of(decided.domain),
+        urgency=salience.urgency(event.urgency, dimensions, in_force.settings.edition),
         llm_arm=llm_arm,
         now=record.at,
         silences=tuple(
-            _candidate(each, standing, recalling)
+            _candidate(each, in_force, recalling)
             for each in decided.candidates
             if each.silence
         ),
-        silence_asks=standing.settings.silence,
+        silence_asks=in_force.settings.silence,
     )
 
 
-def _goals(decided: Decided, standing: InForce) -> tuple[str, ...]:
+def _goals(decided: Decided, in_force: InForce) -> tuple[str, ...]:
     if decided.goals is None:
-        return standing.goals_of(decided.domain)
+        return in_force.goals_of(decided.domain)
     return tuple(each.text for each in decided.goals)
 
 
 def _candidate(
-    weighed: Candidate, standing: InForce, recalling: Recalling
+    weighed: Candidate, in_force: InForce, recalling: Recalling
 ) -> HeuristicCandidate:
     key = weighed.arm[len(_HEURISTIC) :]
     heuristic_id, _, content_hash = key.rpartition("@")
-    words = standing.words(weighed.arm)
+    words = in_force.words(weighed.arm)
     if words is None:
         raise UnreadableOutputError(
             f"a decision weighs {weighed.arm!r}, which is not in force there"
@@ -167,7 +167,7 @@ class Reader:
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recalling = Recalling(start.beliefs)
         self._strategies = strategies
-        self._standing: InForce | None = None
+        self._in_force: InForce | None = None
         # Strategies built for what is in force; cleared by every control, so it holds one
         # entry a variant.
         self._ready: dict[VariantName | None, _Ready] = {}
@@ -178,8 +178,8 @@ class Reader:
         self, group: RecordedGroup, records: Sequence[DecisionRecord]
     ) -> Iterator[LoggedDecision]:
         """Return the decisions that a group completes, given those it opened or ended."""
-        if group.before is not self._standing:
-            self._standing, self._ready = group.before, {}
+        if group.before is not self._in_force:
+            self._in_force, self._ready = group.before, {}
         by_id = {record.id: record for record in records}
         # In their order: an outcome that stands before a decision counts there.
         for output in group.outputs(_READ):
@@ -198,12 +198,12 @@ class Reader:
         """Yield the decisions still held; the recording ends before some were completed."""
         yield from self._held.values()
 
-    def _asked(self, standing: InForce, record: DecisionRecord) -> LoggedDecision:
+    def _asked(self, in_force: InForce, record: DecisionRecord) -> LoggedDecision:
         decided = record.decided
         context: DecisionContext | None = None
         odds: tuple[Odds, ...] = ()
         if not record.is_gated:
-            context, odds = self._ask(standing, record)
+            context, odds = self._ask(in_force, record)
         logging = {each.arm: each.probability for each in decided.candidates}
         return LoggedDecision(
             record=record,
@@ -216,13 +216,13 @@ class Reader:
         )
 
     def _ask(
-        self, standing: InForce, record: DecisionRecord
+        self, in_force: InForce, record: DecisionRecord
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
         """Return the context with the agent's own model arm, and each strategy's odds."""
         experiment = record.decided.experiment
         variant = experiment.variant if experiment else None
-        ready = self._ready.get(variant) or self._prepare(standing, variant)
-        own = context_of(record, ready.standing, ready.llm_arm, self._recalling)
+        ready = self._ready.get(variant) or self._prepare(in_force, variant)
+        own = context_of(record, ready.in_force, ready.llm_arm, self._recalling)
         if ready.recalls:
             for each in own.candidates:
                 known(each.recent, each.arm)
@@ -234,11 +234,11 @@ class Reader:
             odds.append(asked.strategy.decide(context))
         return own, tuple(odds)
 
-    def _prepare(self, standing: InForce, variant: VariantName | None) -> "_Ready":
-        standing = standing.under(variant)
-        asked = tuple(map(standing.asked, self._strategies))
+    def _prepare(self, in_force: InForce, variant: VariantName | None) -> "_Ready":
+        in_force = in_force.under(variant)
+        asked = tuple(map(in_force.asked, self._strategies))
         recalls = any(getattr(each.strategy, "rank", "") == "full" for each in asked)
-        ready = _Ready(standing, standing.asked(None).llm_arm, asked, recalls)
+        ready = _Ready(in_force, in_force.asked(None).llm_arm, asked, recalls)
         self._ready[variant] = ready
         return ready
 
@@ -252,9 +252,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """The strategies, ready to be asked in one standing."""
+    """The strategies, ready to be asked under what is in force."""
 
-    standing: InForce
+    in_force: InForce
     llm_arm: str | None
     """The model arm of the agent's own strategy."""
     asked: tuple[Asked, ...]

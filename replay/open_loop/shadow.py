@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 from replay.open_loop.asked import context_of
 from replay.recording.decisions import DecisionRecord, DecisionRecords
-from replay.recording.in_force import standing_before
+from replay.recording.in_force import Asked, InForce, in_force_before
 from replay.recording.recency import RECENCY_TOKENS, Recalling
 from replay.recording.recorded_groups import RecordedGroup, in_context, records_in
-from replay.recording.standing import Asked, InForce
 from schemas.messages.arms import SILENT
 from schemas.messages.decisions import Decided
 from schemas.messages.experiments import VariantName
@@ -100,7 +99,7 @@ async def follow(
     Raises:
         UnknownStrategyError: there is no such strategy.
     """
-    shadow = _Shadow(await standing_before(log, agent, after + 1), strategy)
+    shadow = _Shadow(await in_force_before(log, agent, after + 1), strategy)
     joiner = GroupJoiner((agent, SHARED_AGENT))
     # The whole partition, since controls of the shared agent concern this one as well.
     subjects = f"ev.{partition_of(agent)}.>"
@@ -110,7 +109,7 @@ async def follow(
                 group = joiner.take(record)
                 if group is None:
                     continue
-                read = await in_context(group, shadow.standing, log)
+                read = await in_context(group, shadow.in_force, log)
                 for shadowed in shadow.take(read):
                     yield shadowed
 
@@ -118,17 +117,17 @@ async def follow(
 class _Shadow:
     """The strategy, built for what is in force."""
 
-    def __init__(self, standing: InForce, strategy: StrategySpec) -> None:
+    def __init__(self, in_force: InForce, strategy: StrategySpec) -> None:
         self._strategy = strategy
         self._recalling = Recalling({})
         self._records = DecisionRecords()
-        self.change(standing)
+        self.change(in_force)
         # Built at once, so that an unknown strategy raises before anything is followed.
         self._asked(None)
 
-    def change(self, standing: InForce) -> None:
+    def change(self, in_force: InForce) -> None:
         """Replace what is in force."""
-        self.standing = standing
+        self.in_force = in_force
         self._ready: dict[VariantName | None, tuple[InForce, Asked]] = {}
 
     def take(self, group: RecordedGroup) -> Iterator[Shadowed | None]:
@@ -146,16 +145,16 @@ class _Shadow:
         if record.is_gated:
             return None
         experiment = record.decided.experiment
-        standing, asked = self._asked(experiment.variant if experiment else None)
-        context = context_of(record, standing, asked.llm_arm, self._recalling)
+        in_force, asked = self._asked(experiment.variant if experiment else None)
+        context = context_of(record, in_force, asked.llm_arm, self._recalling)
         odds = asked.strategy.decide(context)
-        words = standing.words(odds.greedy)
+        words = in_force.words(odds.greedy)
         return Shadowed(
             record=record, odds=odds, would_say=words.text if words else None
         )
 
     def _asked(self, variant: VariantName | None) -> tuple[InForce, Asked]:
         if variant not in self._ready:
-            standing = self.standing.under(variant)
-            self._ready[variant] = standing, standing.asked(self._strategy)
+            in_force = self.in_force.under(variant)
+            self._ready[variant] = in_force, in_force.asked(self._strategy)
         return self._ready[variant]

@@ -1,19 +1,214 @@
-"""What was in force for an agent at a sequence of the log, by its controls alone.
+"""What is in force for an agent: the part of a strategy's context that controls determine.
 
-Only the outputs of applied controls are read, by their subjects, so the time it takes grows
-with the controls and not with the log.
+A light fold of settings, packs, goals, biases, taught heuristics and the agent's strategy,
+without anything learnt from events. It uses the mind's own folds.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
-from replay.recording.standing import CHANGES, InForce, brought
+from handlers.mind.flows.consult import consultation
+from handlers.mind.strategies import registry
+from projections.folds import agent as agent_fold
+from projections.folds import experiments, goals_and_biases
+from projections.folds.fold_context import FoldContext
+from projections.folds.learning.heuristics import all_heuristics, of_pack
+from projections.folds.partition import shared_after
 from schemas.codec.decode import read_input, read_mark, read_output
+from schemas.codec.envelope import Input, Output
+from schemas.messages.arms import Action, heuristic_arm
+from schemas.messages.experiments import Variant, VariantName
+from schemas.messages.learning import HeuristicFormed, ProposalMade
+from schemas.messages.notes import ControlApplied
+from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
+from schemas.ports import aids as aiding
+from schemas.ports.aids import Aids
+from schemas.ports.decision_context import Strategy
+from schemas.state.agent import (
+    STRANGER,
+    AgentState,
+    PartitionState,
+    SharedState,
+    Taught,
+)
+from schemas.values.reasons import Origin, ResponseType
 from schemas.values.record import Record
+from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
 from streams.log import ReadableLog, scan
 
+CHANGES = (ControlApplied, ProposalMade, HeuristicFormed)
+"""The outputs that change what is in force."""
 
-async def standing_before(
+CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
+
+NO_VARIANT = Variant()
+
+
+Contender = Variant | StrategySpec | None
+"""What is asked: a strategy, or one with a personality; None is the agent's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a heuristic is about, and what it says."""
+
+    condition: str
+    text: str
+    response_type: ResponseType
+    action: Action | None
+    urgency: float
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A strategy built for what is in force, with the arm by which it asks the model."""
+
+    strategy: Strategy
+    llm_arm: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class InForce:
+    """What is in force for one agent; immutable, each change makes a new one."""
+
+    shared: SharedState = field(default_factory=SharedState)
+    agent: AgentState = STRANGER
+    """The agent's state, of which only what controls change is kept up to date."""
+    by_digest: Mapping[str, CompiledPack] = field(default_factory=dict)
+    variant: Variant = NO_VARIANT
+    """Of a running experiment."""
+
+    @classmethod
+    def of(cls, state: PartitionState, agent: str) -> "InForce":
+        """Return what is in force for an agent in a state; packs are loaded by `brought`."""
+        return cls(state.shared, state.agents.get(agent, STRANGER))
+
+    @cached_property
+    def settings(self) -> MindSettings:
+        """The settings in force."""
+        return experiments.under(self.shared.settings or UNSTARTED, self.variant)
+
+    @cached_property
+    def packs(self) -> tuple[CompiledPack, ...]:
+        """The packs in force, by name.
+
+        Raises:
+            MissingPackError: one of them was not loaded.
+        """
+        return aiding.in_force(self.shared, self.agent, Aids(packs=self.by_digest))
+
+    @cached_property
+    def goals(self) -> tuple[str, ...]:
+        """The goals for every event."""
+        return goals_and_biases.own_goals(self.agent, self.settings)
+
+    @property
+    def possible_goals(self) -> tuple[str, ...]:
+        """What tells which other goals a model may be told."""
+        return goals_and_biases.possible_goals(self.agent, self.settings)
+
+    def goals_of(self, domain: str) -> tuple[str, ...]:
+        """Return the goals that may count for a domain's events."""
+        return goals_and_biases.goals_of_domain(self.agent, self.settings, domain)
+
+    def biases_of(self, domain: str | None = None) -> dict[str, float]:
+        """Return the personality's adjustments for a domain's events, or for any other."""
+        return goals_and_biases.biases(self.settings, self.agent, self.packs, domain)
+
+    @property
+    def strategy(self) -> StrategySpec:
+        """The agent's strategy: the variant's, else its own, else the settings'."""
+        own = self.variant.strategy or self.agent.strategy
+        return own or self.settings.strategy
+
+    def under(self, name: VariantName | None) -> "InForce":
+        """Return what is in force under a variant of the running experiment."""
+        if name is None or self.agent.experiment is None:
+            return self
+        return replace(self, variant=self.agent.experiment.named(name))
+
+    def asked(self, contender: Contender) -> Asked:
+        """Return a contender as it would decide here.
+
+        Raises:
+            UnknownStrategyError: there is no such strategy.
+        """
+        wanted, here = variant_of(contender), self
+        if wanted.personality is not None:
+            other = self.variant.model_copy(update={"personality": wanted.personality})
+            here = replace(self, variant=other)
+        spec = wanted.strategy or here.strategy
+        strategy = registry.create_decision_strategy(spec, here.settings)
+        consulted = consultation(here, strategy)
+        return Asked(strategy, consulted.arm if consulted else None)
+
+    def words(self, arm: str) -> Words | None:
+        """Return what the heuristic of an arm says; None if no such content is in force."""
+        taught = self._taught.get(arm)
+        if taught is not None:
+            return taught
+        for words in self._by_pack:
+            if arm in words:
+                return words[arm]
+        return None
+
+    def needs_packs(self) -> tuple[str, ...]:
+        """Return the digests of packs in force that were not loaded."""
+        shelves = (self.shared.packs, self.agent.packs)
+        digests = {ref.digest for shelf in shelves for ref in shelf.values()}
+        return tuple(sorted(digests - self.by_digest.keys()))
+
+    def after(self, input_: Input, outputs: Sequence[Output]) -> "InForce":
+        """Return what is in force after an input and its outputs."""
+        # A control that the mind refused has no such output, and changes nothing.
+        said = [each for each in outputs if isinstance(each.message, CHANGES)]
+        if not said:
+            return self
+        if input_.agent == SHARED_AGENT:
+            shared = shared_after(self.shared, input_.message, Aids())
+            return InForce(shared, self.agent, self.by_digest)
+        agent = self.agent
+        aids = Aids(packs=self.by_digest)
+        context = FoldContext(self.shared, agent, input_, aids, input_.at)
+        for output in said:
+            agent = agent_fold.said(agent, context, output.id, output.message)
+        return InForce(self.shared, agent, self.by_digest)
+
+    @cached_property
+    def _taught(self) -> Mapping[str, Words]:
+        return _words_of(all_heuristics(self.agent, ()))
+
+    @cached_property
+    def _by_pack(self) -> tuple[Mapping[str, Words], ...]:
+        return tuple(_pack_words(pack) for pack in self.packs)
+
+
+def variant_of(contender: Contender) -> Variant:
+    """Return a contender as a variant; what it leaves open stays the agent's own."""
+    if isinstance(contender, Variant):
+        return contender
+    return Variant(strategy=contender)
+
+
+async def with_packs(in_force: InForce, log: ReadableLog) -> InForce:
+    """Return what is in force with its packs loaded, as far as the log's store has them."""
+    missing = in_force.needs_packs()
+    if not missing:
+        return in_force
+    packs = dict(in_force.by_digest)
+    for digest in missing:
+        # One that is missing raises when the packs are used, not here.
+        blob = await log.blob(digest)
+        if blob is not None:
+            packs[digest] = _without_vectors(blob)
+    return InForce(in_force.shared, in_force.agent, packs)
+
+
+async def in_force_before(
     log: ReadableLog, agent: str, sequence: int | None = None
 ) -> InForce:
     """Return what is in force for an agent before the input at a sequence, packs and all.
@@ -29,7 +224,7 @@ async def standing_before(
             )
             async for record in scan(log, subject):
                 causes[read_mark(record).cause_sequence].append(record)
-    standing = InForce()
+    in_force = InForce()
     for cause in sorted(causes):
         if sequence is not None and cause >= sequence:
             break
@@ -37,6 +232,32 @@ async def standing_before(
         if input_ is not None:
             outputs = [read_output(record) for record in causes[cause]]
             # What some controls do depends on the packs in force, so these are loaded first.
-            standing = await brought(standing, log)
-            standing = standing.after(read_input(input_), outputs)
-    return await brought(standing, log)
+            in_force = await with_packs(in_force, log)
+            in_force = in_force.after(read_input(input_), outputs)
+    return await with_packs(in_force, log)
+
+
+def _without_vectors(blob: bytes) -> CompiledPack:
+    """Return a pack without its vectors, as nothing is matched with it."""
+    pack = from_blob(blob)
+    return compile_pack(pack, [b""] * len(pack.heuristics))
+
+
+# Cached, since each change of what is in force asks for the same packs again.
+@lru_cache(maxsize=64)
+def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
+    return _words_of(of_pack(pack))
+
+
+def _words_of(heuristics: Iterable[Taught]) -> Mapping[str, Words]:
+    return {
+        heuristic_arm(each.id, each.content_hash): Words(
+            each.condition,
+            each.text,
+            each.response_type,
+            each.action,
+            each.urgency,
+            each.origin,
+        )
+        for each in heuristics
+    }

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
 from replay.recording.decisions import DecisionRecord, DecisionRecords
+from replay.recording.in_force import CHANGE_TOKENS, InForce, with_packs
 from replay.recording.source import Recording
-from replay.recording.standing import CHANGE_TOKENS, InForce, brought
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
@@ -89,13 +89,13 @@ async def recorded_groups(recording: Recording) -> AsyncGenerator[RecordedGroup,
         UnreadableOutputError: an output is damaged, or of a newer program.
         LogDamaged, SessionFileError: the recording is not sound or not whole.
     """
-    standing = InForce.of(recording.start, recording.agent)
-    standing = await brought(standing, recording.log)
+    in_force = InForce.of(recording.start, recording.agent)
+    in_force = await with_packs(in_force, recording.log)
     async with aclosing(recording.groups()) as groups:
         async for group in groups:
             if recording.concerns(group):
-                found = await in_context(group, standing, recording.log)
-                standing = found.after
+                found = await in_context(group, in_force, recording.log)
+                in_force = found.after
                 if found.sequence >= recording.first:
                     yield found
 
@@ -112,7 +112,7 @@ async def in_context(group: Group, before: InForce, log: ReadableLog) -> Recorde
         if record.headers.get("ce-schemaversion", "1") != "1":
             read_output(record)
     if not CHANGE_TOKENS.isdisjoint(found.tokens):
-        found.after = await brought(before.after(found.input, found.outputs()), log)
+        found.after = await with_packs(before.after(found.input, found.outputs()), log)
     return found
 
 

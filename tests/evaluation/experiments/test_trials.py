@@ -2,7 +2,7 @@
 
 from evaluation.experiments.switchback import analyse
 from evaluation.experiments.trials import Course, course, newest
-from replay.recording.in_force import standing_before
+from replay.recording.in_force import in_force_before
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.controls import (
     ExperimentStarted,
@@ -164,9 +164,9 @@ async def test_what_was_in_force_is_read_off_the_controls() -> None:
     goals = life.control(GoalsSet(goals=("Explore",)))
     life.control(started(a=Variant(strategy=StrategySpec(name="genius"))))
     log = log_of(life, GARDEN)
-    before = await standing_before(log, life.agent, goals.input.sequence)
-    at_the_end = await standing_before(log, life.agent)
-    in_the_beginning = await standing_before(log, life.agent, 1)
+    before = await in_force_before(log, life.agent, goals.input.sequence)
+    at_the_end = await in_force_before(log, life.agent)
+    in_the_beginning = await in_force_before(log, life.agent, 1)
 
     assert (before.settings.threshold, before.goals) == (0.4, ())
     assert [each.pack.name for each in before.packs] == ["garden"]
