@@ -8,7 +8,7 @@ import platform
 import shutil
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -41,6 +41,8 @@ from streams.log import scan
 _ROOM_BYTES = 1_000_000_000
 
 Verdict = Literal["fine", "notice", "problem"]
+Finding = tuple[Verdict, str] | tuple[Verdict, str, str]
+"""A verdict, what was found, and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,6 @@ class Check:
     verdict: Verdict
     found: str
     advice: str | None = None
-
-    def as_fields(self) -> dict[str, object]:
-        """Return the check as fields for JSON."""
-        return asdict(self)
 
 
 def of_installation(settings: Settings) -> list[Check]:
@@ -76,8 +74,7 @@ async def of_instance(settings: Settings) -> list[Check]:
     try:
         async with connect(settings) as connection:
             checks = [Check("instance", "fine", _where(settings))]
-            for name, look in _LOOKS.items():
-                checks.append(await _looked(name, look, connection))
+            checks += [await _looked(name, connection) for name in _LOOKS]
             return [*checks, *await _tried(connection, settings)]
     except NotRunningError as error:
         instance = Check("instance", "notice", error.what, error.next_step)
@@ -89,12 +86,8 @@ async def of_instance(settings: Settings) -> list[Check]:
 
 async def of_flow(connection: Connection) -> list[Check]:
     """Check whether worker and read models keep up, and what was quarantined."""
-    looks = {
-        "worker": _worker,
-        "read models": _read_models,
-        "quarantine": _quarantine,
-    }
-    return [await _looked(name, look, connection) for name, look in looks.items()]
+    flow = ("worker", "read models", "quarantine")
+    return [await _looked(name, connection) for name in flow]
 
 
 async def _tried(connection: Connection, settings: Settings) -> list[Check]:
@@ -166,12 +159,7 @@ def _model(settings: Settings) -> Check:
             "set model.name, for example ECHOIC_MODEL_NAME=ollama/llama3.2",
         )
     if find_spec("litellm") is None:
-        return Check(
-            "model",
-            "problem",
-            "litellm is not installed",
-            extra("model"),
-        )
+        return Check("model", "problem", "litellm is not installed", extra("model"))
     return Check("model", "fine", settings["model.name"])
 
 
@@ -197,21 +185,19 @@ def _where(settings: Settings) -> str:
     return f"process {note.pid}, since {note.started_at}"
 
 
-async def _looked(
-    name: str, look: Callable[[Connection], Awaitable[Check]], connection: Connection
-) -> Check:
+async def _looked(name: str, connection: Connection) -> Check:
     try:
-        return await look(connection)
+        return Check(name, *await _LOOKS[name](connection))
     except (EchoicError, StreamsError, ProjectionError, OSError) as error:
         return Check(name, "problem", str(error), "echoic log verify")
 
 
-async def _streams(connection: Connection) -> Check:
+async def _streams(connection: Connection) -> Finding:
     epoch = await check_streams(connection.client)
-    return Check("streams", "fine", f"as they should be, epoch {epoch}")
+    return "fine", f"as they should be, epoch {epoch}"
 
 
-async def _worker(connection: Connection) -> Check:
+async def _worker(connection: Connection) -> Finding:
     log = connection.log
     behind = 0
     for partition in range(PARTITIONS):
@@ -220,25 +206,23 @@ async def _worker(connection: Connection) -> Check:
         if last > await last_answered(connection.log, partition):
             behind += 1
     if behind:
-        return Check(
-            "worker",
+        return (
             "problem",
             f"{counted(behind, 'partition')} with inputs that nobody answered",
             "wait a moment, else: echoic down; echoic up",
         )
     found = await owners(connection.client)
     if found and (missing := unowned(found)):
-        return Check(
-            "worker",
+        return (
             "problem",
             f"no process owns {counted(len(missing), 'partition')}",
             "wait a moment: a worker that ended is started again",
         )
     by = f" by {len(found)} processes" if found else ""
-    return Check("worker", "fine", f"every input is answered{by}")
+    return "fine", f"every input is answered{by}"
 
 
-async def _read_models(connection: Connection) -> Check:
+async def _read_models(connection: Connection) -> Finding:
     with Store(connection.needed_database()) as store:
         stands = store.positions(store.serving().number)
         lacking = queries.without_rows(store)
@@ -249,37 +233,35 @@ async def _read_models(connection: Connection) -> Check:
         # Positions are those of causes, as is the sequence of the last answer's input.
         behind += answered > (position.sequence if position else 0)
     if behind:
-        return Check(
-            "read models",
+        return (
             "notice",
             f"{counted(behind, 'partition')} behind the log",
             "echoic projection lag",
         )
     if lacking:
-        return Check(
-            "read models",
+        return (
             "notice",
             f"the rows of {counted(len(lacking), 'input')} are missing, the last at"
             f" {lacking[0].sequence}: {lacking[0].detail}",
             "with a version that mends it: echoic projection rebuild",
         )
-    return Check("read models", "fine", "up with the log")
+    return "fine", "up with the log"
 
 
-async def _quarantine(connection: Connection) -> Check:
+async def _quarantine(connection: Connection) -> Finding:
     subjects = f"ev.*.out.*.note.{Quarantined.token}"
     reasons: Counter[str] = Counter()
     async for record in scan(connection.log, subjects):
         reasons[str(getattr(read_output(record).message, "reason", ""))] += 1
     if not reasons:
-        return Check("quarantine", "fine", "empty")
+        return "fine", "empty"
     found = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
     if reasons["rate"]:
         found += "; `rate`: a source sends more than intake.rate allows"
-    return Check("quarantine", "notice", found, "echoic log tail --kind note")
+    return "notice", found, "echoic log tail --kind note"
 
 
-_LOOKS: dict[str, Callable[[Connection], Awaitable[Check]]] = {
+_LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "streams": _streams,
     "worker": _worker,
     "read models": _read_models,

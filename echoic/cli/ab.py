@@ -105,8 +105,8 @@ def stop(call: Call) -> None:
     Example: `echoic ab stop`.
     """
     send(call, ExperimentStopped())
-    told = "stopped; what it has shown stays → echoic ab status"
-    call.show({"stopped": True}, [as_typed(told)])
+    ended = "stopped; what it has shown stays → echoic ab status"
+    call.show({"stopped": True}, [as_typed(ended)])
 
 
 async def _found(connection: Connection) -> tuple[Course, Switchback]:

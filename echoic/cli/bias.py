@@ -23,18 +23,18 @@ EXAMPLE = "echoic bias set confidence_threshold=-0.05"
 def list_(call: Call) -> None:
     """List the agent's own biases: those for every event, then those of each domain.
 
-    Settings and packs may bring others, which these go before.
+    Settings and packs may have others, over which these take precedence.
 
     Example: `echoic bias list`.
     """
 
     async def run(connection: Connection) -> list[dict[str, object]]:
         agent = (await known_at(connection)).agent
-        told = {ALWAYS: agent.biases, **agent.domain_biases}
+        biases = {ALWAYS: agent.biases, **agent.domain_biases}
         return [
-            {"domain": domain, "bias": name, "by": told[domain][name]}
-            for domain in sorted(told)
-            for name in sorted(told[domain])
+            {"domain": domain, "bias": name, "by": biases[domain][name]}
+            for domain in sorted(biases)
+            for name in sorted(biases[domain])
         ]
 
     rows = on_instance(call, run)
@@ -70,5 +70,5 @@ def set_(
         given = " ".join(biases or ())
         # The text of the error is what is allowed; the traceback would add nothing.
         raise EchoicError(f"{given!r}: give {allowed}", next_step=EXAMPLE) from None
-    told = ", ".join(f"{name} {wanted[name]:+g}" for name in sorted(wanted))
-    set_for(call, ProfileSet(biases=wanted, domain=domain), told or "no biases")
+    words = ", ".join(f"{name} {wanted[name]:+g}" for name in sorted(wanted))
+    set_for(call, ProfileSet(biases=wanted, domain=domain), words or "no biases")

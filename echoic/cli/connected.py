@@ -7,11 +7,12 @@ from typing import TypeVar
 
 from echoic.cli.options import Call
 from echoic.cli.progress import Progress
-from echoic.client import known_agents, publish, state
+from echoic.client import find, known_agents, publish, state
 from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
 from echoic.terminal.output import note
 from handlers.aids import AidProvider, PackLibrary
+from replay.recording.decisions import DecisionRecord
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Output
 from streams.jetstream.checkpoints import JetStreamCheckpoints
@@ -43,7 +44,7 @@ def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
     return [output.message for output in on_instance(call, run)]
 
 
-def bringer_of(connection: Connection) -> AidProvider:
+def aid_provider(connection: Connection) -> AidProvider:
     """Make the provider of the aids that a fold of the log needs."""
     made = embedder(connection.settings["embedder"])
     return AidProvider(made, PackLibrary(connection.log, made))
@@ -77,3 +78,18 @@ async def known_at(
         if (sequence or 0) > last or (at is not None and at > datetime.now(UTC)):
             note(f"the log ends at {last}: this is what is known now")
     return known
+
+
+async def decision_named(
+    connection: Connection, id_: str, *, is_silent: bool = False
+) -> DecisionRecord:
+    """Return the decision whose id begins so; of `last` the last one, or last silence.
+
+    Raises:
+        NotFoundError: there is none, or several, or no such agent.
+    """
+    await known_agents.check(connection)
+    log, agent = connection.log, connection.settings.agent
+    if id_ == "last":
+        return await find.last_decision(log, agent, silent=is_silent)
+    return await find.find_decision(log, agent, id_)

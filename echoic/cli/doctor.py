@@ -42,7 +42,7 @@ def doctor(
     problems = [check for check in checks if check.verdict == "problem"]
     notices = sum(check.verdict == "notice" for check in checks)
     call.show(
-        {"checks": [check.as_fields() for check in checks]},
+        {"checks": checks},
         (
             table(("", words()), chain.from_iterable(map(_rows, checks))),
             f"{counted(len(problems), 'problem')}, {counted(notices, 'notice')}",

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from echoic import errors
-from echoic.cli.connected import on_instance
+from echoic.cli.connected import decision_named, on_instance
 from echoic.cli.options import Call, new_app
-from echoic.client import decision_json, find, known_agents, publish
+from echoic.client import decision_json, publish
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
@@ -30,14 +30,6 @@ _UNCREDITED: Mapping[Aspect, str] = {
     "condition": "kept; no heuristic answered that",
 }
 
-Judged = Annotated[
-    Aspect,
-    typer.Option(
-        help="What is judged: `condition`, it should not have spoken; `action`,"
-        " right idea, wrong answer; `timing`, the wrong moment."
-    ),
-]
-
 app = new_app("judging", "What people say of a decision, and how it went.")
 
 
@@ -47,7 +39,7 @@ def feedback(
     id_: Annotated[str, typer.Argument(metavar="ID")],
     vote: Literal["up", "down", "1", "2", "3", "4", "5"],
     heuristic: bool = False,
-    aspect: Judged = "overall",
+    aspect: Aspect = "overall",
     actor: str = "user",
     comment: str | None = None,
 ) -> None:
@@ -63,6 +55,8 @@ def feedback(
         id_: The decision, or `last`.
         vote: The judgement; 1 is -1, 3 is 0 and 5 is 1.
         heuristic: ID names a heuristic.
+        aspect: What is judged: `condition`, it should not have spoken; `action`, right
+            idea, wrong answer; `timing`, the wrong moment.
         actor: Who judges.
         comment: Why.
     """
@@ -77,7 +71,7 @@ def feedback(
         named = (
             resolve(await heuristic_names(log, agent), id_)
             if heuristic
-            else (await _decision(connection, id_)).id
+            else (await decision_named(connection, id_)).id
         )
         given = FeedbackGiven(
             decision_id=None if heuristic else named,
@@ -133,7 +127,7 @@ def outcome(
         connection: Connection,
     ) -> tuple[DecisionRecord, DecisionRecord, list[str], Names]:
         log, agent = connection.log, connection.settings.agent
-        decision = await _decision(connection, id_)
+        decision = await decision_named(connection, id_)
         report = Sensed(
             source="user",
             type="outcome",
@@ -172,11 +166,3 @@ def _credit(decision: DecisionRecord, credited: Sequence[str], names: Names) -> 
     return (
         "it credits nobody: how that turned out is known already, or its time is over"
     )
-
-
-async def _decision(connection: Connection, id_: str) -> DecisionRecord:
-    await known_agents.check(connection)
-    log, agent = connection.log, connection.settings.agent
-    if id_ == "last":
-        return await find.last_decision(log, agent)
-    return await find.find_decision(log, agent, id_)

@@ -65,8 +65,8 @@ def set_(
     """
     wanted = tuple(goals or ())
     some_or_none(wanted, is_none, "goals", "echoic goals set 'Sleep well'")
-    told = "no goals" if is_none else counted(len(wanted), "goal")
-    set_for(call, GoalsSet(goals=wanted, domain=domain), told)
+    words = "no goals" if is_none else counted(len(wanted), "goal")
+    set_for(call, GoalsSet(goals=wanted, domain=domain), words)
 
 
 def some_or_none(given: object, is_none: bool, what: str, example: str) -> None:
@@ -81,8 +81,8 @@ def some_or_none(given: object, is_none: bool, what: str, example: str) -> None:
         raise EchoicError(wrong, next_step=example)
 
 
-def set_for(call: Call, control: GoalsSet | ProfileSet, told: str) -> None:
+def set_for(call: Call, control: GoalsSet | ProfileSet, words: str) -> None:
     """Send a control that sets goals or biases, and print what is in force from here."""
     send(call, control)
     where = f" for {control.domain}" if control.domain else ""
-    call.show(control.model_dump(exclude_none=True), [f"{told}{where} from here"])
+    call.show(control.model_dump(exclude_none=True), [f"{words}{where} from here"])

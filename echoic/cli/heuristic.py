@@ -18,7 +18,6 @@ from echoic.client.heuristics import Learnt
 from echoic.client.names import resolve
 from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
-from echoic.errors import EchoicError
 from echoic.explain.measures import Measures, lines, measures
 from echoic.terminal.output import note
 from echoic.terminal.screen import bar, number, pairs, short, table, words
@@ -27,7 +26,7 @@ from projections.store.queries import ConfidenceChange
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded
 from schemas.values.reasons import ResponseType
 
-app = new_app("heuristic", "What was learnt: list, show, seed, freeze, and how.")
+app = new_app("heuristic", "Heuristics: list, show, seed, freeze, history.")
 app.command()(learning.history)
 app.command()(learning.diff)
 app.command(name="near-misses")(learning.near_misses_)
@@ -35,7 +34,7 @@ app.command(name="near-misses")(learning.near_misses_)
 
 @app.command(name="list")
 def list_(call: Call) -> None:
-    """List what the agent goes by, the most used first.
+    """List the heuristics of the agent, the most used first.
 
     Examples: `echoic heuristic list`, `echoic heuristic list --agent steve --json`.
     """
@@ -105,7 +104,7 @@ def seed(
     name: str | None = None,
     domain: str = "user",
     when: str | None = None,
-    confidence: float = 0.5,
+    confidence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.5,
     response_type: Annotated[ResponseType, typer.Option("--type")] = "suggestion",
 ) -> None:
     """Teach a heuristic: in such a situation, say this.
@@ -130,7 +129,7 @@ def seed(
         when=when,
         response_type=response_type,
         text=say,
-        confidence=_unit(confidence),
+        confidence=confidence,
     )
     send(call, lesson)
     settings = call.settings
@@ -220,9 +219,3 @@ def _step(change: ConfidenceChange) -> tuple[object, ...]:
     at = f"{change.at:%Y-%m-%d %H:%M:%S}"
     trust = f"{before}{change.after:.2f}"
     return change.sequence, at, change.why, change.detail, trust
-
-
-def _unit(number: float) -> float:
-    if not 0 <= number <= 1:
-        raise EchoicError(f"--confidence {number:g} is not a number from 0 to 1")
-    return number

@@ -1,6 +1,8 @@
 """`echoic heuristic prior`: what heuristics of one origin start from."""
 
-from typing import cast, get_args
+from typing import Annotated
+
+import typer
 
 from echoic.cli.connected import known_at, on_instance
 from echoic.cli.options import TextCall
@@ -16,9 +18,9 @@ from schemas.values.reasons import Origin
 
 def prior(
     call: TextCall,
-    origin: str,
-    kappa: float | None = None,
-    mean: float | None = None,
+    origin: Origin,
+    kappa: Annotated[float | None, typer.Option(min=0.1, max=1_000.0)] = None,
+    mean: Annotated[float | None, typer.Option(min=0.0, max=1.0)] = None,
     start: bool = False,
     pooled: bool = False,
     off: bool = False,
@@ -31,35 +33,27 @@ def prior(
     `echoic heuristic prior skill_pack --pooled`, `echoic heuristic prior seeded --off`.
 
     Args:
-        origin: skill_pack, learned or seeded.
+        origin: Of which origin.
         kappa: The weight of the start, in observations.
         mean: The success to start from; else what each one declares.
         start: Take what is a fair start for the origin.
         pooled: Take what was learnt of the origin's so far.
         off: Start from what is declared again.
     """
-    if origin not in get_args(Origin):
-        raise EchoicError(
-            f"{origin!r} is no origin: give skill_pack, learned or seeded"
-        )
     # --kappa and --mean are one choice of the four.
     if sum((kappa is not None or mean is not None, start, pooled, off)) != 1:
         raise EchoicError("give one of --kappa and --mean, --start, --pooled, --off")
-    # Checked above, which the type checker cannot see.
-    whose = cast(Origin, origin)
 
     async def run(connection: Connection) -> PriorUpdated:
         if off:
-            control = PriorUpdated(origin=whose, is_default=True)
+            control = PriorUpdated(origin=origin, is_default=True)
         elif pooled:
-            control = _updated(whose, await _pooled(connection, whose), "pooled")
+            control = _updated(origin, await _pooled(connection, origin), "pooled")
         elif start:
-            control = _updated(whose, priors.START[whose], "a fair start")
+            control = _updated(origin, priors.START[origin], "a fair start")
         else:
-            given = Prior(kappa=_within(kappa, 0.1, 1_000.0, 2.0), mean=mean)
-            if mean is not None:
-                _within(mean, 0.0, 1.0, 0.5)
-            control = _updated(whose, given, "")
+            given = Prior(kappa=2.0 if kappa is None else kappa, mean=mean)
+            control = _updated(origin, given, "")
         await tell(connection.log, connection.settings.agent, control)
         return control
 
@@ -92,10 +86,3 @@ async def _pooled(connection: Connection, origin: Origin) -> Prior:
             " nothing of the others"
         )
     return found
-
-
-def _within(value: float | None, low: float, high: float, default: float) -> float:
-    value = default if value is None else value
-    if not low <= value <= high:
-        raise EchoicError(f"{value:g} is not allowed: give {low:g} to {high:g}")
-    return value

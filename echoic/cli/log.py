@@ -181,7 +181,7 @@ def tail(
     """
     subjects = f"ev.*.{direction or '*'}.{call.agent or '*'}.{kind or '*'}.>"
 
-    async def tell(connection: Connection) -> None:
+    async def run(connection: Connection) -> None:
         log = connection.log
         end = await log.last_sequence(subjects)
         for record in await _last(connection, subjects, end, count):
@@ -191,7 +191,7 @@ def tail(
                 for record in records:
                     _print(record, call.as_json)
 
-    on_instance(call, tell)
+    on_instance(call, run)
 
 
 async def _last(

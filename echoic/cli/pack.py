@@ -13,11 +13,11 @@ from echoic.client.connection import Connection
 from echoic.packs import bundled
 from echoic.packs import load as packs
 from echoic.terminal.output import note, print_json
-from echoic.terminal.screen import counted
+from echoic.terminal.screen import counted, verbatim
 from schemas.packs.manifest import Pack
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
-app = new_app("pack", "What a domain brings: list, load, validate, schema.")
+app = new_app("pack", "The data of a domain: list, load, validate, schema.")
 
 
 @app.command()
@@ -36,8 +36,8 @@ def validate(folders: list[Path], as_json: Json = False) -> None:
         f"{folder}: {_summary(each.pack)}" for folder, each in checked if each.pack
     )
     Call(as_json=as_json).show(
-        {"problems": [_fields(problem) for problem in problems]},
-        (*map(packs.render, problems), *summaries),
+        {"problems": list(map(_fields, problems))},
+        (*map(verbatim, map(packs.render, problems)), *summaries),
     )
     if not as_json:
         note(
@@ -120,12 +120,8 @@ def _summary(pack: Pack) -> str:
 
 
 def _fields(problem: packs.Problem) -> dict[str, object]:
+    shown = ("line", "column", "code", "severity", "message", "suggestion")
     return {
         "file": str(problem.file),
-        "line": problem.line,
-        "column": problem.column,
-        "code": problem.code,
-        "severity": problem.severity,
-        "message": problem.message,
-        "suggestion": problem.suggestion,
+        **{each: getattr(problem, each) for each in shown},
     }

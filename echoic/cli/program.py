@@ -6,7 +6,7 @@ answers, 101 a bug of ours, 130 interrupted.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,7 +75,7 @@ def run(work: Callable[[], object]) -> int:
             raise
         return errors.OK
     except Exception as error:  # noqa: BLE001  # the one place where all errors end
-        return _told(error)
+        return _reported(error)
     return code if isinstance(code, int) else errors.OK
 
 
@@ -111,7 +111,7 @@ def command() -> TyperGroup:
     return group
 
 
-def _told(error: Exception) -> int:
+def _reported(error: Exception) -> int:
     """Print what went wrong on stderr, and return the exit code for it."""
     # The traceback is worth more than a message then.
     if os.environ.get(errors.DEBUG) == "1":
@@ -139,27 +139,9 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
     """Translate an error of the layers below; None for one that nobody expected."""
     from pydantic import ValidationError
 
-    from echoic.embedders import EmbedderError
-    from handlers.mind.strategies.registry import UnknownStrategyError
-    from handlers.mind.strategies.spec import StrategyTextError
-    from projections.errors import ProjectionError, StoreUnavailable
-    from schemas.codec.decode import UnreadableOutputError
-    from schemas.ports.aids import MissingPackError, MissingStrategyError
-    from schemas.values.subjects import SubjectError
-    from streams.errors import LogUnavailable, ServerFailed, StreamsError
-
     match error:
         case errors.EchoicError():
             return error
-        # Before their base classes: that nothing answers has an exit code of its own.
-        case LogUnavailable() | ServerFailed() | StoreUnavailable():
-            return errors.NotRunningError(str(error), next_step="echoic doctor")
-        case StreamsError() | ProjectionError() | SubjectError() | EmbedderError():
-            return errors.EchoicError(str(error))
-        case UnknownStrategyError() | StrategyTextError() | MissingStrategyError():
-            return errors.EchoicError(str(error), next_step="echoic strategy list")
-        case MissingPackError() | UnreadableOutputError():
-            return errors.EchoicError(str(error), next_step="echoic log verify")
         case ValidationError():
             return errors.EchoicError(_first_fault(error))
         case RecursionError():
@@ -169,7 +151,51 @@ def _as_echoic(error: Exception) -> errors.EchoicError | None:
         case OSError():
             return errors.EchoicError(str(error))
         case _:
-            return None
+            return _of_below(error)
+
+
+def _of_below(error: Exception) -> errors.EchoicError | None:
+    for kinds, translated, next_step in _translations():
+        if isinstance(error, kinds):
+            return translated(str(error), next_step=next_step)
+    return None
+
+
+def _translations() -> Iterator[
+    tuple[tuple[type[Exception], ...], type[errors.EchoicError], str | None]
+]:
+    """Yield errors of the layers below, what they are here, and the next command."""
+    from echoic.embedders import EmbedderError
+    from evaluation.compare.fail_on import FailOnError
+    from evaluation.ope.jsonl import LineError
+    from evaluation.tuning.search import TooFewSessionsError
+    from evaluation.tuning.search_space import MissingOptunaError
+    from handlers.mind.strategies.registry import UnknownStrategyError
+    from handlers.mind.strategies.spec import StrategyTextError
+    from projections.errors import ProjectionError, StoreUnavailable
+    from replay.cassette import ModelMiss
+    from replay.recording.sessions import UnknownSessionError
+    from replay.recording.source import RecordingError
+    from schemas.codec.decode import UnreadableOutputError
+    from schemas.ports.aids import MissingPackError, MissingStrategyError
+    from schemas.values.settings_by_name import TuningError
+    from schemas.values.subjects import SubjectError
+    from streams.errors import LogUnavailable, ServerFailed, StreamsError
+
+    # Before their base classes: that nothing answers has an exit code of its own.
+    away = (LogUnavailable, ServerFailed, StoreUnavailable)
+    yield away, errors.NotRunningError, "echoic doctor"
+    yield (UnknownSessionError,), errors.NotFoundError, "echoic session list"
+    strategies = (UnknownStrategyError, StrategyTextError, MissingStrategyError)
+    yield strategies, errors.EchoicError, "echoic strategy list"
+    damaged = (MissingPackError, UnreadableOutputError)
+    yield damaged, errors.EchoicError, "echoic log verify"
+    yield (RecordingError,), errors.EchoicError, "echoic session list"
+    plain = (
+        StreamsError, ProjectionError, SubjectError, EmbedderError, FailOnError, LineError,
+        ModelMiss, TooFewSessionsError, MissingOptunaError, TuningError,
+    )  # fmt: skip
+    yield plain, errors.EchoicError, None
 
 
 def _first_fault(error: "ValidationError") -> str:

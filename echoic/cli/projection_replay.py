@@ -17,7 +17,6 @@ from schemas.values.learning_settings import SEED_LEARNING
 from schemas.values.settings_by_name import (
     LEARNING,
     Scalar,
-    TuningError,
     learning_value,
 )
 
@@ -66,14 +65,14 @@ def replay(
         for name in list(wanted)
         if name.startswith(PREFIX)
     }
-    told: dict[str, object] = {"v": 1}
+    fields: dict[str, object] = {"v": 1}
     if of_rapport:
-        told["rapport"] = _rapport(call, names, of_rapport)
+        fields["rapport"] = _rapport(call, names, of_rapport)
     if wanted:
         found = _retuned(call, names, wanted)
-        told = {**found.as_json(), **told}
+        fields = {**found.as_json(), **fields}
     if call.as_json:
-        print_json(told)
+        print_json(fields)
 
 
 def _retuned(
@@ -81,10 +80,7 @@ def _retuned(
 ) -> Retuning:
     """Fold confidences anew, and show them unless a program reads."""
     evidence = asyncio.run(evidence_of(call.settings, names))
-    try:
-        found = retuned(evidence, wanted)
-    except TuningError as error:
-        raise EchoicError(str(error)) from error
+    found = retuned(evidence, wanted)
     if not call.as_json:
         show(*retuning.screen(found))
     return found
@@ -94,10 +90,7 @@ def _rapport(
     call: Call, names: Sequence[str], wanted: Mapping[str, Scalar]
 ) -> dict[str, object]:
     """Fold rapport anew, and show it unless a program reads."""
-    try:
-        pace = pace_of(wanted)
-    except TuningError as error:
-        raise EchoicError(str(error)) from error
+    pace = pace_of(wanted)
     curves = asyncio.run(rapport_of(call.settings, names, pace))
     if not call.as_json:
         show(*retuning.rapport_screen(pace, curves))

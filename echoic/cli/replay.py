@@ -12,7 +12,7 @@ from rich.console import RenderableType
 
 from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
-from echoic.cli.connected import bringer_of
+from echoic.cli.connected import aid_provider
 from echoic.cli.options import Call, Jobs, new_app
 from echoic.cli.progress import Progress
 from echoic.client import known_agents
@@ -21,12 +21,12 @@ from echoic.client.recordings import is_path
 from echoic.client.verification import verify_all
 from echoic.config.load import Settings
 from echoic.embedders import embedder
-from echoic.errors import EchoicError, NotFoundError
+from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
 from echoic.terminal.screen import marked, pairs
 from handlers.aids import AidProvider, PackLibrary
-from replay.recording.sessions import UnknownSessionError, find_session, start_of
+from replay.recording.sessions import find_session, start_of
 from replay.verify import Span, Verification
 from replay.verify import verify as verify_span
 from schemas.values.settings import CodeDigests
@@ -89,7 +89,7 @@ async def _of_log(
 ) -> Verification:
     async with connect(settings) as connection:
         await known_agents.check(connection)
-        log, provider = connection.log, bringer_of(connection)
+        log, provider = connection.log, aid_provider(connection)
         span = await _span(connection, session, provider)
         # The end is read once, so that a log that grows meanwhile does not move the bar.
         last = span.until or await log.last_sequence(inputs_of(span.partition))
@@ -108,10 +108,7 @@ async def _span(
     agent = connection.settings.agent
     if session is None:
         return Span(partition_of(agent), agent=agent)
-    try:
-        found = await find_session(connection.log, agent, session, provider)
-    except UnknownSessionError as error:
-        raise NotFoundError(str(error), next_step="echoic session list") from error
+    found = await find_session(connection.log, agent, session, provider)
     # A span begins after a sequence, not at it.
     return Span(partition_of(agent), found.first - 1, found.last, agent)
 

@@ -4,7 +4,7 @@ import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,20 +20,18 @@ from echoic.terminal import comparison
 from echoic.terminal.output import note
 from evaluation.compare.document import Document
 from evaluation.compare.document_of import document
-from evaluation.compare.fail_on import Condition, FailOnError, parse, tripped
+from evaluation.compare.fail_on import Condition, parse, tripped
 from evaluation.compare.overall import Wish
 from evaluation.compare.session import Plan, SessionResult
 from evaluation.ope.settings import EstimationSettings
 from handlers.effects.models import LiteLLM
-from replay.cassette import ModelMiss
+from replay.cassette import Mode
 from replay.closed_loop.run import Answers
 from replay.recording.outcomes import OutcomeSettings
-from replay.recording.source import RecordingError
 from schemas.messages.experiments import Variant
 
 _SESSIONS = typer.Argument(metavar="[SESSION|FILE]...")
 _STRATEGY = typer.Option("--strategy", "-s", metavar="STRATEGY")
-_PREFERENCES = ("outcome", "feedback")
 
 STUB = "(stub)"
 """The answer of every model in the mode `stub`."""
@@ -45,14 +43,14 @@ def compare(
     strategy: Annotated[list[str] | None, _STRATEGY] = None,
     baseline: Annotated[str | None, typer.Option(metavar="STRATEGY")] = None,
     personality: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
-    model: str = "cassette",
+    model: Mode = "cassette",
     asked: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
     calls: Annotated[int, typer.Option(min=0)] = 50,
     usd: Annotated[float | None, typer.Option(min=0.0)] = None,
     since: Annotated[int | None, typer.Option("--from", metavar="SEQ")] = None,
-    prefer: str = "outcome",
+    prefer: Literal["outcome", "feedback"] = "outcome",
     window: Annotated[float | None, typer.Option(metavar="SECONDS")] = None,
-    silence: float = 0.5,
+    silence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.5,
     rope: Rope = None,
     report: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
     fail_on: Annotated[str | None, typer.Option(metavar="CONDITIONS")] = None,
@@ -70,34 +68,36 @@ def compare(
         strategy: A challenger: name, name:key=value, module:function or a YAML file.
         baseline: Else the recorded one.
         personality: Who the challengers are, for the model.
-        model: Where a model's words come from: strict, cassette, requery or stub.
+        model: Where the model's answers come from.
         asked: Keeps what requery was answered.
         calls: How often requery may ask at most.
         usd: What requery may cost at most.
         since: Before it all stays as recorded.
-        prefer: What counts first: outcome or feedback.
+        prefer: What counts first.
         window: How long an outcome may be waited for.
-        silence: The value of silence, from 0 to 1.
+        silence: The value of silence.
         report: Also write a page that stands alone.
         fail_on: Exit with 1 if one holds.
     """
     # What can be refused is refused first: comparing may take minutes.
-    conditions = _conditions(fail_on)
+    conditions = parse(fail_on) if fail_on else ()
     _can_be_written(report)
-    settings = call.settings
+    if window is not None and window <= 0.0:
+        raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
+    settings, answers = call.settings, Answers(mode=model, stub=STUB)
+    if model == "requery":
+        answers = _requery(settings, asked, calls, usd)
     plan = Plan(
         baseline=_baseline(baseline),
         challengers=_challengers(strategy or [], personality),
-        outcome=_outcomes(prefer, window, silence),
-        answers=_requery(settings, asked, calls, usd)
-        if model == "requery"
-        else _answers(model),
+        outcome=OutcomeSettings(prefer=prefer, window_s=window, silence=silence),
+        answers=answers,
         since=since,
     )
     # One budget is spent by one process.
     jobs = 1 if model == "requery" else jobs
     with Progress("compared", is_silent=call.as_json) as progress:
-        results = _results(settings, session or [], plan, progress, jobs)
+        results = compare_all(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
     found = document(results, plan, _wish(rope, results))
     call.show(found.as_json(), comparison.screen(found))
@@ -127,32 +127,6 @@ def _challengers(texts: list[str], personality: str | None) -> tuple[Variant, ..
     )
 
 
-def _outcomes(prefer: str, window: float | None, silence: float) -> OutcomeSettings:
-    if prefer not in _PREFERENCES:
-        raise EchoicError(f"--prefer {prefer!r}: give outcome or feedback")
-    if not 0.0 <= silence <= 1.0:
-        raise EchoicError(f"--silence {silence!r}: give a value from 0 to 1")
-    if window is not None and window <= 0.0:
-        raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
-    return OutcomeSettings(
-        prefer="feedback" if prefer == "feedback" else "outcome",
-        window_s=window,
-        silence=silence,
-    )
-
-
-def _answers(model: str) -> Answers:
-    match model:
-        case "strict" | "cassette":
-            return Answers(mode=model)
-        case "stub":
-            return Answers(mode=model, stub=STUB)
-        case _:
-            raise EchoicError(
-                f"--model {model!r}: give strict, cassette, requery or stub"
-            )
-
-
 def _requery(
     settings: Settings, asked: Path | None, calls: int, usd: float | None
 ) -> Answers:
@@ -164,21 +138,6 @@ def _requery(
     model = LiteLLM(settings.model_api_base, settings.model_api_key)
     port = Requery(model, asked, calls=calls, cost_usd=usd)
     return Answers(mode="requery", port=port)
-
-
-def _results(
-    settings: Settings,
-    names: list[str],
-    plan: Plan,
-    progress: Progress,
-    jobs: int | None,
-) -> list[SessionResult]:
-    try:
-        return compare_all(settings, names, plan, progress, jobs)
-    except RecordingError as error:
-        raise EchoicError(str(error), next_step="echoic session list") from error
-    except ModelMiss as error:
-        raise EchoicError(str(error)) from error
 
 
 def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
@@ -195,13 +154,6 @@ def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
         estimation=estimation,
         watermark=next(filter(None, watermarks), None),
     )
-
-
-def _conditions(text: str | None) -> tuple[Condition, ...]:
-    try:
-        return parse(text) if text else ()
-    except FailOnError as error:
-        raise EchoicError(str(error)) from error
 
 
 def _write(file: Path, page: str) -> None:
@@ -236,12 +188,9 @@ def _is_within(since: int | None, results: list[SessionResult]) -> None:
 def _exit_code(found: Document, conditions: tuple[Condition, ...]) -> int:
     if any(each.verdict == "INVALID" for each in found.comparisons):
         return errors.INVALID
-    try:
-        reasons = [
-            reason for each in found.comparisons for reason in tripped(conditions, each)
-        ]
-    except FailOnError as error:
-        raise EchoicError(str(error)) from error
+    reasons = [
+        reason for each in found.comparisons for reason in tripped(conditions, each)
+    ]
     for reason in reasons:
         note(f"--fail-on {reason}")
     return errors.FINDING if reasons else errors.OK

@@ -65,17 +65,14 @@ def observations_of(file: str) -> Iterator[Observation]:
     """Yield the decisions in a log, one by one; `-` is stdin.
 
     Raises:
-        EchoicError: a line is of no use; it says which and why.
+        LineError: a line is of no use; it says which and why.
     """
-    try:
-        with _lines(file) as lines, Progress("decisions read") as progress:
-            rows = jsonl.read(lines, "stdin" if file == _STDIN else file)
-            for count, row in enumerate(rows, 1):
-                if count % _TOLD_EVERY == 0:
-                    progress(count)
-                yield row
-    except jsonl.LineError as error:
-        raise EchoicError(str(error)) from error
+    with _lines(file) as lines, Progress("decisions read") as progress:
+        rows = jsonl.read(lines, "stdin" if file == _STDIN else file)
+        for count, row in enumerate(rows, 1):
+            if count % _TOLD_EVERY == 0:
+                progress(count)
+            yield row
 
 
 @contextmanager

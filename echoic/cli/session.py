@@ -7,19 +7,17 @@ from uuid import uuid4
 
 import typer
 
-from echoic.cli.connected import bringer_of, on_instance, send
+from echoic.cli.connected import aid_provider, on_instance, send
 from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection
 from echoic.client.read_models import up_to_date
-from echoic.errors import NotFoundError
 from echoic.terminal.output import note
 from echoic.terminal.screen import number, pairs
 from projections.store import queries
 from replay.recording.sessions import (
     SessionSpan,
-    UnknownSessionError,
     find_session,
     sessions,
 )
@@ -74,7 +72,7 @@ def export(
     async def write(connection: Connection) -> Path:
         span = await _span(connection, id_)
         path = output or Path(f"{span.id}.echoic")
-        file = await export_session(connection.log, span, bringer_of(connection))
+        file = await export_session(connection.log, span, aid_provider(connection))
         write_session(path, file)
         note(f"{len(file.records)} messages, {path.stat().st_size:,} bytes")
         return path
@@ -155,31 +153,24 @@ async def _rows(connection: Connection) -> list[dict[str, object]]:
     async with up_to_date(connection) as store:
         if store is not None:
             return [_row(row) for row in reversed(queries.sessions(store, agent))]
-    spans = await sessions(connection.log, partition_of(agent), bringer_of(connection))
+    spans = await sessions(
+        connection.log, partition_of(agent), aid_provider(connection)
+    )
     return [_row(span) for span in spans if span.agent == agent]
 
 
 def _row(found: SessionSpan | queries.Session) -> dict[str, object]:
-    if isinstance(found, SessionSpan):
-        inputs, spoke = found.inputs, found.spoke
-    else:
-        inputs, spoke = found.input_count, found.spoke_count
-    return {
-        "id": found.id,
-        "title": found.title,
-        "clock": found.clock,
-        "started_at": found.started_at,
-        "last_at": found.last_at,
-        "inputs": inputs,
-        "spoke": spoke,
-    }
+    names = ("id", "title", "clock", "started_at", "last_at")
+    counts = (
+        (found.inputs, found.spoke)
+        if isinstance(found, SessionSpan)
+        else (found.input_count, found.spoke_count)
+    )
+    fields = {name: getattr(found, name) for name in names}
+    return {**fields, "inputs": counts[0], "spoke": counts[1]}
 
 
 async def _span(connection: Connection, id_: str) -> SessionSpan:
     await known_agents.check(connection)
-    try:
-        return await find_session(
-            connection.log, connection.settings.agent, id_, bringer_of(connection)
-        )
-    except UnknownSessionError as error:
-        raise NotFoundError(str(error), next_step="echoic session list") from error
+    provider = aid_provider(connection)
+    return await find_session(connection.log, connection.settings.agent, id_, provider)

@@ -52,7 +52,7 @@ def shadow(
     # Ctrl-C is the ordinary end of what goes on until somebody ends it.
     with suppress(KeyboardInterrupt):
         on_instance(call, partial(beside.run, limit=limit))
-    beside.tell_totals()
+    beside.show_totals()
 
 
 class _Beside:
@@ -77,11 +77,11 @@ class _Beside:
                 self._totals = self._totals.after(shadowed)
                 if shadowed is not None:
                     pulse.clear()
-                    self._tell(shadowed)
+                    self._show(shadowed)
                 if self._totals.decisions == limit:
                     return
 
-    def tell_totals(self) -> None:
+    def show_totals(self) -> None:
         """Print the totals."""
         fields = {"totals": _totals_fields(self._totals)}
         self._call.show(fields, [totals_line(self._totals)])
@@ -90,7 +90,7 @@ class _Beside:
         """Return the totals so far, shown even while nothing differs or happens."""
         return f"so far it {rendered([totals_line(self._totals)])}; Ctrl-C ends"
 
-    def _tell(self, shadowed: Shadowed) -> None:
+    def _show(self, shadowed: Shadowed) -> None:
         flip = line(shadowed, self._totals, self._names)
         self._call.show(
             _fields(shadowed, self._totals), [flip] if shadowed.is_flip else ()
@@ -134,9 +134,9 @@ class Pulse:
     On a terminal one line in place, each second; else a line of its own, twice a minute.
     """
 
-    def __init__(self, told: Callable[[], str], every_s: float | None = None) -> None:
-        """`told` says how it stands; `every_s` overrides how often that is asked."""
-        self._told = told
+    def __init__(self, status: Callable[[], str], every_s: float | None = None) -> None:
+        """`status` returns the line to show; `every_s` overrides how often it is asked."""
+        self._status = status
         self._live = sys.stderr.isatty()
         self._every_s = every_s or (TERMINAL_S if self._live else LINES_S)
         self._task: asyncio.Task[None] | None = None
@@ -168,6 +168,6 @@ class Pulse:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
-            line = self._told()
+            line = self._status()
             print(f"{_CLEAR}{line}" if self._live else line,
                   end="" if self._live else "\n", file=sys.stderr, flush=True)  # fmt: skip

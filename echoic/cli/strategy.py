@@ -1,4 +1,4 @@
-"""`echoic strategy`: the ways to decide, and what each can be told."""
+"""`echoic strategy`: the ways to decide, and the parameters of each."""
 
 import inspect
 from collections.abc import Mapping

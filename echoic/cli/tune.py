@@ -14,20 +14,16 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client import state
 from echoic.client.tuning import ranges_of, tuned
-from echoic.errors import EchoicError
 from echoic.terminal import tuning
 from echoic.terminal.output import note
 from evaluation.tuning.policy_value import Limits
-from evaluation.tuning.search import Gain, TooFewSessionsError, Trial
-from evaluation.tuning.search_space import MissingOptunaError
-from handlers.mind.strategies.registry import UnknownStrategyError
+from evaluation.tuning.search import Gain, Trial
 from schemas.messages.controls import (
     ProposalApplied,
     ProposalReverted,
     ProposalSubmitted,
 )
 from schemas.messages.notes import ControlApplied
-from schemas.values.settings_by_name import TuningError
 
 
 class _Tune(TyperGroup):
@@ -42,9 +38,6 @@ class _Tune(TyperGroup):
 
 app = new_app("tune", "Search for better settings; propose, apply, revert them.")
 app.info.cls = _Tune
-
-_CANNOT = (TooFewSessionsError, MissingOptunaError, TuningError, UnknownStrategyError)
-"""Why there may be no search."""
 
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
 
@@ -79,12 +72,7 @@ def search(
     names = [each for each in named if not _is_parameter(each)]
     settings = call.settings
     limits = Limits(model_share=max_model_share)
-    try:
-        task, found = asyncio.run(
-            tuned(settings, ranges, names, limits, (trials, seed))
-        )
-    except _CANNOT as error:
-        raise EchoicError(str(error)) from error
+    task, found = asyncio.run(tuned(settings, ranges, names, limits, (trials, seed)))
     call.show(
         tuning.as_json(found, task.current, task.name),
         tuning.screen(found, task.current, task.name),
@@ -112,22 +100,22 @@ def list_(call: Call) -> None:
 
 @app.command()
 def apply(call: Call, proposal_id: ProposalId) -> None:
-    """Let the agent go by a proposal's settings.
+    """Put the changes of a proposal in force.
 
     Example: `echoic tune apply tune-3f2a91`.
     """
     control = ProposalApplied(proposal_id=proposal_id)
-    _tell(control, call, f"in force; back with: echoic tune revert {proposal_id}")
+    _send_for(control, call, f"in force; back with: echoic tune revert {proposal_id}")
 
 
 @app.command()
 def revert(call: Call, proposal_id: ProposalId) -> None:
-    """Let the agent go by what was in force before a proposal.
+    """Put back what was in force before a proposal.
 
     Example: `echoic tune revert tune-3f2a91`.
     """
     control = ProposalReverted(proposal_id=proposal_id)
-    _tell(control, call, "what was in force before is again")
+    _send_for(control, call, "what was in force before is again")
 
 
 def _is_parameter(text: str) -> bool:
@@ -160,7 +148,9 @@ def _figures(best: Trial) -> dict[str, float]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def _tell(control: ProposalApplied | ProposalReverted, call: Call, words: str) -> None:
+def _send_for(
+    control: ProposalApplied | ProposalReverted, call: Call, words: str
+) -> None:
     messages = send(call, control)
     applied = next(each for each in messages if isinstance(each, ControlApplied))
     call.show(asdict(applied), [applied.detail])

@@ -9,9 +9,9 @@ import typer
 from msgspec import to_builtins
 
 from echoic.cli import moments
-from echoic.cli.connected import known_at, on_instance
+from echoic.cli.connected import decision_named, known_at, on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
-from echoic.client import decision_json, find, known_agents
+from echoic.client import decision_json, known_agents
 from echoic.client import state as remembering
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
@@ -70,8 +70,7 @@ def explain_(
     suppositions = dict(_supposition(text) for text in what_if or ())
 
     async def run(connection: Connection) -> tuple[DecisionRecord, Explanation]:
-        await known_agents.check(connection)
-        record = await _decision(connection, id_, last_silent)
+        record = await decision_named(connection, id_ or "last", is_silent=last_silent)
         names = await heuristic_names(connection.log, record.agent)
         return record, explain.explain(record, names, suppositions)
 
@@ -123,9 +122,9 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
     if not as_json:
         note(rendered([decisions.heading(terminal())], terminal()))
     count = 0
-    told = DecisionRecords()
+    records = DecisionRecords()
     async for input_, outputs in answered(connection.log, agent, position):
-        found = told.take(input_, outputs)
+        found = records.take(input_, outputs)
         # Reading names reads a part of the log: again only when one may have changed.
         if _is_renamed(input_) or any(_is_news(each, names) for each in found):
             names = await heuristic_names(connection.log, agent)
@@ -162,15 +161,6 @@ def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
     return names
 
 
-async def _decision(
-    connection: Connection, id_: str | None, last_silent: bool
-) -> DecisionRecord:
-    log, agent = connection.log, connection.settings.agent
-    if id_ is not None:
-        return await find.find_decision(log, agent, id_)
-    return await find.last_decision(log, agent, silent=last_silent)
-
-
 def _supposition(text: str) -> tuple[str, float]:
     name, equals, number = text.partition("=")
     try:
@@ -193,8 +183,8 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
 
 
 def _as_fields(record: DecisionRecord, explanation: Explanation) -> dict[str, object]:
-    told = asdict(explanation) | {
+    explained = asdict(explanation) | {
         "gates": to_builtins(explanation.gates),
         "salience": to_builtins(record.decided.salience),
     }
-    return {**decision_json.as_fields(record), "explanation": told}
+    return {**decision_json.as_fields(record), "explanation": explained}

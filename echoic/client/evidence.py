@@ -18,7 +18,7 @@ from evaluation.tuning.policy_value import VerifiedRecording, verified
 from handlers.aids import AidProvider
 from projections.folds.learning.rapport import Pace
 from replay.recording.outcomes import OutcomeSettings
-from replay.recording.source import Recording, RecordingError
+from replay.recording.source import Recording
 
 
 class InvalidRecordingError(EchoicError):
@@ -78,12 +78,7 @@ async def recordings(
     async with AsyncExitStack() as stack:
         found: dict[str, tuple[Recording, AidProvider]] = {}
         for source in sources(settings, names):
-            try:
-                recording, provider = await stack.enter_async_context(opened(source))
-            except RecordingError as error:
-                raise EchoicError(
-                    str(error), next_step="echoic session list"
-                ) from error
+            recording, provider = await stack.enter_async_context(opened(source))
             # A recording that is named twice would count as twice the evidence.
             found[recording.digest] = recording, provider
         yield list(found.values())

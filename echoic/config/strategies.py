@@ -117,8 +117,8 @@ def _of_file(file: Path) -> StrategySpec:
 def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
     """Return a strategy with its prompts' files replaced by their texts."""
     # The recorded strategy holds the texts, so that a replay needs no file.
-    told = with_texts(spec.parameters, OF_STRATEGIES, folder)
-    return spec.model_copy(update={"parameters": told})
+    parameters = with_texts(spec.parameters, OF_STRATEGIES, folder)
+    return spec.model_copy(update={"parameters": parameters})
 
 
 def _steps_to(spec: StrategySpec, parameter: str | None) -> Steps:

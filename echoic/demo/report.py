@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from echoic.client.names import Names, named
-from echoic.terminal.screen import pairs, table, text, words
+from echoic.terminal.screen import counted, pairs, table, text, words
 from replay.recording.decisions import DecisionRecord
 from replay.verify import Verification
 from schemas.state.agent import AgentState
@@ -20,12 +20,13 @@ _SHOWN = 4
 """How many heuristics are listed that rose most, and as many that fell most."""
 
 
-_SUCCESS = ("success", "successes")
-_FAILURE = ("failure", "failures")
-_UP = ("thumb up", "thumbs up")
-_DOWN = ("thumb down", "thumbs down")
-_CAUSES = (_SUCCESS, _FAILURE, _UP, _DOWN)
-"""What moves confidence, for one and for more."""
+_CAUSES = {
+    (True, True): ("success", "successes"),
+    (True, False): ("failure", "failures"),
+    (False, True): ("thumb up", "thumbs up"),
+    (False, False): ("thumb down", "thumbs down"),
+}
+"""What moves confidence: whether the world says it or a person, and whether for the good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def moved(state: AgentState) -> list[tuple[str, Belief]]:
         if belief.signals
     ]
     # The id breaks ties, so that the same session gives the same summary.
-    changed.sort(key=lambda item: (-_shift(item[1]), item[0]))
+    changed.sort(key=lambda item: (item[1].declared - item[1].confidence, item[0]))
     return changed
 
 
@@ -146,20 +147,8 @@ def _row(heuristic_id: str, belief: Belief, names: Names) -> tuple[str, ...]:
 
 def _causes(signals: Sequence[Signal]) -> str:
     """Return which signals moved it, counted."""
-    counts = Counter(_cause(signal) for signal in signals)
-    told = (
-        f"{counts[each]} {each[counts[each] > 1]}" for each in _CAUSES if counts[each]
-    )
-    return ", ".join(told)
-
-
-def _cause(signal: Signal) -> tuple[str, str]:
     # A signal is a success rate from 0 to 1; half says nothing either way.
-    good = signal.value > 0.5
-    if signal.kind == "implicit":
-        return _SUCCESS if good else _FAILURE
-    return _UP if good else _DOWN
-
-
-def _shift(belief: Belief) -> float:
-    return belief.confidence - belief.declared
+    counts = Counter((each.kind == "implicit", each.value > 0.5) for each in signals)
+    return ", ".join(
+        counted(counts[each], *names) for each, names in _CAUSES.items() if counts[each]
+    )

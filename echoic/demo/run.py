@@ -50,7 +50,7 @@ _EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
 """Which silence to explain, the most instructive first."""
 
 _NO_MODEL = (
-    "no model is set, so what no heuristic is trusted with stays unanswered: told once"
+    "no model is set, so what no heuristic is trusted with stays unanswered; said once"
 )
 _NEXT = {
     "up --detach": "keep an instance running",
@@ -75,19 +75,19 @@ def run(*, speed: float, as_json: bool) -> int:
 
 async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
     settings = _settings(folder)
-    _tell_start(folder, quiet)
+    _note_start(folder, quiet)
     async with instance(settings, _unsaid, durable=False) as live:
-        audience = Audience(live, quiet=quiet)
+        follower = Follower(live, quiet=quiet)
         started = SessionStarted(
             session_id="demo", title="A recorded evening of Crafter", clock="event"
         )
         await tell(live.log, AGENT, started)
-        await audience.prepare()
+        await follower.prepare()
         await _tables_are_up(live)
-        watching = asyncio.create_task(audience.watch())
+        watching = asyncio.create_task(follower.watch())
         begun = time.monotonic()
-        events = await _play(live, audience, speed)
-        await audience.until(events)
+        events = await _play(live, follower, speed)
+        await follower.until(events)
         seconds = time.monotonic() - begun
         watching.cancel()
         state = live.worker.state_of(AGENT)
@@ -96,15 +96,15 @@ async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
             raise AssertionError("the worker knows no state of the demo's agent")
         return Report(
             events=events,
-            records=tuple(audience.records.values()),
+            records=tuple(follower.records.values()),
             state=state,
             verification=await _verify(live),
-            names=audience.names,
+            names=follower.names,
             seconds=seconds,
         )
 
 
-class Audience:
+class Follower:
     """A follower of the decisions: it prints them, and knows when all have been made."""
 
     def __init__(self, live: Instance, *, quiet: bool) -> None:
@@ -150,7 +150,7 @@ async def _tables_are_up(live: Instance) -> None:
         pass
 
 
-async def _play(live: Instance, audience: Audience, speed: float) -> int:
+async def _play(live: Instance, follower: Follower, speed: float) -> int:
     """Publish what was recorded, so many events a second; return how many there were."""
     session = read_session(bundled.RECORDING)
     count = 0
@@ -167,7 +167,7 @@ async def _play(live: Instance, audience: Audience, speed: float) -> int:
                     await publish_raw(sensor, wire.subject, wire.body, wire.headers)
                     count += 1
                 case PlayedVote():
-                    await _vote(live, audience, item)
+                    await _vote(live, follower, item)
     return count
 
 
@@ -177,9 +177,9 @@ async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
     return await stack.enter_async_context(connected(credentials, "crafter"))
 
 
-async def _vote(live: Instance, audience: Audience, vote: PlayedVote) -> None:
+async def _vote(live: Instance, follower: Follower, vote: PlayedVote) -> None:
     # The recorded decision has another id here; the vote follows its event.
-    record = await audience.decided(vote.event_id)
+    record = await follower.decided(vote.event_id)
     given = vote.given.model_copy(update={"decision_id": record.id})
     await tell(live.log, AGENT, given)
 
@@ -203,7 +203,7 @@ def _settings(folder: Path) -> Settings:
     return load(flags, environment={}, folder=folder)
 
 
-def _tell_start(folder: Path, quiet: bool) -> None:
+def _note_start(folder: Path, quiet: bool) -> None:
     if not quiet:
         note(
             f"a broker and a database start in {folder}, and are thrown away at the"
@@ -218,8 +218,8 @@ def _unsaid(_: str) -> None:
 def _close(report: Report) -> None:
     show("", *demo_report.summary(report))
     for question, record in (
-        ("Why did it say that?", _telling_answer(report)),
-        ("Why was it quiet?", _telling_silence(report)),
+        ("Why did it say that?", _instructive_answer(report)),
+        ("Why was it quiet?", _instructive_silence(report)),
     ):
         if record is not None:
             why = explain.explain(record, report.names)
@@ -230,7 +230,7 @@ def _close(report: Report) -> None:
     show(demo_report.proof(report.verification))
 
 
-def _telling_answer(report: Report) -> DecisionRecord | None:
+def _instructive_answer(report: Report) -> DecisionRecord | None:
     """Return an answer of the heuristic that its outcomes lifted most."""
     for heuristic_id, _ in demo_report.moved(report.state):
         for record in report.records:
@@ -239,7 +239,7 @@ def _telling_answer(report: Report) -> DecisionRecord | None:
     return None
 
 
-def _telling_silence(report: Report) -> DecisionRecord | None:
+def _instructive_silence(report: Report) -> DecisionRecord | None:
     for reason in _EXPLAINED:
         for record in report.records:
             if record.silence == reason and record.decided.gates:

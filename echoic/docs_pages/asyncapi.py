@@ -116,7 +116,7 @@ def _channels() -> Document:
         ),
         "ask_heuristics": _channel(
             "svc.{agent}.heuristics",
-            "What an agent goes by: all, one, those alike.",
+            "The heuristics of an agent: all, one, those alike.",
             [],
         ),
         "ask_state": _channel("svc.{agent}.state", "What is known of an agent.", []),

@@ -97,7 +97,7 @@ class Serving:
         if asked.heuristic_id is not None:
             rows = [each for each in rows if each.id == asked.heuristic_id]
             if not rows:
-                detail = f"{agent!r} goes by no heuristic {asked.heuristic_id!r}"
+                detail = f"{agent!r} has no heuristic {asked.heuristic_id!r}"
                 return refusal("unknown_heuristic", detail)
         found = [asdict(each) for each in rows]
         if asked.text is not None:

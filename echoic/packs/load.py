@@ -133,8 +133,8 @@ def _with_prompts(value: JsonValue, file: Path) -> JsonValue:
     executive = value.get("executive") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(executive, dict):
         return value
-    told = with_texts(executive, OF_PACKS, file.parent, only_within=True)
-    return {**value, "executive": told}
+    texts = with_texts(executive, OF_PACKS, file.parent, only_within=True)
+    return {**value, "executive": texts}
 
 
 def _unreadable(file: Path, error: SourceError) -> Problem:

@@ -37,12 +37,12 @@ def with_texts(
         PromptFileError: one is no text, far too large, or outside of `folder` where files
             must lie `only_within`.
     """
-    told = dict(values)
+    replaced = dict(values)
     for name in names:
-        value = told.get(name)
+        value = replaced.get(name)
         if isinstance(value, str) and value.startswith(_MARK):
-            told[name] = _text(name, folder, value.removeprefix(_MARK), only_within)
-    return told
+            replaced[name] = _text(name, folder, value.removeprefix(_MARK), only_within)
+    return replaced
 
 
 def _text(name: str, folder: Path, given: str, only_within: bool) -> str:

@@ -203,8 +203,8 @@ def _answer(record: DecisionRecord, names: Names) -> Text:
     badge = _BADGES.get(record.path, "- ")
     if record.said is not None:
         return text((badge, "green"), f" {_speaker(record, names)} “{record.said}”")
-    told = f"silent: {record.silence}" if record.is_final else "asks the model …"
-    return text(f"{badge} ", (told, "dim"))
+    silence = f"silent: {record.silence}" if record.is_final else "asks the model …"
+    return text(f"{badge} ", (silence, "dim"))
 
 
 def _speaker(record: DecisionRecord, names: Names) -> str:

@@ -35,7 +35,11 @@ def screen(
     for reason in difference.reasons:
         yield marked("·", f"{reason.detail}  ({reason.code})", indent=2)
     yield ""
-    yield marked("→", _next(difference.verdict, file))
+    advice, command = _next(difference.verdict)
+    yield marked("→", advice)
+    # On a line of its own, so that it is not wrapped and can be copied.
+    if command:
+        yield f"  {command} {file}"
 
 
 def _values(estimate: Estimate, all_shown: bool) -> Iterator[tuple[str, ...]]:
@@ -87,22 +91,26 @@ def _range(ends: Range, shown: Callable[[float | None], str]) -> str:
     return f"[{shown(ends[0])}, {shown(ends[1])}]"
 
 
-def _next(verdict: Verdict, file: str) -> str:
+def _next(verdict: Verdict) -> tuple[str, str]:
+    """Return what to do next, and the command that helps with it, if there is one."""
     match verdict:
         case Verdict.INVALID:
             return (
                 "find out how p came about: it must be the probability with which the"
-                " arm that was taken was drawn"
+                " arm that was taken was drawn",
+                "",
             )
         case Verdict.NOT_ENOUGH_OVERLAP:
             return (
-                "where the two differ, let the lot play the target's arm now and then,"
-                f" and log p; how often: echoic replay plan {file}"
+                "where the two differ, draw the target's arm now and then, and log p;"
+                " how often:",
+                "echoic replay plan",
             )
         case Verdict.INCONCLUSIVE:
-            return f"log more decisions; how many: echoic replay plan {file}"
+            return "log more decisions; how many:", "echoic replay plan"
         case _:
             return (
                 "this holds of single decisions, in the situations of this log; what"
-                " would follow from them only a live comparison shows"
+                " would follow from them only a live comparison shows",
+                "",
             )

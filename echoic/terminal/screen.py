@@ -60,7 +60,10 @@ def rendered(screen: Iterable[RenderableType], terminal: Terminal = PLAIN) -> st
         highlight=False,
     )
     for each in screen:
-        console.print(text(each) if isinstance(each, str) else each)
+        part = text(each) if isinstance(each, str) else each
+        # Printed together with others, a text would lose how it may be wrapped.
+        how = (part.no_wrap, part.overflow) if isinstance(part, Text) else (None, None)
+        console.print(part, no_wrap=how[0], overflow=how[1], crop=False)
     return "\n".join(line.rstrip() for line in page.getvalue().split("\n")[:-1])
 
 
@@ -72,6 +75,11 @@ def text(*parts: Part) -> Text:
             for part in parts
         )
     )
+
+
+def verbatim(content: str) -> Text:
+    """Return lines as they stand, such as those of a file: none is wrapped."""
+    return Text(_written_out(content, kept="\n\t"), no_wrap=True, overflow="ignore")
 
 
 def indented(columns: int, *parts: Part) -> Padding:
@@ -164,12 +172,16 @@ def bar(value: float, cells: int = BAR_CELLS) -> str:
     )
 
 
-def visible(told: str) -> str:
+def visible(content: str) -> str:
     """Return a text on one line, with whatever would command a terminal written out."""
-    flat = _BREAK.sub(" ", told)
-    return "".join(repr(each)[1:-1] if _commands(each) else each for each in flat)
+    return _written_out(_BREAK.sub(" ", content))
 
 
-def _commands(character: str) -> bool:
+def _written_out(content: str, kept: str = "") -> str:
     # Control characters move the cursor or recolour; direction marks reorder what follows.
-    return unicodedata.category(character) == "Cc" or character in _TURNS
+    return "".join(
+        repr(each)[1:-1]
+        if each not in kept and (unicodedata.category(each) == "Cc" or each in _TURNS)
+        else each
+        for each in content
+    )

@@ -37,7 +37,7 @@ class Asking(Part):
     prediction: Prediction | None = None
     """How it is asked how its answer will turn out."""
     system_prompt: SystemPrompt | None = None
-    """What it is told that it is; `@FILE` takes it from a file."""
+    """The system prompt; `@FILE` takes it from a file."""
     prediction_prompt_template: PredictionTemplate | None = None
     """How it is asked for a separate prediction, its answer in place of `{answer}`."""
 

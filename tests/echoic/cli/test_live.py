@@ -287,10 +287,10 @@ def test_a_prior_is_set_and_taken_back(live: Program) -> None:
     assert live.here("heuristic", "prior", "seeded", "--off", *about).code == 0
     assert trust() == 0.5
     for wrong, because in (
-        (("pack", "--off"), "'pack' is no origin"),
+        (("pack", "--off"), "'pack' is not one of 'skill_pack'"),
         (("seeded",), "give one of --kappa"),
         (("seeded", "--pooled"), "fewer than 3 seeded heuristics were judged"),
-        (("seeded", "--kappa", "0"), "give 0.1 to 1000"),
+        (("seeded", "--kappa", "0"), "greater than or equal to 0.1"),
     ):
         refused = live.here("heuristic", "prior", *wrong, *about)
         assert refused.code != 0

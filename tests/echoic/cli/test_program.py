@@ -113,7 +113,7 @@ def test_the_version_is_shown(echoic: Program) -> None:
         (("explain", "--what-if", "threshold"), "supposes nothing"),
         (("state", "ada", "--at", "noon"), "is no time"),
         (("heuristic", "seed", "--condition", "x", "--say", "y", "--confidence", "2"),
-         "not a number from 0 to 1"),
+         "less than or equal to 1"),
         (("pub", "x", "--field", "a=" + "[" * 1010 + "]" * 1010), "nests too deep"),
         (("pub", "x", "--pace", "fast"), "--pace 'fast'"),
         (("heuristic", "seed", "--condition", "", "--say", "y"), "condition ''"),

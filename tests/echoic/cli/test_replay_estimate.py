@@ -96,7 +96,7 @@ def test_points_to_the_planner_where_it_stays_open(estimate):
     out = estimate(text_of(explored(gain=0.0))).out
 
     assert "VERDICT  INCONCLUSIVE" in out
-    assert "→ log more decisions; how many: echoic replay plan log.jsonl" in out
+    assert "→ log more decisions; how many:\n  echoic replay plan log.jsonl\n" in out
 
 
 def test_wrong_probabilities_end_with_their_own_code(estimate):
