@@ -5,7 +5,9 @@ A sensor's credentials let it publish below `in.<agent>.<source>`, and subscribe
 """
 
 import json
-from collections.abc import AsyncIterator
+import sys
+from argparse import ArgumentParser
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from schemas.values.record import Wire
+from schemas.values.subjects import SubjectError
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
@@ -93,6 +96,32 @@ async def publish(client: Client, message: Wire) -> None:
         f"nobody stored {message.subject!r} ({failure!r}): is Echoic up, and may these "
         "credentials publish for this agent?"
     ) from failure
+
+
+def parser(name: str, description: str) -> ArgumentParser:
+    """Return the options that all sensors have."""
+    made = ArgumentParser(prog=name, description=description)
+    add = made.add_argument
+    add("--agent", required=True, help="whose companion hears of it")
+    add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
+    add("--credentials", type=Path, help="JSON with user, password, inbox_prefix, url")
+    return made
+
+
+def status_of(name: str, run: Callable[[], None]) -> int:
+    """Run a sensor and return its exit status, as shells expect it.
+
+    0 at its end, 1 without a broker, 130 when interrupted.
+    """
+    try:
+        run()
+    except (BrokerError, SubjectError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{name}: stopped", file=sys.stderr)
+        return 130
+    return 0
 
 
 def as_line(message: Wire) -> str:

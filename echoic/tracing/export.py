@@ -26,8 +26,11 @@ from echoic.tracing.spans import (
 )
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
+from projections.folds import rate_limits
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Decided
+from schemas.state.agent import Allowance
+from schemas.values.settings import IntakeSettings
 
 Content = Literal["auto", "on", "off"]
 
@@ -37,8 +40,8 @@ BATCH_MAX = 512
 """Spans in one request at most, the default of OpenTelemetry's batch processor."""
 PAUSE_S = 0.2
 """Seconds between two rounds of the thread."""
-SILENT_PER_S = 20.0
-"""Silent decisions a second that are traced; the log keeps them all."""
+SILENT = IntakeSettings(rate=20.0, burst=20)
+"""How many silent decisions a second are traced; the log keeps them all."""
 CLOSE_S = 0.9
 """Seconds that closing may take."""
 
@@ -56,7 +59,7 @@ class Tracer:
         self._queue: deque[Answered] = deque()
         self._wake = threading.Event()
         self._closing = False
-        self._allowance = _Allowance(SILENT_PER_S)
+        self._allowance = Allowance()
         self.dropped = 0
         """Answered inputs that did not fit, and spans that were not sent."""
         self.thinned = 0
@@ -73,9 +76,7 @@ class Tracer:
         """Trace an input whose group is in the log."""
         if self._closing or len(self._queue) >= QUEUE_MAX:
             self.dropped += 1
-        elif _only_silent(seen.outputs) and not self._allowance.take(
-            seen.times.committed_ns
-        ):
+        elif _only_silent(seen.outputs) and not self._allows(seen.times.committed_ns):
             self.thinned += 1
         else:
             self._queue.append(seen)
@@ -90,6 +91,11 @@ class Tracer:
             self._destination.abort()
             self._thread.join(CLOSE_S / 2)
         self.dropped += len(self._queue)
+
+    def _allows(self, now_ns: int) -> bool:
+        after = rate_limits.after(self._allowance, SILENT, now_ns)
+        self._allowance = after or self._allowance
+        return after is not None
 
     def _run(self) -> None:
         while not self._closing:
@@ -187,22 +193,3 @@ def _only_silent(outputs: Sequence[Output]) -> bool:
         return False
     said = outputs[0].message
     return isinstance(said, Decided) and said.silence is not None
-
-
-class _Allowance:
-    """A token bucket: so many a second, with a burst of one second's worth."""
-
-    def __init__(self, per_s: float) -> None:
-        self._per_s = per_s
-        self._left = per_s
-        self._at_ns = 0
-
-    def take(self, now_ns: int) -> bool:
-        """Take a token if there is one, by the caller's clock; tell whether."""
-        passed_s = max(0, now_ns - self._at_ns) / 1e9
-        self._left = min(self._per_s, self._left + passed_s * self._per_s)
-        self._at_ns = max(now_ns, self._at_ns)
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True

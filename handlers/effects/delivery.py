@@ -3,6 +3,7 @@
 Delivery is at-least-once with the same id: receivers drop repeats.
 """
 
+from functools import partial
 from typing import Any, Protocol
 
 import nats.errors
@@ -40,21 +41,16 @@ async def deliver(
 
     `within_s` is how many seconds are left; at 0 or less nothing is sent.
     """
+    failed = partial(DeliveryFailed, ask_id=ask_id, channel=asked.channel)
     if within_s <= 0:
-        return DeliveryFailed(
-            ask_id=ask_id,
-            channel=asked.channel,
-            reason="expired",
-            detail=f"it was worth saying for {asked.ttl_s} s",
-        )
+        detail = f"it was worth saying for {asked.ttl_s} s"
+        return failed(reason="expired", detail=detail)
     subject = subjects.delivery_subject(agent, asked.channel)
     try:
         await outlet.publish(subject, spoken(asked), headers=_headers(ask_id, asked))
     # Only this one is final. Others are raised: the ask goes back to the broker.
     except nats.errors.MaxPayloadError as error:
-        return DeliveryFailed(
-            ask_id=ask_id, channel=asked.channel, reason="refused", detail=str(error)
-        )
+        return failed(reason="refused", detail=str(error))
     # A publish only fills the client's buffer; `Delivered` claims that the server has it.
     await settle(outlet)
     return Delivered(ask_id=ask_id, channel=asked.channel)

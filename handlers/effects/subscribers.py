@@ -20,7 +20,7 @@ from schemas.codec.decode import UnreadableOutputError, read_output
 from schemas.messages.asks import ModelAsked
 from schemas.values.record import Record, nanoseconds
 from streams.headers import own_headers
-from streams.jetstream.consumers import DELIVERY_ASKS, MODEL_ASKS
+from streams.jetstream.consumers import DELIVERY_ASKS, MODEL_ASKS, ConsumerSpec
 from streams.topology import LOG
 
 MODEL_SLOTS = 3
@@ -41,6 +41,8 @@ _STREAM = JStream(LOG.name, declare=False)
 _PULL = PullSub(batch_size=16, timeout=1.0)
 AFTERTHOUGHTS = ("formation", "reflection")
 """The purposes of model calls that no decision waits for."""
+
+QueueOf = Callable[[AskMessage], AskQueue]
 
 _log = logging.getLogger(__name__)
 
@@ -89,29 +91,23 @@ class Effects:
     def subscribe(self, broker: NatsBroker) -> None:
         """Register a subscriber for each kind of ask; they run once `broker` is started."""
 
-        @broker.subscriber(
-            MODEL_ASKS.subjects,
-            stream=_STREAM,
-            durable=MODEL_ASKS.durable,
-            pull_sub=_PULL,
-            ack_policy=AckPolicy.MANUAL,
-            title="model_asked",
-            description="Ask a language model, and append what it answers.",
-        )
-        async def on_model_asked(message: NatsMessage) -> None:
-            await _hand_to(self._model_queue, message)
+        def serve(asks: ConsumerSpec, queue_of: QueueOf, meaning: str) -> None:
+            @broker.subscriber(
+                asks.subjects,
+                stream=_STREAM,
+                durable=asks.durable,
+                pull_sub=_PULL,
+                ack_policy=AckPolicy.MANUAL,
+                title=asks.subjects.rpartition(".")[2],
+                description=meaning,
+            )
+            async def on_ask(message: NatsMessage) -> None:
+                await _hand_to(queue_of, message)
 
-        @broker.subscriber(
-            DELIVERY_ASKS.subjects,
-            stream=_STREAM,
-            durable=DELIVERY_ASKS.durable,
-            pull_sub=_PULL,
-            ack_policy=AckPolicy.MANUAL,
-            title="delivery_asked",
-            description="Say it on out.<agent>.<channel>, and append that it went out.",
-        )
-        async def on_delivery_asked(message: NatsMessage) -> None:
-            await _hand_to(lambda _: self._deliveries, message)
+        asking = "Ask a language model, and append what it answers."
+        serve(MODEL_ASKS, self._model_queue, asking)
+        saying = "Say it on out.<agent>.<channel>, and append that it went out."
+        serve(DELIVERY_ASKS, lambda _: self._deliveries, saying)
 
     def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
@@ -119,9 +115,7 @@ class Effects:
         return self._afterthoughts if is_afterthought else self._models
 
 
-async def _hand_to(
-    queue_of: Callable[[AskMessage], AskQueue], message: NatsMessage
-) -> None:
+async def _hand_to(queue_of: QueueOf, message: NatsMessage) -> None:
     raw = message.raw_message
     try:
         output = read_output(_record(raw))

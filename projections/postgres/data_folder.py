@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from projections.errors import StoreUnavailable
 from streams import embedded
 from streams.embedded import write_private
@@ -61,9 +63,8 @@ def recalled(folder: Path) -> Identity | None:
     if not path.exists():
         return None
     try:
-        raw = json.loads(path.read_text())
-        return Identity(int(raw["port"]), str(raw["password"]))
-    except (ValueError, KeyError, TypeError) as error:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except msgspec.DecodeError as error:
         raise StoreUnavailable(
             f"{str(path)!r} is damaged ({error!r}): delete the folder"
             f" {str(folder)!r}; the read models are made again from the log"

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+import msgspec
 
 from streams import embedded
 from streams.embedded import free_port, write_private
@@ -75,15 +77,10 @@ def recall(folder: Path) -> Identity | None:
     """
     path = folder / _IDENTITY
     try:
-        raw: dict[str, Any] = json.loads(path.read_text())
-        sensors = (
-            SensorAccess(**{**each, "grants": tuple(each["grants"])})
-            for each in raw["sensors"]
-        )
-        return Identity(int(raw["port"]), str(raw["password"]), tuple(sensors))
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except msgspec.DecodeError as error:
         raise ServerFailed(
             f"{str(path)!r} is damaged ({error!r}): delete it to have new credentials"
             " drawn; the log beside it stays"

@@ -8,11 +8,11 @@ each partition are kept, spread over its log, for readers that start before the 
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 from uuid import UUID
 
-import orjson
+import msgspec
 import zstandard
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
@@ -133,16 +133,15 @@ class JetStreamCheckpoints:
         label = checkpoint.label
         # Level 3 is zstd's own default: most of the gain at little of the cost.
         packed = await asyncio.to_thread(zstandard.compress, checkpoint.state, 3)
-        fields = {**asdict(label), "epoch": str(label.epoch), "size": len(packed)}
         try:
             kept = await self.labels(label.partition)
             slot, dropped = place(kept, label, len(packed))
-            fields["slot"] = slot
+            stored = replace(label, slot=slot, size=len(packed))
             store = await self._store()
             await store.put(
                 _name(label.partition, slot),
                 packed,
-                ObjectMeta(description=orjson.dumps(fields).decode()),
+                ObjectMeta(description=msgspec.json.encode(stored).decode()),
             )
             # Deleted after the new one is stored, so that a crash in between leaves more
             # checkpoints rather than fewer.
@@ -196,9 +195,8 @@ async def _label(store: ObjectStore, partition: int, slot: int) -> Label | None:
 def _read(description: str | None, partition: int, slot: int) -> Label | None:
     """Return the label in an object's description; None if it has none of ours."""
     try:
-        fields = orjson.loads(description or "")
-        label = Label(**{**fields, "epoch": UUID(fields["epoch"])})
-    except (ValueError, TypeError, KeyError, AttributeError):
+        label = msgspec.json.decode(description or "", type=Label)
+    except msgspec.DecodeError:
         return None
     return label if (label.partition, label.slot) == (partition, slot) else None
 

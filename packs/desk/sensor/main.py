@@ -5,20 +5,17 @@ Run it by path: `python packs/desk/sensor --agent NAME`.
 
 import argparse
 import asyncio
-import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 from packs import broker
-from packs.broker import DEFAULT_URL, BrokerError
 from packs.desk.sensor import gauges, machine
 from packs.desk.sensor.gauges import Readings
 from schemas.messages.sensing import Sensed
 from schemas.values.ids import filled_event_id
 from schemas.values.record import Wire
-from schemas.values.subjects import SubjectError, sensor_subject
+from schemas.values.subjects import sensor_subject
 
 SOURCE = "desk"
 
@@ -31,15 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Return 0 at the end, 1 without a broker, 130 when interrupted, as shells expect.
     """
     args = _parser().parse_args(argv)
-    try:
-        asyncio.run(_run(args))
-    except (BrokerError, SubjectError) as error:
-        print(f"desk: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("desk: stopped", file=sys.stderr)
-        return 130
-    return 0
+    return broker.status_of(SOURCE, lambda: asyncio.run(_run(args)))
 
 
 async def watch(
@@ -96,13 +85,8 @@ async def _print(message: Wire) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="desk", description="Watch this machine and tell Echoic what changes."
-    )
+    parser = broker.parser(SOURCE, "Watch this machine and tell Echoic what changes.")
     add = parser.add_argument
-    add("--agent", required=True, help="whose companion hears of it")
-    add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
-    add("--credentials", type=Path, help="JSON with user, password, inbox_prefix, url")
     add("--out", choices=["-"], help="print events as JSON lines instead")
     add("--interval", type=float, default=5.0, help="seconds between two readings")
     add("--count", type=int, help="readings to take; default: until interrupted")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from packs.broker import DEFAULT_URL, BrokerError, as_line
+from packs import broker
 from packs.survival.sensor.broker import connected
 from packs.survival.sensor.playing import Plan, Played, play
 from schemas.values.record import Wire
@@ -22,27 +22,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     Return 0 when it was played, 1 without a broker, 130 when interrupted, as shells expect.
     """
     args = _parser().parse_args(argv)
-    try:
+
+    def run() -> None:
         played = _into_file(args) if args.out else asyncio.run(_to_broker(args))
-    except BrokerError as error:
-        print(f"crafter: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("crafter: stopped", file=sys.stderr)
-        return 130
-    print(_summary(played), file=sys.stderr)
-    return 0
+        print(_summary(played), file=sys.stderr)
+
+    return broker.status_of("crafter", run)
 
 
 async def _to_broker(args: argparse.Namespace) -> Played:
     wait_s = args.lockstep / 1000
-    async with connected(args.agent, args.url, args.credentials) as broker:
+    async with connected(args.agent, args.url, args.credentials) as live:
 
         async def hear(ids: Sequence[str]) -> Sequence[bytes]:
             # Nothing published, nothing to wait for: nobody can have been asked.
-            return await broker.heard(wait_s if ids else 0.0)
+            return await live.heard(wait_s if ids else 0.0)
 
-        return await play(_plan(args), broker.publish, hear)
+        return await play(_plan(args), live.publish, hear)
 
 
 def _into_file(args: argparse.Namespace) -> Played:
@@ -50,7 +46,7 @@ def _into_file(args: argparse.Namespace) -> Played:
     with Path(args.out).open("w", encoding="utf-8") as file:
 
         async def publish(message: Wire) -> None:
-            file.write(as_line(message) + "\n")
+            file.write(broker.as_line(message) + "\n")
 
         async def hear(ids: Sequence[str]) -> Sequence[bytes]:
             return ()
@@ -90,13 +86,8 @@ def _summary(played: Played) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="crafter", description="Play Crafter and tell Echoic what happens."
-    )
+    parser = broker.parser("crafter", "Play Crafter and tell Echoic what happens.")
     add = parser.add_argument
-    add("--agent", required=True, help="whose companion hears of it")
-    add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
-    add("--credentials", type=Path, help="JSON with user, password, inbox_prefix, url")
     add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
     add("--steps", type=int, default=600, help="seconds of the game to play")
     add("--seed", type=int, default=7, help="which world, and which player")
